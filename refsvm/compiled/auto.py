@@ -122,7 +122,7 @@ class Auto:
 
     def __init__(self) -> None:
         self._numpy = StackedBackend()
-        self._compiled: Any = None  # the compiled backend, once it has work
+        self._compiled: Any = None  # the compiled backend; None until it has work
         self._has_failed, self._asked = False, 0.0
         self.used = self._numpy.used
 

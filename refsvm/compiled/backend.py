@@ -58,7 +58,7 @@ class CompiledBackend:
 
     def rounds(self, runner: Any, waiting: Sequence[Any]) -> list[Any]:
         """Run rounds for some ten milliseconds, or a single round if compiled code cannot read these kernel rows."""
-        # after the deadline, run a readable round, which checks the limits; a chunk of rounds would not
+        # after the deadline, run a readable round, which checks the limits; a chunk of rounds does not check them
         late = runner.family.limits.deadline.left() <= 0.0
         if late or not runner.is_short(waiting[0]):
             return [runner.round(waiting[0])]
@@ -70,7 +70,7 @@ class CompiledBackend:
         return self._packed.chunk(waiting)
 
     def seeder(self, seeder: Any, rows: KernelRows) -> Any:
-        """Return an object that calls the seeder's twin, if there is one and all rows are in memory."""
+        """Return an object that calls the seeder's twin, or the seeder if it has no twin or rows are missing."""
         # a seed reads many rows, and the twin would start again from the beginning after each missing row
         if not (rows.holds_all and rows.values.dtype == np.float64) or twin_of(seeder) is None:
             return seeder

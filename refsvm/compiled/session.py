@@ -81,7 +81,7 @@ class Session:
             return False
         # False if memory for rows was released and allocated again
         if shared.slots is not state.rows.slots or any(
-            store.slots is not of.slots for store, of in self._stores
+            store.slots is not twin.slots for store, twin in self._stores
         ):
             return False
         if shared.selector_memory is not state.selector_memory or shared.step_memory is not state.step_memory:
@@ -105,12 +105,12 @@ class Session:
         while True:
             computed = rows.computed
             self._counters[0] = rows.clock, rows.hits, computed
-            for store, of in self._stores:
-                # without JIT, computing a row would take long, so Python does it
-                of.numbers[:] = store.filled, -1 if numba.config.DISABLE_JIT else store.ready, store.clock
+            for store, twin in self._stores:
+                # without JIT, a twin would compute a row slowly, so Python computes rows
+                twin.numbers[:] = store.filled, -1 if numba.config.DISABLE_JIT else store.ready, store.clock
             outcome = next(self._steps)
-            for store, of in self._stores:
-                store.filled, _, store.clock = of.numbers.tolist()
+            for store, twin in self._stores:
+                store.filled, _, store.clock = twin.numbers.tolist()
             rows.clock, rows.hits = self._clock.item(), self._hits.item()
             rows.count(self._computed.item() - computed)
             if outcome == MISSING_ROW:

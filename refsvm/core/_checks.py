@@ -164,7 +164,7 @@ def number(name: str, value: Any) -> float:
 
 def real(name: str, value: Any) -> float:
     """Return a finite real number as float."""
-    if type(value) in (float, int) and -LARGEST_NUMBER < value < LARGEST_NUMBER:  # the usual case
+    if type(value) in (float, int) and -LARGEST_NUMBER < value < LARGEST_NUMBER:  # usually True
         return float(value)
     result = number(name, value)
     if not math.isfinite(result):
@@ -250,7 +250,7 @@ def vector(name: str, values: Any, n: int, *, infinite: bool = False) -> np.ndar
         array = np.full(n, float(array))
     if array.shape != (n,):
         raise ValueError(f"{name} has shape {array.shape}; expected one number or a vector of {n} numbers.")
-    # the usual case, checked fast: no number beyond 1e150 and no NaN
+    # a fast check, which usually succeeds: the vector has no NaN and no number beyond 1e150
     if np.vdot(array, array) <= LARGEST_NUMBER:
         return array
     # check for NaN first: every comparison with NaN is False, so that NaN would pass the check of the size below
@@ -337,7 +337,7 @@ def _refuse_empty_box(lower: np.ndarray, upper: np.ndarray, z: float) -> None:
 
 def penalties(C: Any, n: int) -> np.ndarray:
     """Return the penalties of n examples, from one positive number for all or from n numbers that are not negative."""
-    if type(C) is float and 0.0 < C <= LARGEST_NUMBER:  # the usual case, checked fast
+    if type(C) is float and 0.0 < C <= LARGEST_NUMBER:  # usually True, and fast
         return np.full(n, C)
     # a single C must be positive: C = 0 leaves no example to train on; in a vector, 0 leaves only its example out
     if isinstance(C, str | bytes) or numbers("C", C).ndim == 0:

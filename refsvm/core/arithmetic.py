@@ -64,23 +64,23 @@ SINGLE: Final = Exponential(
 )  # fmt: skip
 
 
-def reduced(x: np.ndarray, of: Exponential) -> tuple[np.ndarray, np.ndarray]:
+def reduced(x: np.ndarray, constants: Exponential) -> tuple[np.ndarray, np.ndarray]:
     """Return k (in the lowest bits of floats) and e^r − 1, where x = k ln 2 + r ≤ 0."""
-    r = np.maximum(x, of.least)
-    shifted = r * of.per_unit
-    shifted += of.rounder
-    k = shifted - of.rounder
-    r -= k * of.high
-    r -= k * of.low
+    r = np.maximum(x, constants.least)
+    shifted = r * constants.per_unit
+    shifted += constants.rounder
+    k = shifted - constants.rounder
+    r -= k * constants.high
+    r -= k * constants.low
     # compute r + (r² low + r⁶ high) in short chains: rounding is small, and the processor computes parts in parallel
     square = r * r
-    if of is SINGLE:
-        c2, c3, c4, c5, c6 = of.coefficients
+    if constants is SINGLE:
+        c2, c3, c4, c5, c6 = constants.coefficients
         low, high = line(c2, c3, r), line(c4, c5, r)
         high += square * c6
         high *= square
     else:
-        c2, c3, c4, c5, c6, c7, c8, c9, c10, c11 = of.coefficients
+        c2, c3, c4, c5, c6, c7, c8, c9, c10, c11 = constants.coefficients
         fourth = square * square
         low, high = line(c2, c3, r), line(c6, c7, r)
         low += line(c4, c5, r, square)
@@ -102,10 +102,10 @@ def line(a: Any, b: Any, r: np.ndarray, factor: Any = None) -> np.ndarray:
     return result
 
 
-def scaled(power: np.ndarray, k: np.ndarray, of: Exponential) -> np.ndarray:
+def scaled(power: np.ndarray, k: np.ndarray, constants: Exponential) -> np.ndarray:
     """Return 2^k·power: take k from the lowest bits of the floats in `k` and add it to the exponents of `power`."""
-    bits: np.ndarray = power.view(of.integer)
-    bits += k.view(of.integer) << of.integer(of.fraction_bits)
+    bits: np.ndarray = power.view(constants.integer)
+    bits += k.view(constants.integer) << constants.integer(constants.fraction_bits)
     return power
 
 
@@ -201,12 +201,12 @@ class Arithmetic:
     @staticmethod
     def exponentials(values: np.ndarray) -> None:
         """Replace each x ≤ 0 by e^x; see `Exponential` for the method."""
-        of, line = SINGLE if values.dtype == np.float32 else DOUBLE, values.reshape(-1)
+        constants, line = SINGLE if values.dtype == np.float32 else DOUBLE, values.reshape(-1)
         for start in range(0, line.size, AT_ONCE):
             x = line[start : start + AT_ONCE]
-            k, power = reduced(x, of)
+            k, power = reduced(x, constants)
             power += 1.0
-            np.multiply(scaled(power, k, of), x > of.least, out=x)
+            np.multiply(scaled(power, k, constants), x > constants.least, out=x)
         if not np.shares_memory(line, values):  # `reshape` has copied the values (if not contiguous)
             values[...] = line.reshape(values.shape)
 

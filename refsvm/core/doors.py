@@ -1,4 +1,4 @@
-"""Doors: four functions that code outside hands to the reference where no caller can pass them as arguments.
+"""Doors: four functions that code outside the reference sets, because no caller can pass them as arguments.
 
 `refsvm.doors` sets these functions when `refsvm` is imported. Each function has a default, so that the reference also
 works alone.

@@ -78,10 +78,10 @@ class Rule(PlainNumbers, ABC):
     nothing that changes. If a rule must remember numbers from step to step, it writes them to its memory, an array
     that the solver keeps for the rule.
 
-    **It may read** the state (`refsvm.core.state.SolverState`): α, G, the box, the recent steps, ``state.problem``, the
-    kernel row ``state.row(i)``, the left-out examples ``state.left_out``, and ``state.duality_gap()``.
+    **A rule may read** the state (`refsvm.core.state.SolverState`): α, G, the box, the recent steps, ``state.problem``,
+    the kernel row ``state.row(i)``, the left-out examples ``state.left_out``, and ``state.duality_gap()``.
 
-    **It may write** only to its memory. A planning step also writes ``state.candidates``.
+    **A rule may write** only to its memory. A planning step also writes ``state.candidates``.
 
     Attributes
     ----------

@@ -134,8 +134,8 @@ class Compiler:
             env={**os.environ, **threads, "NUMBA_CACHE_DIR": cache_folder() or ""},
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
             pass_fds=[lock] if os.name == "posix" else [],
-            # a process group of its own, because Ctrl-C is for the parent; not a session of its own, because Linux
-            # divides the processor among sessions first (sched_autogroup), and niceness would have no effect
+            # the child gets its own process group, because Ctrl-C is for the parent; it gets no session of its own,
+            # because Linux divides the processor among sessions first (sched_autogroup), so niceness would not matter
             process_group=0,
             creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
         )  # fmt: skip
@@ -230,7 +230,8 @@ def lock_folder() -> int:
     Raises
     ------
     OSError
-        If there is no such folder. Other users may have made a folder of this name in the folder for temporary files.
+        If the folder cannot be used, for example because another user has made a folder of this name in the folder for
+        temporary files.
     """
     name = f"refsvm-{os.getuid()}" if hasattr(os, "getuid") else "refsvm"
     place = Path(tempfile.gettempdir(), name)
@@ -302,7 +303,7 @@ if hasattr(os, "register_at_fork"):
 
 
 def child() -> None:
-    """Compile each order, a line of standard input; write a line to standard output if an order fails."""
+    """Compile the code that each line of standard input orders; if an order fails, write a line to standard output."""
     # the number of cores that this process may use, which a container or batch system may limit
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     if cores == 1 and hasattr(os, "nice"):

@@ -34,18 +34,19 @@ class Block(types.Type):
 
     Parameters
     ----------
-    of : class made by `by_address`
+    cls : class made by `by_address`
+        The class of the named tuple.
     kinds : tuple of Numba types
         The type of each field.
     rows : dtype, optional
         The type of the kernel rows, if the class has a Numba type for each such type.
     """
 
-    def __init__(self, of: Any, kinds: tuple[Any, ...], rows: np.dtype | None = None) -> None:
-        self.kinds = dict(zip(of._fields, kinds, strict=True))
+    def __init__(self, cls: Any, kinds: tuple[Any, ...], rows: np.dtype | None = None) -> None:
+        self.kinds = dict(zip(cls._fields, kinds, strict=True))
         self.words = sum(map(words, kinds))
-        of.types[rows] = self
-        super().__init__(name=f"{of.__name__}_{rows}" if rows else of.__name__)
+        cls.types[rows] = self
+        super().__init__(name=f"{cls.__name__}_{rows}" if rows else cls.__name__)
 
 
 register_default(Block)(models.OpaqueModel)
@@ -73,7 +74,7 @@ class _Fields(AttributeTemplate):
 
 @lower_getattr_generic(Block)
 def _field(context: Any, builder: Any, block: Any, address: Any, name: str) -> Any:
-    """Load a field."""
+    """Generate code that loads a field from the block at `address`."""
     at, place = 0, builder.bitcast(address, WORD.as_pointer())
     for each, kind in block.kinds.items():
         if each == name:
@@ -83,10 +84,10 @@ def _field(context: Any, builder: Any, block: Any, address: Any, name: str) -> A
 
 
 def _loaded(context: Any, builder: Any, place: Any, at: int, kind: Any) -> Any:
-    """Load the value that begins with word `at`."""
+    """Generate code that loads the value whose first word in the block has the number `at`."""
     if isinstance(kind, types.BaseTuple):
         starts = [at + sum(map(words, kind.types[:k])) for k in range(len(kind))]
-        parts = [_loaded(context, builder, place, s, of) for s, of in zip(starts, kind, strict=True)]
+        parts = [_loaded(context, builder, place, s, part) for s, part in zip(starts, kind, strict=True)]
         return context.make_tuple(builder, kind, parts)
     items = []
     for k in range(at, at + words(kind)):
@@ -125,10 +126,10 @@ def _store(typing: Any, values: Any, block: Any) -> Any:
 
 
 def _words_of(context: Any, builder: Any, kind: Any, value: Any) -> list[Any]:
-    """Return the words of a value."""
+    """Return the 64-bit words that represent a value in a block."""
     if isinstance(kind, types.BaseTuple):
         parts = (
-            _words_of(context, builder, of, builder.extract_value(value, k)) for k, of in enumerate(kind)
+            _words_of(context, builder, part, builder.extract_value(value, k)) for k, part in enumerate(kind)
         )
         return [word for part in parts for word in part]
     if isinstance(kind, types.Array):
@@ -185,14 +186,14 @@ def by_address(rows: str = "") -> Callable[[type[Class]], type[Class]]:
         Name of the field with the kernel rows, whose dtype decides the Numba type; by default there is only one type.
     """
 
-    def decorate(of: type[Class]) -> type[Class]:
+    def decorate(cls: type[Class]) -> type[Class]:
         names: dict[str, Any] = {
-            "__doc__": of.__doc__,
-            "__module__": of.__module__,
+            "__doc__": cls.__doc__,
+            "__module__": cls.__module__,
             "types": {},
             "rows_field": rows,
         }
-        made: Any = type(of.__name__, (ByAddress, of), names)
+        made: Any = type(cls.__name__, (ByAddress, cls), names)
         typeof_impl.register(made)(lambda value, context: value.kind)
         result: type[Class] = made
         return result

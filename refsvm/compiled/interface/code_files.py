@@ -153,7 +153,7 @@ def _folders(source: str | None, named: str | None) -> tuple[Path, ...]:
 
 
 def _cache_of_user() -> str:
-    """Return the user's folder for caches, as Numba finds it."""
+    """Return this user's folder for caches, which is found in the same way as in Numba."""
     home = os.path.expanduser("~")  # noqa: PTH111  without a home it stays as it is
     if os.name == "nt":
         return str(Path(os.environ.get("LOCALAPPDATA", home), "numba", "Cache"))
@@ -163,7 +163,7 @@ def _cache_of_user() -> str:
 
 
 def _can_write(folder: Path) -> bool:
-    """Return True if a folder is writable, or can be made."""
+    """Return True if a folder exists and is writable, or can be made."""
     try:
         nearest = next(each for each in (folder, *folder.absolute().parents) if each.exists())
         return nearest.is_dir() and os.access(nearest, os.W_OK)
@@ -181,7 +181,7 @@ def _reason(folder: Path, source: Path | None = None) -> str | None:
     except OSError:
         return None
     allowed = 0o755 if source is None else 0o755 | stat.S_IMODE(like.st_mode)
-    # with the sticky bit, as in /tmp, others can only add files, whose owners are checked
+    # with the sticky bit, as in /tmp, other users can only add files, and `load` checks the owners of files
     allowed |= 0o777 * bool(state.st_mode & stat.S_ISVTX)
     who = _stranger(state, allowed, None if source is None else like.st_uid)
     return None if who is None else f"{str(folder)!r} {who}"

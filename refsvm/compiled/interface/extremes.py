@@ -65,9 +65,8 @@ def _without_nan(name: str) -> Callable[..., Any]:
             double = ir.DoubleType()
             shape = ir.FunctionType(double, [double, double])
             function = cgutils.get_or_insert_function(builder.module, shape, f"llvm.{name}.f64")
-            return builder.call(
-                function, arguments, fastmath=("nnan", "nsz")
-            )  # these flags change no rounding
+            # these flags do not change the rounding
+            return builder.call(function, arguments, fastmath=("nnan", "nsz"))
 
         return types.float64(types.float64, types.float64), generate
 

@@ -104,8 +104,8 @@ class Source(NamedTuple):
     norms: np.ndarray
     gamma: float
     kept: Store
-    copies: Store  # the store that the loop reads: `kept`, or the store of a view of it
-    indices: np.ndarray  # the indices of this view
+    copies: Store  # the store that the loop reads: `kept`, or a store with copies of its rows
+    indices: np.ndarray  # for each variable, its row in `kept`; empty if the loop reads `kept`
 
 
 _vector, _matrix = types.Array(float64, 1, "C"), types.Array(float64, 2, "C")

@@ -247,9 +247,7 @@ def twin(signature: Any, allocates: bool = False) -> Callable[[Function], Functi
 
     def decorate(function: Function) -> Function:
         part = inlined(function)
-        made = cached(
-            function, _nrt=allocates, no_cfunc_wrapper=False
-        )  # the wrapper makes a pointer possible
+        made = cached(function, _nrt=allocates, no_cfunc_wrapper=False)  # the wrapper gives it an address
         made.signature, made.inlined = signature, part  # type: ignore[attr-defined]
         return made
 

@@ -38,7 +38,7 @@ CHUNK_ROUNDS: Final = 64
 """Largest number of rounds in the first chunk, and in chunks whose seeds are all in memory at once."""
 
 OUT, OUT_END, ASKED, ASKED_END, WEIGHTS, ORIGIN = range(6)
-"""Columns of the plan; KEEP, BEFORE and AFTER follow."""
+"""The first columns of the plan; the columns KEEP, BEFORE and AFTER follow."""
 
 LEAST_CURVATURE = 4
 """Index of the least curvature in the array of numbers that the twin gets."""
@@ -308,7 +308,7 @@ def _joined(parts: Sequence[Any]) -> tuple[np.ndarray, np.ndarray]:
 
 def _shared(values: np.ndarray, evaluated: list[Any], ranges: np.ndarray) -> list[Any]:
     """Return the values of each round: a number if the round evaluates one position, otherwise an array."""
-    if {*map(type, evaluated)} == {int}:  # the usual case
+    if {*map(type, evaluated)} == {int}:  # usually True
         return values[ranges[:, 0]].tolist()
     return [
         values[begin] if isinstance(each, int | np.integer) else values[begin:end]

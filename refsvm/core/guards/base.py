@@ -49,7 +49,7 @@ class Guard:
     Attributes
     ----------
     error : float
-        Estimated error of the decision values of the latest solve, from the cause that this guard watches.
+        Estimated error of the decision values of the latest solve, as far as this guard can estimate it.
     for_users_rules : bool
         True if the guard is only used for solves with a user's own rule.
 

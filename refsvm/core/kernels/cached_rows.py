@@ -116,9 +116,9 @@ class CachedRows(KernelRows):
         An index may occur more than once.
         """
         places = self.slots[indices]
-        # one time stamp for all, because rows that are fetched together have the same age
+        # give all rows one time stamp, because rows that are fetched together have the same age
         self.clock += 1
-        self.stamps[places[places >= 0]] = self.clock  # protects the rows that are already stored
+        self.stamps[places[places >= 0]] = self.clock  # a new stamp protects the rows that are already stored
         missing = indices[places < 0]
         if len(missing):
             is_sorted = (missing[1:] > missing[:-1]).all()  # usually True

@@ -241,7 +241,7 @@ class GivenMatrix(KernelMatrix):
     def __init__(self, given: Any) -> None:
         self.given, self._name = given, f"gram={type(given).__name__}"
         if isinstance(given, type):
-            raise ValueError(f"gram={given.__name__} is a class; pass an object of it.")
+            raise ValueError(f"gram={given.__name__} is a class; pass an instance of this class.")
         for name in ("n", "block"):
             if not hasattr(given, name):
                 raise ValueError(

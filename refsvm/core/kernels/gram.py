@@ -1,6 +1,6 @@
 """Gram: the matrix of a kernel on data, evaluated in blocks and never stored here.
 
-To evaluate a block takes one matrix product (`refsvm.core.kernels.products`) and one pass of the kernel function. Large
+Evaluating a block takes one matrix product (`refsvm.core.kernels.products`) and one pass of the kernel function. Large
 blocks are split into tiles that several threads share. If the whole matrix is evaluated, half of it is computed and
 mirrored.
 """

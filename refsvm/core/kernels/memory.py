@@ -10,7 +10,7 @@ Mapping the page of a kernel row can take as long as computing the row. Three me
 * Use pages of the usual size (4 KiB). NumPy asks for huge pages (2 MiB), which are faster to map if the system has free
   huge pages. A virtual machine often has no free huge pages, and mapping then takes five times as long for each byte.
 * Let a second thread write to the pages of the next rows while the first thread computes. Buffers of at least
-  `AHEAD_FROM_BYTES` do so if their memory is not yet mapped.
+  `AHEAD_FROM_BYTES` use a second thread if their memory is not yet mapped.
 """
 
 from __future__ import annotations
@@ -174,12 +174,11 @@ def give_back(memory: mmap.mmap, used: int) -> None:
     # one huge array must not push out all other kept memory
     if len(memory) > KEPT_BYTES:
         return
-    # after a smaller array, the system may still take the pages that this array has not used
+    # after a smaller array, no pages are lent to the system; pages that were lent before stay lent
     if used >= LENT_FROM_BYTES:
         with suppress(OSError):  # older systems do not support MADV_FREE
-            memory.madvise(
-                mmap.MADV_FREE, 0, used
-            )  # the pages stay mapped unless the system runs short of memory
+            # the pages stay mapped unless the system runs short of memory
+            memory.madvise(mmap.MADV_FREE, 0, used)
     _kept.append(memory)
     _kept.sort(key=len)
     while sum(map(len, _kept)) > KEPT_BYTES:

@@ -164,9 +164,8 @@ class KernelRows(KernelMatrix):
         indices : ndarray of shape (m,), int64
         coefficients : ndarray of shape (m,), float64
         by_variable : bool
-            If True, subtract a row for each variable, even if variables share rows. Compiled rounds do so, and the
-            bits are then the same if all copies are stored. If False, subtract each shared row once for all its
-            variables.
+            If True, subtract a row for each variable, even if variables share rows; the bits are then the same as in
+            compiled rounds if all copies are stored. If False, subtract each shared row once for all its variables.
         watch : callable, optional
             If rows are computed without being stored, this function is called from time to time with the number of
             remaining rows. It may raise an error to end the call.

@@ -347,7 +347,7 @@ class Rounds(Shown):
                 self.state = rules.begin(problem, first, self.rows)
             known = None if origin is None else (origin.alpha, origin.gradient)
             self.state.restart(problem, start, rules.memories(problem), known)
-            # --- steps, until a rule or a limit says stop ---
+            # --- take steps until a rule or a limit ends the solve ---
             ending = run.take_steps(self.state, rules, trace, shrinks=shrinks)
         if run.rows is not self.rows:
             problem = self._take_over(run.rows, problem)

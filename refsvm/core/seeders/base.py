@@ -21,9 +21,9 @@ class Seeder(Rule):
     never its result.
 
     Seeds from one solution may share work, such as an inverse matrix. `memory`, which for a seeder takes the solution
-    in place of a problem, does this work once and returns its result, or an empty array if nothing is shared. A seeder
-    with a memory has the signature ``seed(solved, problem, memory=None)``, and must accept the memory, an empty array,
-    and None. The signature of a twin is ``seed(parameters, seeding) -> 0``; it writes α to ``seeding.seed``
+    in place of a problem, does the shared work once and returns its result, or an empty array if seeds share no work. A
+    seeder with a memory has the signature ``seed(solved, problem, memory=None)``, and must accept the memory, an empty
+    array, and None. The signature of a twin is ``seed(parameters, seeding) -> 0``; it writes α to ``seeding.seed``
     (`refsvm.compiled.interface.seeding.Seeding`).
     """
 

@@ -199,7 +199,7 @@ def solved(problem: DualProblem, options: RunOptions, start: Any = None) -> Solu
     """Solve a problem, starting from the signed α in `start` (by default near α = 0), and return the solution."""
     with Run(problem, options) as run:
         state = options.rules.begin(problem, starting_point(problem, start), run.rows)
-        # --- steps, until a rule or a limit says stop ---
+        # --- take steps until a rule or a limit ends the solve ---
         ending = run.take_steps(state, options.rules, options.trace)
         if not run.limits.was_asked:  # call the callback at least once, even if no step was needed
             run.limits.ask(state)

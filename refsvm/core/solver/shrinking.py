@@ -96,8 +96,8 @@ class Shrinking(Rule):
         # it moves, so the problem is solved to the final tolerance at once
         tolerance = absolute.restricted_tolerance(state.gap if fits(state, A) else absolute.tolerance)
         if state.parent is None and len(state.alpha) >= LARGE_FROM and stop.tolerance >= LOOSE_FROM:
-            # a smaller gap is cheap here, because kernel rows dominate the cost, and makes f as exact as rounding
-            # allows
+            # for large problems a smaller gap is cheap, because computing kernel rows takes most of the time, and it
+            # makes f as exact as rounding allows
             tolerance /= 2.0
         inner_rules, outcome = rules.restricted(max(tolerance, at_least) if to is None else to), 0
         inner = restricted(state, A, inner_rules, self.full_gram_up_to)

@@ -138,7 +138,7 @@ class BallRule(StoppingRule):
         return memory
 
     def check(self, state: SolverState) -> int:
-        """Check the gap, and test the balls if a test is due."""
+        """Compare ψ with the tolerance, and test the balls if a test is due."""
         memory = state.stop_memory
         # ψ ≤ ε, or ψ ≤ ε min(1, s/u)
         if compare(self, state):

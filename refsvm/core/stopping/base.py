@@ -126,7 +126,7 @@ def validated_code(stop: StoppingRule, code: Any) -> int:
     """Return the code of `check` as an int; raise ValueError if it is neither 0 nor the number of a reason."""
     reasons: Any = stop.reasons
     count = len(reasons) if type(reasons) is tuple or isinstance(reasons, list) else 0
-    if type(code) is int and 0 <= code <= count:  # the usual case
+    if type(code) is int and 0 <= code <= count:  # usually True
         return code
     if isinstance(code, int | float | np.number | np.bool_) and code in range(count + 1):
         return int(code)

@@ -28,8 +28,8 @@ class KKTGap(StoppingRule):
         Tolerance ε > 0, 1e-3 by default as in LIBSVM.
     relative : bool or float
         False (default) stops when ψ(α) ≤ ε, as in the papers. True stops when ψ(α) ≤ ε min(1, s), where s is the range
-        of the decision values; the estimators, `leave_one_out` and `cross_validate` use this. A number u, the unit of
-        the targets, stops when ψ(α) ≤ ε min(1, s/u).
+        of the decision values; the estimators, `leave_one_out` and `cross_validate` use this setting. A number u, the
+        unit of the targets, stops when ψ(α) ≤ ε min(1, s/u).
 
     Raises
     ------

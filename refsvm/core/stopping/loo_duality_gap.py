@@ -244,7 +244,7 @@ def _decided(state: SolverState) -> bool:
     memory, r = state.stop_memory, int(state.stop_memory[EXAMPLE])
     eta, gradient, _, v = _parts(state)
     alpha, G = state.alpha, state.gradient
-    low, high = float(G[state.bottom]), float(G[state.top])  # b̂ lies between them
+    low, high = float(G[state.bottom]), float(G[state.top])  # b̂ lies between these two numbers
     b = best_intercept(G, state.lower, state.upper, low, high)[0]
     # bound the errors of G and of g = v − K′η, which changes twice in each step; K′ᵢᵢ ≤ 4 max Kⱼⱼ
     largest, size = (float(np.abs(each).max()) for each in (eta, gradient))

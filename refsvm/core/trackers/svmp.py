@@ -272,6 +272,6 @@ def balanced_bounds(bounds: np.ndarray) -> np.ndarray:
     """
     surplus = float(bounds.sum())
     larger = np.where(bounds * surplus > 0.0, np.abs(bounds), 0.0)
-    # the first examples of the heavier class give up the excess, the last of them only a part
+    # the first examples of the heavier class give up the excess; the last of these gives up only a part of its ŝ
     before = np.cumsum(larger) - larger
     return bounds - np.sign(surplus) * (abs(surplus) - before).clip(0.0, larger)

@@ -8,7 +8,7 @@ import numpy as np
 
 
 class Move(NamedTuple):
-    """One example that changes its set.
+    """An example that changes its set at a breakpoint.
 
     Attributes
     ----------

@@ -56,8 +56,8 @@ def particular_direction(
         return walk.direction(x), noise_of(walk, tau)
     # each round gains digits, as long as the inverse is right to a few digits
     for _ in range(3):
-        db, noise, of = walk.direction(), noise_of(walk, tau), walk.variables
-        left = np.append(np.cumsum(of.d[walk.members])[-1] - walk.total, -of.speed[walk.members])
+        db, noise, var = walk.direction(), noise_of(walk, tau), walk.variables
+        left = np.append(np.cumsum(var.d[walk.members])[-1] - walk.total, -var.speed[walk.members])
         if max(float(np.abs(left[1:]).max()), walk.largest * abs(float(left[0]))) <= LEFT_OVER * noise[1]:
             return db, noise
         walk.system.x[: len(left)] -= walk.system.times(left)
@@ -75,38 +75,38 @@ def noise_of(walk: PathState, tau: float) -> tuple[float, float]:
 def correct(walk: PathState, solve: Solve) -> None:
     """Correct rounding errors of G − b̂ = 0 on the elbow and of the sum of ŝ, as far as the box allows."""
     walk.unsettled = False
-    of, elbow = walk.variables, walk.elbow
-    right = np.append(walk.along.z(walk.t) - of.alpha.sum(), of.excess[elbow])
+    var, elbow = walk.variables, walk.elbow
+    right = np.append(walk.along.z(walk.t) - var.alpha.sum(), var.excess[elbow])
     # if the errors are negligible, do not solve the system, which would take as long as an event
     if np.abs(right).max() <= 1e-14 * (1.0 + walk.unit):
         return
     x = solve(right)
-    low, high, moved = of.lower[elbow], of.upper[elbow], of.alpha[elbow] + x[1:]
-    slip = 1e-14 * (high - low)  # clipping more would change the sum
+    low, high, moved = var.lower[elbow], var.upper[elbow], var.alpha[elbow] + x[1:]
+    slip = 1e-14 * (high - low)  # clipping by more than this would change the sum
     if ((moved >= low - slip) & (moved <= high + slip)).all():
-        change = moved.clip(low, high) - of.alpha[elbow]
-        of.alpha[elbow] += change
+        change = moved.clip(low, high) - var.alpha[elbow]
+        var.alpha[elbow] += change
         walk.b += float(x[0])
-        arithmetic.current.add_rows(of.excess, -change, walk.stored, elbow)
-        of.excess[:] -= float(x[0])
+        arithmetic.current.add_rows(var.excess, -change, walk.stored, elbow)
+        var.excess[:] -= float(x[0])
 
 
 def empty_elbow_step(walk: PathState, room: float) -> Step:
     """Return the step if the elbow is empty and only b̂ can move (Remark 4): (30)–(34) in t and b̂, in closed form."""
     # λv − Kŝ − b̂ ≤ 0 if ŝ may rise, and ≥ 0 if ŝ may fall
-    of, total = walk.variables, walk.variables.excess + walk.b
+    var, total = walk.variables, walk.variables.excess + walk.b
     rises, falls = walk.side == BELOW, walk.side == ABOVE
     noise = (1e-12 * walk.along.pace, 2e-12 * walk.along.push)
     # b is bounded from both sides, and the segment ends where the two bounds meet
     if rises.any() and falls.any():
         length, lowest, highest = most_before_crossing(
-            total[rises], of.push[rises], total[falls], of.push[falls], room, 0.1 * TIE * walk.unit
+            total[rises], var.push[rises], total[falls], var.push[falls], room, 0.1 * TIE * walk.unit
         )
         db = (0.5 * (lowest + highest) - walk.b) / length if length > 0.0 else 0.0
     else:  # only a change of z limits b
-        length, db = room, float(of.push[rises].max() if rises.any() else of.push[falls].min(initial=0.0))
-    of.d[:] = of.pace
-    of.speed[:] = of.push - db
+        length, db = room, float(var.push[rises].max() if rises.any() else var.push[falls].min(initial=0.0))
+    var.d[:] = var.pace
+    var.speed[:] = var.push - db
     return Step(length, db, noise, "empty elbow", True)
 
 
@@ -116,15 +116,15 @@ def jump_of_b(walk: PathState) -> bool:
     If z¹ − 1ᵀd_B > 0, b falls to the largest G among variables at L; if it is < 0, b rises to the smallest G among
     variables at U.
     """
-    of, side = walk.variables, BELOW if walk.total > 0.0 else ABOVE
+    var, side = walk.variables, BELOW if walk.total > 0.0 else ABOVE
     waiting = np.flatnonzero(walk.side == side)
-    if abs(walk.total) <= 1e-12 * float(np.abs(of.pace).sum()) or not len(waiting):
+    if abs(walk.total) <= 1e-12 * float(np.abs(var.pace).sum()) or not len(waiting):
         return False
     # the first variable whose G is reached by b becomes free; all others keep their side
-    i = int(waiting[(side * of.excess[waiting]).argmin()])
-    change = float(of.excess[i])
+    i = int(waiting[(side * var.excess[waiting]).argmin()])
+    change = float(var.excess[i])
     walk.b += change
-    of.excess[:] -= change
+    var.excess[:] -= change
     walk.enter(i, "jump")
     return True
 
@@ -137,17 +137,17 @@ def jump_of_alpha(walk: PathState, null: np.ndarray) -> bool:
     do not change, and f grows as soon as t moves. If a variable is already at that bound, it leaves the elbow and α
     does not change.
     """
-    of, elbow = walk.variables, walk.elbow
+    var, elbow = walk.variables, walk.elbow
     pull = walk.line.v[elbow] @ null[1:]
     if not len(pull) or float(np.abs(pull).max()) <= 1e-8 * float(np.abs(walk.line.v).max()):
         return False
     u = null[1:] @ pull
     # entries that are only rounding errors must not move variables to their bounds
     u[np.abs(u) <= 1e-10 * float(np.abs(u).max())] = 0.0
-    distance = np.where(u > 0.0, of.upper[elbow] - of.alpha[elbow], of.alpha[elbow] - of.lower[elbow])
+    distance = np.where(u > 0.0, var.upper[elbow] - var.alpha[elbow], var.alpha[elbow] - var.lower[elbow])
     ways = np.full(len(u), np.inf)
     ways[u != 0.0] = np.maximum(distance[u != 0.0], 0.0) / np.abs(u[u != 0.0])
-    of.alpha[elbow] = (of.alpha[elbow] + float(ways.min()) * u).clip(of.lower[elbow], of.upper[elbow])
+    var.alpha[elbow] = (var.alpha[elbow] + float(ways.min()) * u).clip(var.lower[elbow], var.upper[elbow])
     for i in np.flatnonzero(ways <= float(ways.min()) * (1.0 + 1e-12)).tolist():
         walk.drop(int(elbow[i]), ABOVE if u[i] > 0.0 else BELOW, "jump")
     walk.unsettled = True

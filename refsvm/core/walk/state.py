@@ -163,8 +163,8 @@ class PathState(Walk):
         self, t: float, alpha: np.ndarray, b: float, kind: str, gradient: np.ndarray | None = None
     ) -> None:
         """Move to a given point; its sets follow from α, which is exactly at a bound or inside the box."""
-        of, (v, lower, upper) = self.variables, self.along.arrays(t)
-        of.lower[:], of.upper[:] = lower, upper
+        var, (v, lower, upper) = self.variables, self.along.arrays(t)
+        var.lower[:], var.upper[:] = lower, upper
         side = np.where(alpha == lower, BELOW, np.where(alpha == upper, ABOVE, FREE))
         # if a box is about to open, G says which of its bounds α will follow
         opening = (lower == upper) & (self.sign != 0.0)
@@ -174,23 +174,23 @@ class PathState(Walk):
         side[self.sign == 0.0] = CLOSED
         self.t, self.b, self.placed = t, b, (t, self.placed[1] + 1 if t == self.placed[0] else 1)
         self.assign(side, kind)
-        of.alpha[:] = alpha
+        var.alpha[:] = alpha
         if gradient is None:
             self.refresh()
         else:
-            of.excess[:] = gradient - b
+            var.excess[:] = gradient - b
         self.unsettled = True
 
     def clip(self, end: float) -> None:
         """Clip the elbow to its box and set ξ = 0 on it, (38), to remove rounding errors; set t if `end` is reached."""
-        of, elbow = self.variables, self.members
+        var, elbow = self.variables, self.members
         if self.room(end) == 0.0:
-            self.t, (_, of.lower[:], of.upper[:]) = end, self.along.arrays(end)
-            bound = np.where(self.side == ABOVE, of.upper, of.lower)
-            of.alpha[:] = np.where(self.side == FREE, of.alpha, bound)
+            self.t, (_, var.lower[:], var.upper[:]) = end, self.along.arrays(end)
+            bound = np.where(self.side == ABOVE, var.upper, var.lower)
+            var.alpha[:] = np.where(self.side == FREE, var.alpha, bound)
         # a step ends when a variable meets a bound up to rounding, and the next step must start exactly there
-        of.alpha[elbow] = np.clip(of.alpha[elbow], of.lower[elbow], of.upper[elbow])
-        of.excess[elbow] = 0.0
+        var.alpha[elbow] = np.clip(var.alpha[elbow], var.lower[elbow], var.upper[elbow])
+        var.excess[elbow] = 0.0
 
     def has_left(self) -> bool:
         """Return True if an example is at a bound that grows with C; otherwise α has reached its final value."""
@@ -207,18 +207,18 @@ class PathState(Walk):
 
     def refresh(self) -> float:
         """Recompute G − b̂ = λv − Kŝ − b̂ and the direction from scratch; return the error that ξ had."""
-        of = self.variables
-        v, of.lower[:], of.upper[:] = self.along.arrays(self.t)
+        var = self.variables
+        v, var.lower[:], var.upper[:] = self.along.arrays(self.t)
         self.stale_below = LONG_FALL * self.t * self.along.is_c_path
         # if bounds move, the sums of their speeds also accumulate rounding errors at every event
         if self.along.pace > 0.0:
             self.recompute_pace()
         if self.system is not None:
             self.system.solve(self.right)
-        exact = self.gradient(v, of.alpha) - self.b
+        exact = self.gradient(v, var.alpha) - self.b
         # an example of weight 0 has no influence, and its ξ is arbitrary
-        wrong = float(np.abs(np.where(self.sign == 0.0, 0.0, exact - of.excess)).max()) / self.unit
-        of.excess[:] = exact
+        wrong = float(np.abs(np.where(self.sign == 0.0, 0.0, exact - var.excess)).max()) / self.unit
+        var.excess[:] = exact
         return wrong
 
     def gradient(self, v: np.ndarray, alpha: np.ndarray) -> np.ndarray:
@@ -229,11 +229,11 @@ class PathState(Walk):
 
     def recompute_pace(self) -> None:
         """Recompute v¹ − K d_B and z¹ − 1ᵀd_B from the rates d_B of the bounds at which variables are."""
-        of, line, side = self.variables, self.line, self.side
-        of.pace[:] = np.where(side == ABOVE, line.upper, np.where(side != FREE, line.lower, 0.0))
-        of.alpha[:] = np.where(side == ABOVE, of.upper, np.where(side != FREE, of.lower, of.alpha))
-        of.push[:] = self.gradient(line.v, of.pace)
-        self.total = line.z - total(of.pace)
+        var, line, side = self.variables, self.line, self.side
+        var.pace[:] = np.where(side == ABOVE, line.upper, np.where(side != FREE, line.lower, 0.0))
+        var.alpha[:] = np.where(side == ABOVE, var.upper, np.where(side != FREE, var.lower, var.alpha))
+        var.push[:] = self.gradient(line.v, var.pace)
+        self.total = line.z - total(var.pace)
 
     def is_finite(self) -> bool:
         """Return True if all α, all G and b are finite; NaN would look like the end of a path."""
@@ -247,9 +247,9 @@ class PathState(Walk):
 
     def unbalanced(self) -> float:
         """Return |Σŝ| relative to Σ|ŝ|; on other lines, |Σα − z| relative to the widths of all boxes."""
-        of = self.variables
-        whole = np.abs(of.alpha) if self.along.is_c_path else of.upper - of.lower
-        return abs(float(of.alpha.sum()) - self.along.z(self.t)) / max(float(whole.sum()), 1e-300)
+        var = self.variables
+        whole = np.abs(var.alpha) if self.along.is_c_path else var.upper - var.lower
+        return abs(float(var.alpha.sum()) - self.along.z(self.t)) / max(float(whole.sum()), 1e-300)
 
     def rounding(self) -> float:
         """Estimate the error of ξ from rounding of Kŝ: ε max|K| ‖ŝ‖/λ."""
@@ -279,14 +279,14 @@ class PathState(Walk):
 
     def assign(self, side: np.ndarray, kind: str) -> None:
         """Change the sets to `side`, in ascending order of the indices."""
-        of, across = self.variables, (self.side != FREE) & (side != FREE) & (self.side != side)
+        var, across = self.variables, (self.side != FREE) & (side != FREE) & (self.side != side)
         self.note(np.flatnonzero(across), side[across], kind)
-        of.alpha[across] = np.where(side == ABOVE, of.upper, of.lower)[across]
+        var.alpha[across] = np.where(side == ABOVE, var.upper, var.lower)[across]
         self.side[across] = side[across]
         if self.system is None and not self.members:  # all variables can enter at once
             entering = np.flatnonzero(side != self.side)
             self.note(entering, np.zeros_like(entering), kind)
-            for i in entering[of.pace[entering] != 0.0].tolist():
+            for i in entering[var.pace[entering] != 0.0].tolist():
                 self.change_pace(i, 0.0)
             self.members, self.side[entering] = entering.tolist(), FREE
         for i in np.flatnonzero(side != self.side).tolist():

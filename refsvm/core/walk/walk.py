@@ -233,8 +233,8 @@ class Walk:
 
         A rate that does not apply to a variable is 0. With `noise`, rates up to `noise` and negative rates are also 0.
         """
-        of, side = self.variables, self.side
-        rates = np.array([of.d - of.upper_rate, of.lower_rate - of.d, -side * of.speed])
+        var, side = self.variables, self.side
+        rates = np.array([var.d - var.upper_rate, var.lower_rate - var.d, -side * var.speed])
         rates[:2] *= side == FREE
         rates[2] *= np.abs(side) == 1
         if noise is not None:
@@ -243,37 +243,37 @@ class Walk:
 
     def distances(self) -> np.ndarray:
         """Return the distances that belong to `rates`: to U, to L, and to G = b, shape (3, n)."""
-        of = self.variables
-        return np.array([of.upper - of.alpha, of.alpha - of.lower, self.side * of.excess])
+        var = self.variables
+        return np.array([var.upper - var.alpha, var.alpha - var.lower, self.side * var.excess])
 
     def move(self, step: float, db: float) -> None:
         """Move by `step` along the direction."""
-        of, line = self.variables, self.line
+        var, line = self.variables, self.line
         # update in place, because the twin shares these arrays and may continue in the middle of a path
-        of.alpha[:] += step * of.d
-        of.excess[:] += step * of.speed
-        of.lower[:] += step * of.lower_rate
-        of.upper[:] += step * of.upper_rate
+        var.alpha[:] += step * var.d
+        var.excess[:] += step * var.speed
+        var.lower[:] += step * var.lower_rate
+        var.upper[:] += step * var.upper_rate
         self.b += step * db
         self.t += step * line.t
 
     def nearest(self, i: int) -> int:
         """Return the side of the bound that a free variable approaches; if it approaches both, of the nearer bound."""
-        of = self.variables
-        if of.d[i] - of.upper_rate[i] > 0.0 and of.lower_rate[i] - of.d[i] > 0.0:
-            return ABOVE if of.upper[i] - of.alpha[i] < of.alpha[i] - of.lower[i] else BELOW
-        return ABOVE if of.d[i] - of.upper_rate[i] > of.lower_rate[i] - of.d[i] else BELOW
+        var = self.variables
+        if var.d[i] - var.upper_rate[i] > 0.0 and var.lower_rate[i] - var.d[i] > 0.0:
+            return ABOVE if var.upper[i] - var.alpha[i] < var.alpha[i] - var.lower[i] else BELOW
+        return ABOVE if var.d[i] - var.upper_rate[i] > var.lower_rate[i] - var.d[i] else BELOW
 
     # -- the sets --------------------------------------------------------------------------------------------------
 
     def join(self, i: int) -> bool:
         """Add i to M and return True; if its kernel row depends on rows of M, mark it as TIED and return False."""
-        of, row, system = self.variables, self.row(i), self.system
+        var, row, system = self.variables, self.row(i), self.system
         assert system is not None
-        right, pace = float(of.push[i]), float(of.pace[i])
+        right, pace = float(var.push[i]), float(var.pace[i])
         self.change_pace(i, 0.0)
         if not self.members:
-            system.insert_first(float(row[i]), self.total, float(of.push[i]))
+            system.insert_first(float(row[i]), self.total, float(var.push[i]))
         elif not system.insert(np.append(1.0, row[self.members]), float(row[i]), right, pace):
             self.side[i] = TIED
             if pace != 0.0:  # the variables in M must compensate for the change of pace
@@ -289,10 +289,10 @@ class Walk:
 
     def leave(self, i: int, side: int) -> None:
         """Move i from M to the bound that it has reached; let a variable join that is no longer TIED to M."""
-        of, slot, system = self.variables, self.members.index(i), self.system
+        var, slot, system = self.variables, self.members.index(i), self.system
         tied = np.flatnonzero(self.side == TIED).tolist()
-        bound, rate = (of.upper, of.upper_rate) if side == ABOVE else (of.lower, of.lower_rate)
-        of.alpha[i], pace = bound[i], float(rate[i])
+        bound, rate = (var.upper, var.upper_rate) if side == ABOVE else (var.lower, var.lower_rate)
+        var.alpha[i], pace = bound[i], float(rate[i])
         self.side[i] = side
         if system is not None:
             tied = [k for k in tied if system.frees(slot, np.append(1.0, self.row(k)[self.members]))]
@@ -316,16 +316,16 @@ class Walk:
 
     def take_first(self) -> bool:
         """If M is empty, move b to the first variable that can balance the sum, and return True if there is one."""
-        of = self.variables
-        waiting = ((np.abs(self.side) == 1) | (self.side == TIED)) & (of.pace == 0.0)
+        var = self.variables
+        waiting = ((np.abs(self.side) == 1) | (self.side == TIED)) & (var.pace == 0.0)
         if self.total > 0.0:
-            key = np.where(waiting & (of.alpha < of.upper), of.excess, -np.inf)
+            key = np.where(waiting & (var.alpha < var.upper), var.excess, -np.inf)
         else:
-            key = np.where(waiting & (of.alpha > of.lower), -of.excess, -np.inf)
+            key = np.where(waiting & (var.alpha > var.lower), -var.excess, -np.inf)
         if key.max(initial=-np.inf) == -np.inf:
             return False
         i = int(key.argmax())
-        self.b += float(of.excess[i])
-        of.excess[:] -= float(of.excess[i])
+        self.b += float(var.excess[i])
+        var.excess[:] -= float(var.excess[i])
         self.join(i)
         return True
