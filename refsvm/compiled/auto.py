@@ -191,7 +191,7 @@ class Auto:
             return False
         try:
             if family in ("rounds", "single rounds") and not have_twins(rules[:1]):
-                rules = (Cold(), *rules[1:])  # Python computes the seeds
+                rules = (Cold(), *rules[1:])  # without a twin, Python computes the seeds
             # code is loaded by type, but an instance may have no twin
             if not have_twins(rules) or not (is_loaded or process.code_is_there(family, rules)):
                 return False

@@ -126,7 +126,7 @@ def folders_of(source: str | os.PathLike[str] | None) -> tuple[Path, ...]:
 
 @cache
 def _folders(source: str | None, named: str | None) -> tuple[Path, ...]:
-    # the name that Numba gives to a folder in a cache of several packages
+    # name the folder as Numba names folders in a cache of several packages
     number = hashlib.sha1((source or "").encode(), usedforsecurity=False).hexdigest()
     own = "typed" if source is None else f"{Path(source).name}_{number}"
     candidates = [

@@ -226,12 +226,12 @@ def advance(seeding, walk):  # type: ignore[no-untyped-def]
         if seeding.slots[walk.places[i]] < 0:
             return -1 - walk.places[i]
         take(walk, i)
-    # --- direction, distance to the next event, and its variable ---
+    # --- compute the direction, the distance to the next event, and its variable ---
     direction(walk)
     i, step = reach(walk, 0.0, 0.0)
     if step < room and seeding.slots[walk.places[i]] < 0:
         return -1 - walk.places[i]
-    # --- move; leave or join ---
+    # --- move, then leave or join M ---
     move(walk, min(step, room), 1.0)
     if not step < room:
         return THE_END

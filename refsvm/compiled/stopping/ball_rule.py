@@ -95,7 +95,7 @@ def prove(state):  # type: ignore[no-untyped-def]
         if square >= 0.0:
             sign = certain_sign((gradient, G), r, v[r], state.scratch, square, off, state)
         if sign == 0 and now.gap <= NEAR:
-            # the second ball, with w̃ in place of w
+            # test the second ball, with w̃ in place of w
             if delta < 0.0:
                 b = 0.5 * (G[now.bottom] + G[now.top])
                 delta = gap(state.alpha, G, b, state.lower, state.upper, error)

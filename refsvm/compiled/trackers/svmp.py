@@ -115,7 +115,7 @@ def may_cross(walk, i, hits, is_c_path):  # type: ignore[no-untyped-def]
 def expected(walk, i, step, t, noise_of_alpha, noise_of_excess, limits):  # type: ignore[no-untyped-def]
     """Return s for the event of i at t (0 if it is not ordinary), and the worst violation of KKT or Σα = 0 after it."""
     unit = limits[UNIT] + limits[UNIT_RATE] * t
-    tie = TIE if i >= 0 else 2.0 * TIE  # at the end, bounds are rounded differently
+    tie = TIE if i >= 0 else 2.0 * TIE  # at the end of the line, bounds are rounded differently
     hits, worst, total, size = foreseen(walk, step, unit, tie, noise_of_alpha, noise_of_excess)
     is_c_path = limits[ROOTED] > 0.0
     unbalanced = abs(total) / max(size, 1e-300) if is_c_path else 0.0

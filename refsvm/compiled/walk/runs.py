@@ -47,7 +47,7 @@ def follow_run(walk: PathState, tracker: Rule, end: float, most: int) -> list[Po
             log.t.tolist(), log.scaled, log.intercept.tolist(), moved.tolist(), strict=False
         )
     ]
-    if points and moved[-1, 0] < 0:  # the end of the line, where no example changes its set
+    if points and moved[-1, 0] < 0:  # at the end of the line, no example changes its set
         walk.clip(end)
         log.scaled[events - 1] = walk.variables.alpha
         points[-1] = points[-1]._replace(kind="end", moves=())

@@ -46,7 +46,7 @@ def algorithm_1(
     if table.status is not Status.CONVERGED:
         return
     warn_if_stalled(table.full, rounds.rules, kkt.tol)
-    # 2. the sufficiency checks whose proofs hold for this kernel
+    # 2. apply the sufficiency checks whose proofs hold for this kernel
     if not rounds.problem.gram.facts.is_psd and table.proves:
         table.proves, checks = checks_valid_for_kernel(rounds, checks, stop)
     table.check(checks)

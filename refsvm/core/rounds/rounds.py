@@ -139,7 +139,7 @@ class Rounds(Shown):
         self.options, self.rules, self.workers = options, options.rules, DOORS.workers(options.n_jobs)
         self.solutions: dict[Hashable, Solution] = {}
         self.status, self.used = Status.CONVERGED, ""
-        self.most_iterations, self.first_iterations = 0, 0  # steps of the longest and of the first round
+        self.most_iterations, self.first_iterations = 0, 0  # numbers of steps of the longest and the first round
         self._given, self._is_centred = problem, problem.centred is not problem
         self._set_run()
         self.max_iter, self.problem = self.limits.most, problem.with_gram(self.rows)

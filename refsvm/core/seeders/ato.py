@@ -128,7 +128,7 @@ class ATO(Seeder):
             work = float(n * (moving + m))
             if expected(n, m, moving) <= allowed:
                 watched = self.begin(walk, memory)
-                # --- direction, reach, move, leave or join ---
+                # --- from event to event: find the direction and the reach, move, leave or join M ---
                 for _ in range(self.max_events):
                     work += len(walk.members) * (len(watched) + 2 * len(walk.members))
                     if not walk.advance(1.0 - walk.t) or work > PATIENCE * allowed:

@@ -92,7 +92,7 @@ class SafeScreening(Shrinking):
             return code
         if state.gap <= 0.0:
             return -1
-        # the remaining variables, and the KKT gap to which they are to be solved
+        # A are the remaining variables, and `tolerance` is the KKT gap to which their problem is solved
         wanted = rules.stop.with_absolute_tolerance(state).tolerance
         A, tolerance = state.shrinking or (np.arange(len(state.alpha)), wanted)
         if can_prove(state):

@@ -207,7 +207,7 @@ def _proved(state: SolverState) -> int:
         square = 0.25 * separation + gap(state.alpha, gradient - memory[INTERCEPT], lower, upper, error)
         balls.append((0.5 * (gradient + G), square))
     if state.gap <= NEAR:
-        # the second ball, with w̃ in place of w
+        # add the second ball, with w̃ in place of w
         balls.append((G, gap(state.alpha, G - b, lower, upper, error)))
     for k in range(int(memory[AT]), int(memory[COUNT])):
         r = int(left_out[k])

@@ -64,7 +64,7 @@ def solve_at(walk: PathState, t: float, eps_smo: float, kind: str) -> bool:
     if solution is None:
         return False
     walk.place(t, solution.alpha, solution.intercept, kind)
-    # not `>`, because NaN must also count as a violation
+    # test with `not … <=`, because NaN must also count as a violation
     if not max(walk.violation(), walk.unbalanced()) <= ACCEPTED:
         walk.status = Status.STALLED
     return walk.status is None

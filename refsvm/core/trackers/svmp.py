@@ -150,7 +150,7 @@ class SVMP(PathTracker):
             # --- α or b must first jump at fixed t; this never happens along λ ---
             elif not walk.along.is_c_path and self._jumped(walk):
                 yield walk.breakpoint("jump")
-            # --- the direction (23), and how far: (47)–(49), or the linear program (30)–(34) ---
+            # --- find the direction (23) and the length of the step: (47)–(49), or the linear program (30)–(34) ---
             elif (step := self._next_step(walk, room)) is None:
                 continue  # try again with new factors
             # --- update ŝ, λ, ξ and 𝓔, 𝓛, 𝓡: (36)–(46); check the conditions (56) ---

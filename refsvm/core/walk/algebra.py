@@ -134,7 +134,7 @@ class PivotedQR(ElbowAlgebra):
 
         s = walk.largest or 1.0
         A = elbow_matrix(walk, s)
-        # the LAPACK routine behind scipy.linalg.qr, whose checks took longer than factorising a small elbow
+        # call LAPACK, not scipy.linalg.qr, whose checks took longer than factorising a small elbow
         packed, pivots, tau, _, _ = dgeqp3(A, lwork=2 * len(A) + ROOM * (len(A) + 1))
         R, pivots = np.triu(packed), pivots - 1
         Q = dorgqr(packed, tau, lwork=ROOM * len(A), overwrite_a=True)[0]
@@ -160,7 +160,7 @@ class QRFactors:
         from scipy.linalg.lapack import dtrtrs
 
         x, r = np.zeros_like(right), len(self.R) - self.null.shape[1]
-        # the LAPACK routine behind solve_triangular, whose checks took longer than the solution
+        # call LAPACK, not scipy.linalg.solve_triangular, whose checks took longer than the solution
         x[self.pivots[:r]] = dtrtrs(self.R[:r, :r], self.Q[:, :r].T @ right)[0]
         x[0] *= self.s
         return x

@@ -65,7 +65,7 @@ def _in_the_plane(rate: np.ndarray, gap: np.ndarray, u: np.ndarray, limit: float
     tiny = 1e-12 * float(np.abs(u).max())
     blocked = (np.abs(u) <= tiny) & (rate > 0.0)  # variables that β does not move
     limit = float((gap[blocked] / rate[blocked]).min(initial=limit))
-    # β ≤ (gap − t·rate)/u where u > 0, and β ≥ where u < 0
+    # β ≤ (gap − t·rate)/u if u > 0, and β ≥ (gap − t·rate)/u if u < 0
     least, most = ((gap[part] / u[part], -rate[part] / u[part]) for part in (u < -tiny, u > tiny))
     t, lowest, highest = most_before_crossing(*least, *most, limit)
     # take an end of the interval of β, not its middle, because a point leaves the elbow at an end

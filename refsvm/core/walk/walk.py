@@ -134,7 +134,7 @@ class Walk:
         self.line, self.row, self.side, self.t, self.b = line, row, side, 0.0, 0.0
         # a variable that is not free moves with its bound
         pace = np.where(side == ABOVE, line.upper, np.where(side != FREE, line.lower, 0.0))
-        # one array for all, so that it can be passed to the twin, and `watch` can select columns by one index
+        # store all variables in one array, which can be passed to the twin, and in which `watch` can select columns
         self.values = np.zeros((len(Variables._fields), n))
         self.variables = Variables(*self.values)
         self.values[:8] = alpha, excess, *box, line.lower, line.upper, pace, line.v
@@ -146,7 +146,7 @@ class Walk:
         """Set M and the inverse of its matrix, and remove the members that are not FREE."""
         pace = self.variables.pace
         moving = np.flatnonzero(pace)
-        # summed in the order of the twin, not pairwise as NumPy does, so that the bits are the same
+        # sum in the order of the twin, not pairwise as NumPy does, so that the bits are the same
         self.total -= total(pace[moving])
         for i in moving.tolist():
             self.variables.push[:] -= pace[i] * self.row(i)
@@ -180,15 +180,15 @@ class Walk:
         """Advance to the next event, but at most by `room`; return True if the walk can continue after the event."""
         if not self.members and self.total != 0.0 and not self.take_first():
             return False
-        # --- direction: the bordered system, then dG = v¹ − K d ---
+        # --- direction: solve the bordered system, then compute dG = v¹ − K d ---
         db = self.direction()
-        # --- the distance to the next event, and its variable ---
+        # --- find the distance to the next event, and its variable ---
         i, step = self.reach()
         # --- move ---
         self.move(min(step, room), db)
         if not step < room:
             return False
-        # --- a variable that has reached a bound leaves M; one whose G has reached b joins it ---
+        # --- a variable that has reached a bound leaves M; a variable whose G has reached b joins M ---
         if self.side[i] != FREE:
             self.join(i)
             return True
