@@ -65,7 +65,7 @@ def calling(function: Callable[..., Any], typed_by: int = -1) -> Any:
     The type of the argument at position `typed_by` decides for which type of values the twin is compiled.
     """
     readable = getattr(arithmetic.Arithmetic, function.__name__)
-    return staticmethod(lambda *given: (loaded_twin(function, given[typed_by].dtype) or readable)(*given))
+    return staticmethod(lambda *args: (loaded_twin(function, args[typed_by].dtype) or readable)(*args))
 
 
 class CompiledArithmetic(arithmetic.Arithmetic):

@@ -48,8 +48,8 @@ class CompiledBackend:
                 if not is_numba_trouble(error):
                     raise
                 raise ValueError(f'{numba_trouble(error)}, or choose engine="numpy".') from error
-        taken: int = session.steps(state, budget)
-        return taken
+        code: int = session.steps(state, budget)
+        return code
 
     def small(self, problems: Any, rules: Rules, limit: int) -> None:
         """Take the steps of all problems in one call."""

@@ -309,8 +309,8 @@ def can_be_fast() -> bool:
 def fastest(waits: bool = True) -> Arithmetic:
     """Load compiled code if it is available, and return the version of the arithmetic that is now current.
 
-    Call this function before much work. If the compiled code is not on disk and `waits` is True, the call compiles it
-    before it returns.
+    Call this function before work that takes long. If the compiled code is not on disk and `waits` is True, the call
+    compiles it before it returns.
     """
     for loader in _loaders:
         loader(waits)

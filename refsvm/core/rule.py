@@ -206,12 +206,12 @@ def export(names: dict[str, Any], *lazy: str) -> None:
     *lazy : str
         Names that are imported only when they are first used.
     """
-    here = [
+    own = [
         name
         for name, thing in names.items()
         if getattr(thing, "__module__", "").startswith("refsvm.") and thing is not export
     ]
-    names["__all__"] = sorted([name for name in here if not name.startswith("_")] + [*lazy])
+    names["__all__"] = sorted([name for name in own if not name.startswith("_")] + [*lazy])
 
 
 def rules_in(package: ModuleType) -> list[type[Any]]:
@@ -228,7 +228,7 @@ def rules_in(package: ModuleType) -> list[type[Any]]:
 
 
 def memory_of(rule: Rule, *of: Any) -> np.ndarray:
-    """Return the memory of a rule for a new solve; compiled code relies on the check of its type that is made here.
+    """Return the memory of a rule for a new solve, after checking that it is a float64 vector, as compiled code needs.
 
     Raises
     ------

@@ -17,7 +17,7 @@ def solutions(A, B, X):  # type: ignore[no-untyped-def]
 
 @inlined
 def eliminate(a, b):  # type: ignore[no-untyped-def]
-    """Transform `a` to triangular form by elimination with pivots, and `b` with it."""
+    """Transform `a` to triangular form by elimination with pivots, and apply the same operations to `b`."""
     n = len(a)
     for k in range(n):
         pivot = k

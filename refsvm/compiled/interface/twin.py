@@ -84,20 +84,20 @@ HELPER = {
 
 def called(function: Function) -> Function:
     """Compile a helper that compiled functions call."""
-    made: Function = njit(**HELPER)(function)
-    return made
+    dispatcher: Function = njit(**HELPER)(function)
+    return dispatcher
 
 
 def allocating(function: Function) -> Function:
     """Compile a helper that compiled functions call and that makes arrays."""
-    made: Function = njit(**{**HELPER, "_nrt": True})(function)
-    return made
+    dispatcher: Function = njit(**{**HELPER, "_nrt": True})(function)
+    return dispatcher
 
 
 def inlined(function: Function) -> Function:
     """Compile a helper and build its machine code into its callers."""
-    made: Function = njit(**HELPER, forceinline=True)(function)
-    return made
+    dispatcher: Function = njit(**HELPER, forceinline=True)(function)
+    return dispatcher
 
 
 def copied(function: Function, name: str) -> Function:
@@ -219,15 +219,15 @@ class CodeOnDisk(FunctionCache):  # type: ignore[misc,unused-ignore]
 def cached(function: Function, *signatures: Any, **options: Any) -> Function:
     """Compile a function (at once if signatures are given, otherwise at its first use) and keep its code on disk."""
     function.__qualname__ = f"{function.__name__}_{stamp()}"  # Numba names the files of its code after this
-    made: Any = njit(**{**OPTIONS, "no_cfunc_wrapper": True, **options})(function)
-    if hasattr(made, "compile"):  # False with NUMBA_DISABLE_JIT, which leaves the function to Python
+    dispatcher: Any = njit(**{**OPTIONS, "no_cfunc_wrapper": True, **options})(function)
+    if hasattr(dispatcher, "compile"):  # False with NUMBA_DISABLE_JIT, which leaves the function to Python
         with suppress(RuntimeError):  # Numba cannot find the source of functions from executed text
-            made._cache = CodeOnDisk(function)
+            dispatcher._cache = CodeOnDisk(function)
         for signature in signatures:
-            made.compile(signature)
+            dispatcher.compile(signature)
         if signatures:
-            made.disable_compile()
-    result: Function = made
+            dispatcher.disable_compile()
+    result: Function = dispatcher
     return result
 
 
@@ -247,9 +247,10 @@ def twin(signature: Any, allocates: bool = False) -> Callable[[Function], Functi
 
     def decorate(function: Function) -> Function:
         part = inlined(function)
-        made = cached(function, _nrt=allocates, no_cfunc_wrapper=False)  # the wrapper gives it an address
-        made.signature, made.inlined = signature, part  # type: ignore[attr-defined]
-        return made
+        # the C wrapper gives the function an address
+        dispatcher = cached(function, _nrt=allocates, no_cfunc_wrapper=False)
+        dispatcher.signature, dispatcher.inlined = signature, part  # type: ignore[attr-defined]
+        return dispatcher
 
     return decorate
 

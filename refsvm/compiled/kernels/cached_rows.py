@@ -51,24 +51,24 @@ def slot_for(i, store):  # type: ignore[no-untyped-def]
 @called
 def store_row(state, source):  # type: ignore[no-untyped-def]
     """Twin of `refsvm.core.kernels.cached_rows.CachedRows._store_one`; return True if the requested row was stored."""
-    now, kept, copies, indices = state.now[0], source.kept, source.copies, source.indices
+    now, stored, copies, indices = state.now[0], source.kept, source.copies, source.indices
     i = now.missing
     # leave invalid requests to Python, which raises an error that explains them
     if i < 0 or i >= len(state.slots) or state.slots[i] >= 0:
         return False
     copies.numbers[2] = now.clock
     example = indices[i] if len(indices) > 0 else i
-    if kept.slots[example] < 0:
-        slot = slot_for(example, kept) if len(source.norms) > 0 else -1
+    if stored.slots[example] < 0:
+        slot = slot_for(example, stored) if len(source.norms) > 0 else -1
         if slot < 0:
             return False
-        write_row(example, source, kept.values[slot])
+        write_row(example, source, stored.values[slot])
         now.computed += 1
     if len(indices) > 0:
         slot = slot_for(i, copies)
         if slot < 0:
             return False
-        row, out = kept.values[kept.slots[example]], copies.values[slot]
+        row, out = stored.values[stored.slots[example]], copies.values[slot]
         for t in range(len(out)):
             out[t] = row[indices[t]]
     now.clock = copies.numbers[2]

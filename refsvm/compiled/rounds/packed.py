@@ -250,8 +250,8 @@ class PackedRounds:
                 -1 if name is None else self._places[name] if name in written else self._place(name)
                 for name in names
             ]
-            kept = -1 if each.keep is None else self._position_for(each.keep)
-            plan[number, ORIGIN:] = places[0], kept, *places[1:]
+            target = -1 if each.keep is None else self._position_for(each.keep)
+            plan[number, ORIGIN:] = places[0], target, *places[1:]
             written.add(each.keep)
 
     def _place(self, name: Hashable) -> int:

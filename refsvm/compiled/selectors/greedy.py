@@ -17,8 +17,8 @@ def greedy(parameters, state):  # type: ignore[no-untyped-def]
         rise = upper[r] - alpha[r]
         if not rise > 0.0:
             continue
-        row, there = row_or_ask(state, r)
-        if not there:
+        row, is_there = row_or_ask(state, r)
+        if not is_there:
             return -1, -1
         for s in range(len(alpha)):
             # ℓ = Gᵢ − Gⱼ,  q = Kᵢᵢ + Kⱼⱼ − 2Kᵢⱼ

@@ -14,8 +14,8 @@ from refsvm.compiled.selectors.gain import exact_gain
 def scan(state, k, i, j, best):  # type: ignore[no-untyped-def]
     """Update (i, j, best) with the pairs {k, t} for all t; set best = ∞ if the twin must request row k."""
     G, alpha, lower, upper, diagonal = state.gradient, state.alpha, state.lower, state.upper, state.diagonal
-    row, there = row_or_ask(state, k)
-    if not there:
+    row, is_there = row_or_ask(state, k)
+    if not is_there:
         return -1, -1, np.inf
     for t in range(len(alpha)):
         # ℓ = |G_b − Gₜ|,  q = K_bb + Kₜₜ − 2K_bt

@@ -84,10 +84,10 @@ def certain_sign(outputs, r, v_r, distance, square, error, state):  # type: igno
     """
     first, second = outputs
     alpha, lower, upper = state.alpha, state.lower, state.upper
-    here, rho = v_r - 0.5 * (first[r] + second[r]), math.sqrt(square * (1.0 + EXCESS))
+    base, rho = v_r - 0.5 * (first[r] + second[r]), math.sqrt(square * (1.0 + EXCESS))
     up = down = 0
     for t in range(len(alpha)):  # counts do not depend on the order, so several t are computed at once
-        value, reach, half = 0.5 * (first[t] + second[t]) + here, rho * distance[t] + error, 0.5 * distance[t]
+        value, reach, half = 0.5 * (first[t] + second[t]) + base, rho * distance[t] + error, 0.5 * distance[t]
         # (tᵢ − ρDᵢ) a > (ρ − ½aDᵢ)₊² with a = Uᵢ − αᵢ
         room = upper[t] - alpha[t]
         over = larger(rho - room * half, 0.0)
@@ -100,7 +100,7 @@ def certain_sign(outputs, r, v_r, distance, square, error, state):  # type: igno
         return 1 if up > 0 else -1
     rising_up = falling_up = rising_down = falling_down = 0.0
     for t in range(len(alpha)):
-        value, reach = 0.5 * (first[t] + second[t]) + here, rho * distance[t] + error
+        value, reach = 0.5 * (first[t] + second[t]) + base, rho * distance[t] + error
         # Σ {Uᵢ : tᵢ − ρDᵢ > 0} > Σ {−Lᵢ : tᵢ − ρDᵢ ≤ 0}
         short = value - reach > 0.0
         rising_up += upper[t] if short else 0.0

@@ -128,5 +128,5 @@ class Progress:
         self._look = None
 
     def __reduce__(self) -> Any:
-        """Pickle only the names; the counts stay in the process that counts."""
+        """Pickle only the names in the report; the counts stay in the process that counts."""
         return Progress, (self.call, self.unit, self.kept)

@@ -43,14 +43,14 @@ def unsolved(statuses: Iterable[Status]) -> Counter[Status]:
     return Counter(each for each in statuses if each is not Status.CONVERGED and each not in BY_USER)
 
 
-def warn_of_unsolved(what: str, found: Counter[Status], total: int, rests: str) -> None:
+def warn_of_unsolved(what: str, counts: Counter[Status], total: int, rests: str) -> None:
     """Warn if solves did not converge: say how many, why, which results are affected, and what to do.
 
     Parameters
     ----------
     what : str
         Name of the models that were solved, in the plural.
-    found : Counter
+    counts : Counter
         Number of unsolved models for each status, as `unsolved` returns it.
     total : int
         Number of all solves.
@@ -62,10 +62,10 @@ def warn_of_unsolved(what: str, found: Counter[Status], total: int, rests: str) 
     ConvergenceWarning
         The class of scikit-learn, or `UnsolvedWarning` if scikit-learn is not loaded.
     """
-    if not found:
+    if not counts:
         return
-    status = found.most_common(1)[0][0]
-    warn(f"{found.total()} of {total} {what} are not solved, and {rests}. {status.value} {REMEDY[status]}")
+    status = counts.most_common(1)[0][0]
+    warn(f"{counts.total()} of {total} {what} are not solved, and {rests}. {status.value} {REMEDY[status]}")
 
 
 def warn(message: str) -> None:

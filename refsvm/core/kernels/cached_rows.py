@@ -155,7 +155,7 @@ class CachedRows(KernelRows):
         if len(rows) == 1:  # the usual case in steps of a restricted solve
             self.ensure(rows[0])
             line = self.values[self.slots[rows[0]]]
-            out[0] = line if columns is None else line.take(columns, mode="clip")  # this makes no copy of the row
+            out[0] = line if columns is None else line.take(columns, mode="clip")  # does not copy the row
             return out
         # compute all missing rows in one matrix product; rows that do not fit together are fetched in parts below
         if len(rows) <= self.capacity:

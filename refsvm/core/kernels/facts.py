@@ -24,7 +24,7 @@ class KernelFacts:
     prefers_batches : bool
         True if several rows in one product cost far less than the same rows one by one.
     keeps_float32 : bool
-        True if values are given or stored as float32 anywhere behind the matrix.
+        True if the matrix, or a matrix or store from which it reads values, holds values as float32.
 
     Examples
     --------

@@ -108,9 +108,9 @@ class SparseProducts:
         places = np.searchsorted(self._columns, X.indices)
         # any valid position will do, because the comparison below drops columns that are not in Z
         places[places == len(self._columns)] = 0
-        kept = self._columns[places] == X.indices
-        ends = np.concatenate([[0], np.cumsum(kept)])[X.indptr]
-        return type(X)((X.data[kept], places[kept], ends), shape=shape)
+        common = self._columns[places] == X.indices
+        ends = np.concatenate([[0], np.cumsum(common)])[X.indptr]
+        return type(X)((X.data[common], places[common], ends), shape=shape)
 
     @cached_property
     def _table(self) -> np.ndarray | None:

@@ -139,7 +139,8 @@ class Rounds(Shown):
         self.options, self.rules, self.workers = options, options.rules, DOORS.workers(options.n_jobs)
         self.solutions: dict[Hashable, Solution] = {}
         self.status, self.used = Status.CONVERGED, ""
-        self.most_iterations, self.first_iterations = 0, 0  # numbers of steps of the longest and the first round
+        # numbers of steps of the longest and the first round
+        self.most_iterations, self.first_iterations = 0, 0
         self._given, self._is_centred = problem, problem.centred is not problem
         self._set_run()
         self.max_iter, self.problem = self.limits.most, problem.with_gram(self.rows)
@@ -247,8 +248,8 @@ class Rounds(Shown):
         39
         """
         rules = self.rules if stop is None else self.rules._replace(stop=StoppingRule.checked("stop", stop))
-        for name, kept in self.solutions.items():  # solutions that the caller keeps may not be centred
-            self.solutions[name] = kept.in_solver_coordinates(self._stored(kept.problem))
+        for name, solution in self.solutions.items():  # solutions that the caller keeps may not be centred
+            self.solutions[name] = solution.in_solver_coordinates(self._stored(solution.problem))
         runner = Runner(self, Cold() if seeder is None else seeder, rules, time_seeds, proves)
         if not self._run.needs_solutions(self.problem):  # compiled rounds give no warnings
             return self._unless_interrupted(runner.run(rounds))
@@ -264,8 +265,8 @@ class Rounds(Shown):
         """Yield the results; then let the guards review the kept solutions."""
         # review the solutions only after all rounds, because rounding errors of decision values depend on α
         yield from ended
-        for kept in self.solutions.values():
-            self._run.review_solution(kept, stop)
+        for solution in self.solutions.values():
+            self._run.review_solution(solution, stop)
         self.solutions.pop(LATEST, None)
 
     def solve(
@@ -372,10 +373,10 @@ class Rounds(Shown):
         self, box: DualProblem | None, lower: np.ndarray | None, upper: np.ndarray | None
     ) -> DualProblem:
         """Return the problem of a round, after checking that `box` belongs to these rounds."""
-        given = self._given
+        common = self._given
         if box is None:
             return self.boxed(
-                given.lower if lower is None else lower, given.upper if upper is None else upper
+                common.lower if lower is None else lower, common.upper if upper is None else upper
             )
         if lower is not None or upper is not None:
             raise ValueError("box and lower or upper are both given; give either box, or lower and upper.")
@@ -384,7 +385,7 @@ class Rounds(Shown):
                 f"box={box!r:.60} is not a DualProblem; pass problem.without(r), or lower and upper."
             )
         # compare identities, not numbers: comparing matrices would cost more than the round
-        if box.v is not given.v or box.z != given.z or not any(box.gram is gram for gram in self._grams):
+        if box.v is not common.v or box.z != common.z or not any(box.gram is gram for gram in self._grams):
             raise ValueError(
                 "box belongs to another problem; make it from the problem of these rounds, with boxed() or without()."
             )

@@ -167,7 +167,7 @@ class Runner:
                 yield from shared
                 break
 
-    def is_short(self, each: Round, kept: Container[Hashable] | None = None) -> bool:
+    def is_short(self, each: Round, names: Container[Hashable] | None = None) -> bool:
         """Return True if a round begins without shrinking, given the names of the kept solutions.
 
         On a large problem, rounds from α = 0 begin with shrinking. Folds also begin with shrinking if the first fold
@@ -177,7 +177,7 @@ class Runner:
         if not self.is_large or self.limit < 0:
             return self.limit >= 0
         is_fold = np.size(each.left_out) > FOLD_SHARE * self.trained
-        is_seeded = each.origin in (self.family.solutions if kept is None else kept)
+        is_seeded = each.origin in (self.family.solutions if names is None else names)
         return is_seeded and not (is_fold and self.family.first_iterations > self.limit)
 
     def round(self, each: Round) -> RoundResult:

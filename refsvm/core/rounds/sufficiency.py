@@ -185,8 +185,8 @@ class Ball(Check):
     """Decide example r if all models in a ball that contains the model without r give h(xᵣ) the same sign.
 
     The ball is computed from the full model and the model of a seed. `refsvm.BallRule` makes this test before the first
-    step of a round. The check makes it in NumPy for every support vector before the rounds, which is useful with other
-    stopping rules.
+    step of a round. The check applies the test in NumPy to every support vector before the rounds, which is useful with
+    other stopping rules.
 
     Parameters
     ----------
@@ -256,11 +256,11 @@ def chosen_checks(checks: Iterable[str | Check] | str | Check) -> tuple[Check, .
         raise ValueError(
             f"checks={checks!r} is not a list of checks; choose from {', '.join(map(repr, CHECKS))}."
         )
-    given: list[Any] = [checks] if isinstance(checks, str | Check) else list(checks)
-    for check in given:
+    items: list[Any] = [checks] if isinstance(checks, str | Check) else list(checks)
+    for check in items:
         if isinstance(check, str) and check not in SHIPPED:
             raise ValueError(f"checks contains {check!r}; choose from {', '.join(map(repr, SHIPPED))}.")
-    chosen = [SHIPPED[check] if isinstance(check, str) else Check.checked("checks", check) for check in given]
+    chosen = [SHIPPED[check] if isinstance(check, str) else Check.checked("checks", check) for check in items]
     own = [check for check in chosen if check not in SHIPPED.values()]
     return (*(check for check in SHIPPED.values() if check in chosen), *own)
 

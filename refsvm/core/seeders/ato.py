@@ -165,10 +165,10 @@ class ATO(Seeder):
             return np.zeros(0)
         gram, free = solved.problem.gram, np.flatnonzero(_are_free(solved))
         K, largest = gram.block(free, free), float(np.abs(gram.diagonal()).max())
-        kept = independent(K, largest)
-        inverse = inverse_of(K[np.ix_(kept, kept)])
-        head = [self._most(solved, steps), len(free), largest, len(kept)]
-        return np.concatenate([head, free[kept], inverse.ravel()])
+        chosen = independent(K, largest)
+        inverse = inverse_of(K[np.ix_(chosen, chosen)])
+        head = [self._most(solved, steps), len(free), largest, len(chosen)]
+        return np.concatenate([head, free[chosen], inverse.ravel()])
 
     def pays(self, solved: Solution, steps: int, left_out: Sequence[Any]) -> bool:
         """Return True if the shortest path and the inverse may take less work than the steps that a path saves."""

@@ -67,10 +67,10 @@ class ImprovedSMO(WorkingSetSelector):
         if state.gap <= 0.0:
             return -1, -1
         scan, G, n = state.selector_memory, state.gradient, len(state.alpha)
-        kept, values = self._known(state)
+        known, values = self._known(state)
         rises, falls = state.alpha < state.upper, state.alpha > state.lower
-        scan[UP] = first_of(kept & rises, rises, G)
-        scan[DOWN] = first_of(kept & falls, falls, -G)
+        scan[UP] = first_of(known & rises, rises, G)
+        scan[DOWN] = first_of(known & falls, falls, -G)
         scan[VALUES] += values
         while True:
             # --- Modification 2: take the worst known pair, until there is no such pair or its step is 0 ---
@@ -111,12 +111,12 @@ class ImprovedSMO(WorkingSetSelector):
 
     def _known(self, state: SolverState) -> tuple[np.ndarray, int]:
         """Return a mask of the known Gᵢ after the last step, and the number of kernel values of their update."""
-        kept = (state.lower < state.alpha) & (state.alpha < state.upper)
+        known = (state.lower < state.alpha) & (state.alpha < state.upper)
         if state.iteration == 0:
-            return kept, int(kept.sum()) * int(np.count_nonzero(state.alpha))
-        kept[state.working_sets[0]] = True
+            return known, int(known.sum()) * int(np.count_nonzero(state.alpha))
+        known[state.working_sets[0]] = True
         # G −= μ (K[i] − K[j])
-        return kept, 2 * int(kept.sum())
+        return known, 2 * int(known.sum())
 
     def kernel_values(self, state: SolverState, solved: bool = True) -> int:
         """Return the number of kernel values that the paper's solver computes, including its last passes if `solved`.

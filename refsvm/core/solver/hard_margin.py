@@ -64,7 +64,7 @@ class HardMargin:
     def steps(self, state: SolverState, rules: Any, budget: int, trace: Any) -> int:
         """Take one round of up to `budget` steps; return its code, or INSEPARABLE."""
         # keep the point to return to it, because one round may overflow if f is unbounded
-        before, taken, outcome, is_beyond = self._state.alpha.copy(), self._state.iteration, 0, False
+        before, iteration, outcome, is_beyond = self._state.alpha.copy(), self._state.iteration, 0, False
         with np.errstate(over="ignore", invalid="ignore"):
             try:
                 outcome = self._take(state, rules, min(budget, max(ROUND, len(before))), trace)
@@ -75,7 +75,7 @@ class HardMargin:
                     raise  # otherwise α has diverged, and the rules have met NaN or infinite values
         # α also diverges if the kernel is indefinite and q < 0 in a direction without a bound
         if is_beyond or not self._is_bounded():
-            self._state.alpha[:], self._state.iteration = before, taken
+            self._state.alpha[:], self._state.iteration = before, iteration
             self._state.refresh()
             if trace is not None:
                 trace.drop()

@@ -113,7 +113,8 @@ class ShrinkingMemory:
     """The state that the rule keeps from one review of the active set to the next."""
 
     def __init__(self, policy: LIBSVMShrinking, n: int) -> None:
-        self.period = self.left = min(policy.period, n)  # number of steps on all variables before the next review
+        # `left` is the number of steps on all variables before the next review
+        self.period = self.left = min(policy.period, n)
         self.have_returned = False
 
     def steps(self, work: Work, budget: int) -> int:

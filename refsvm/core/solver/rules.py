@@ -140,16 +140,16 @@ def starting_point(problem: DualProblem, start: Any) -> np.ndarray:
     return feasible_start(problem, vector("start", start, problem.n))
 
 
-def feasible_start(problem: DualProblem, given: np.ndarray, name: str = "start") -> np.ndarray:
+def feasible_start(problem: DualProblem, alpha: np.ndarray, name: str = "start") -> np.ndarray:
     """Return the given α if it is feasible; otherwise warn and return a feasible point near it."""
     # accept an α whose sum differs from z only by rounding
-    inside = ((problem.lower <= given) & (given <= problem.upper)).all()
-    rounding = 4.0 * EPSILON * problem.n**0.5 * (float(np.abs(given).sum()) + abs(problem.z))
-    if inside and abs(problem.z - float(given.sum())) <= rounding:
-        return given
-    point = problem.feasible(given)
+    inside = ((problem.lower <= alpha) & (alpha <= problem.upper)).all()
+    rounding = 4.0 * EPSILON * problem.n**0.5 * (float(np.abs(alpha).sum()) + abs(problem.z))
+    if inside and abs(problem.z - float(alpha.sum())) <= rounding:
+        return alpha
+    point = problem.feasible(alpha)
     scale = 1e-9 * max(1.0, float(np.abs(point).max()))
-    if np.abs(point - given).max() > scale:
+    if np.abs(point - alpha).max() > scale:
         warnings.warn(
             f"{name} is not feasible (it leaves the box, or its sum is not z); a feasible point near it is used.",
             stacklevel=frames_within() + 1,

@@ -186,10 +186,10 @@ class Run:
             guard.review_solution(solved, stop)
 
 
-def _finite(take: Callable[..., int], state: SolverState, *given: Any) -> int | None:
+def _finite(take: Callable[..., int], state: SolverState, *arguments: Any) -> int | None:
     """Take a chunk of steps and return its code, or None if a number is not finite, so that NaN ends the solve."""
     with suppress(NotFiniteError):
-        code = take(state, *given)
+        code = take(state, *arguments)
         if math.isfinite(state.objective + float(state.gradient.sum())):
             return code
     return None

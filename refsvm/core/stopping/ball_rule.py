@@ -118,7 +118,7 @@ class BallRule(StoppingRule):
 
     def memory(self, problem: DualProblem, steps: int = 0) -> np.ndarray:
         """Return the memory: left-out examples, α of w, G of w and v with n values each, followed by single numbers."""
-        examples, n, given = left_out_examples(self, self.example, problem), problem.n, self.solved
+        examples, n, solved = left_out_examples(self, self.example, problem), problem.n, self.solved
         if not len(examples):
             raise ValueError(
                 "BallRule() needs left-out examples, with L = U = 0, but the problem has no such examples; "
@@ -131,10 +131,10 @@ class BallRule(StoppingRule):
         v[:], memory[-1] = problem.v, self.tol
         if problem.is_open:  # a hard margin, where P is infinite
             memory[NEXT] = np.inf
-        if given is not None and len(given.alpha) == n:
-            given = given.in_solver_coordinates()
-            alpha[:], gradient[:] = given.alpha, given.gradient
-            memory[HAS_POINT], memory[INTERCEPT], memory[STEPS] = 1.0, given.intercept, given.iterations
+        if solved is not None and len(solved.alpha) == n:
+            solved = solved.in_solver_coordinates()
+            alpha[:], gradient[:] = solved.alpha, solved.gradient
+            memory[HAS_POINT], memory[INTERCEPT], memory[STEPS] = 1.0, solved.intercept, solved.iterations
         return memory
 
     def check(self, state: SolverState) -> int:

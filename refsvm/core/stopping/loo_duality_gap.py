@@ -281,13 +281,13 @@ def best_intercept(
         if not low < middle < high:
             break
         predicted = left[0] + left[1] * (middle - low)
-        here = tangent(G, lower, upper, middle)
-        if here[0] < value:
-            b, value = middle, here[0]
-        if here[0] - predicted <= EXACT * abs(here[0]):
+        cut = tangent(G, lower, upper, middle)
+        if cut[0] < value:
+            b, value = middle, cut[0]
+        if cut[0] - predicted <= EXACT * abs(cut[0]):
             break
-        if here[1] < 0.0:
-            low, left = middle, here
+        if cut[1] < 0.0:
+            low, left = middle, cut
         else:
-            high, right = middle, here
+            high, right = middle, cut
     return b, value

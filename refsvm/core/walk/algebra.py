@@ -217,10 +217,10 @@ class UpdatedInverse(UpdatedAlgebra):
     def factorise(self, walk: PathState) -> Factors:
         """Return the walk's up-to-date inverse, or compute it; if A is not well conditioned, return QR factors."""
         if walk.system is None:
-            made = self.qr.factorise(walk)
-            if made.null.shape[1] or not self.is_regular(made.R):
-                return made
-            walk.system = Bordered(made.solve(np.eye(len(made.R))), self.least_indicator * walk.largest)
+            factors = self.qr.factorise(walk)
+            if factors.null.shape[1] or not self.is_regular(factors.R):
+                return factors
+            walk.system = Bordered(factors.solve(np.eye(len(factors.R))), self.least_indicator * walk.largest)
             walk.system.solve(walk.right)
         return _Inverse(ref(walk), np.empty((len(walk.members) + 1, 0)))
 

@@ -167,13 +167,13 @@ def independent_factor(K: np.ndarray, largest: float) -> tuple[np.ndarray, np.nd
             return single, L
     except np.linalg.LinAlgError:
         pass
-    kept = []
+    members = []
     for k in single.tolist():
         if B[k, k] > least:
-            kept.append(k)
+            members.append(k)
             # entries before k are not read again
             B[k + 1 :, k + 1 :] -= np.multiply.outer(B[k + 1 :, k] / B[k, k], B[k, k + 1 :])
-    return np.array(kept, dtype=np.int64), None
+    return np.array(members, dtype=np.int64), None
 
 
 def inverse_of(K: np.ndarray) -> np.ndarray:

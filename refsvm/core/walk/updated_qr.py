@@ -59,30 +59,30 @@ class UpdatedQR(UpdatedAlgebra):
 
     def factorise(self, walk: PathState) -> Factors:
         """Update the factors of the previous elbow, or compute new ones if an update is not safe."""
-        kept = walk.kept
-        updated = self._updated(walk, kept) if isinstance(kept, Updated) else None
+        factors = walk.kept
+        updated = self._updated(walk, factors) if isinstance(factors, Updated) else None
         if updated is None:
-            made = self.qr.factorise(walk)
+            fresh = self.qr.factorise(walk)
             walk.kept = None
-            if made.null.shape[1]:
-                return made
-            updated = Updated.of(walk, made)
+            if fresh.null.shape[1]:
+                return fresh
+            updated = Updated.of(walk, fresh)
         walk.kept = updated
         return updated.of_present(walk)
 
-    def _updated(self, walk: PathState, kept: Updated) -> Updated | None:
+    def _updated(self, walk: PathState, factors: Updated) -> Updated | None:
         """Update the factors for each point that has left or entered; return None if new factors are needed."""
-        leaving, entering = kept.changes(walk)
-        if 4 * (len(leaving) + len(entering)) > len(kept.rows):
+        leaving, entering = factors.changes(walk)
+        if 4 * (len(leaving) + len(entering)) > len(factors.rows):
             return None
         for i in leaving:
-            kept = kept.without(i)
+            factors = factors.without(i)
         for k in entering:
-            extended = kept.extended(k, walk.K, self.least_indicator * walk.largest)
+            extended = factors.extended(k, walk.K, self.least_indicator * walk.largest)
             if extended is None:
                 return None
-            kept = extended
-        return kept if self.is_regular(kept.R) else None
+            factors = extended
+        return factors if self.is_regular(factors.R) else None
 
 
 @dataclass(frozen=True)
@@ -97,11 +97,11 @@ class Updated:
     places: tuple[np.ndarray, np.ndarray] | None = None
 
     @classmethod
-    def of(cls, walk: PathState, made: Any) -> Updated:
+    def of(cls, walk: PathState, fresh: Any) -> Updated:
         """Return factors that can be updated, made from factors with pivots."""
-        rows, Q = [BORDER, *walk.members], made.Q.copy()
-        Q[0] /= made.s
-        return cls(Q, made.R, rows, [rows[k] for k in made.pivots], made.s)
+        rows, Q = [BORDER, *walk.members], fresh.Q.copy()
+        Q[0] /= fresh.s
+        return cls(Q, fresh.R, rows, [rows[k] for k in fresh.pivots], fresh.s)
 
     def changes(self, walk: PathState) -> tuple[list[int], list[int]]:
         """Return the examples that have left the elbow, and the examples that have entered it."""
