@@ -22,16 +22,16 @@ class Doors:
     kernel_named : callable
         ``kernel_named(kernel, gamma, degree, coef0)`` returns the kernel that these arguments describe;
         ``kernel_named()`` returns the default kernel. The default function accepts only kernel objects, and takes None
-        for the linear kernel. It cannot be an argument, because users call
+        for the linear kernel. This function cannot be an argument, because users call
         ``DualProblem.classification(X, y, kernel="rbf")`` themselves.
     rows_and_guards : callable or None
         ``rows_and_guards(problem, options, limits, rows, reads_values)`` returns the kernel rows of a run, in float64
         or float32, and its guards; the default is `refsvm.core.solver.options.rows_and_guards`. Public functions pass
-        it to `refsvm.core.solver.options.RunOptions`. It is also a door because users call ``Rounds(problem)``
-        themselves.
+        it to `refsvm.core.solver.options.RunOptions`. The function must also be known here, because users call
+        ``Rounds(problem)`` themselves.
     workers : callable
         ``workers(n_jobs)`` returns an object that shares rounds among several workers; the default returns None, for
-        one worker. It cannot be an argument, because users call ``Rounds(problem, n_jobs=2)`` themselves.
+        one worker. This function cannot be an argument, because users call ``Rounds(problem, n_jobs=2)`` themselves.
     """
 
     def __init__(self) -> None:

@@ -46,7 +46,7 @@ class PlainNumbers:
             cls.__post_init__ = checked  # type: ignore[method-assign]
 
     def __post_init__(self) -> None:
-        for name, kinds in _kinds_of(type(self)):  # type: ignore[arg-type]  # a class can be hashed
+        for name, kinds in _kinds_of(type(self)):  # type: ignore[arg-type]  # mypy overlooks that classes are hashable
             value: Any = getattr(self, name, None)  # a field with init=False may not be set yet
             if type(value).__name__ not in kinds or isinstance(value, np.ndarray):
                 object.__setattr__(self, name, _plain(value, kinds))

@@ -5,8 +5,8 @@ moves α. After every step these relations hold up to rounding:
 
     L ≤ α ≤ U,   1ᵀα = z,   G = v − Kα,   (top, bottom, gap) = most violating pair and ψ(α)
 
-The Numba twins use the same names. They read and write the same arrays; the numbers of `SCALARS` are passed to them in
-one record.
+The Numba twins use the same names for these quantities. They read and write the same arrays; the numbers of `SCALARS`
+are passed to them in one record.
 """
 
 from __future__ import annotations

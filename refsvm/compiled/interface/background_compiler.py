@@ -172,7 +172,7 @@ _compiler = Compiler()
 
 
 def ask(family: str, rules: Any) -> bool:
-    """Order compiled code from a child process; return False if none can be started and this process must compile.
+    """Let a child process compile; return False if none can be started, so that this process must compile.
 
     Warns
     -----
@@ -303,7 +303,7 @@ if hasattr(os, "register_at_fork"):
 
 
 def child() -> None:
-    """Compile the code that each line of standard input orders; if an order fails, write a line to standard output."""
+    """Read orders from standard input, one in each line, and compile; for each failure, write a line to standard output."""
     # the number of cores that this process may use, which a container or batch system may limit
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     if cores == 1 and hasattr(os, "nice"):

@@ -154,7 +154,7 @@ def _folders(source: str | None, named: str | None) -> tuple[Path, ...]:
 
 def _cache_of_user() -> str:
     """Return this user's folder for caches, which is found in the same way as in Numba."""
-    home = os.path.expanduser("~")  # noqa: PTH111  without a home it stays as it is
+    home = os.path.expanduser("~")  # noqa: PTH111  returns "~" for a user without a home folder
     if os.name == "nt":
         return str(Path(os.environ.get("LOCALAPPDATA", home), "numba", "Cache"))
     if sys.platform == "darwin":

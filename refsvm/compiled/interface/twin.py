@@ -263,7 +263,7 @@ def ready(rule: Any) -> Any:
     # check without the lock first, because the twin is usually compiled
     if isinstance(rule, Dispatcher) and hasattr(rule, "signature") and not rule.overloads:
         with _one_compiles:
-            if not rule.overloads:  # another thread may have been first
+            if not rule.overloads:  # another thread may have compiled it in the meantime
                 rule.compile(rule.signature)
                 rule.disable_compile()
     return rule

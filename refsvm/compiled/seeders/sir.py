@@ -57,7 +57,7 @@ def sir(parameters, seeding):  # type: ignore[no-untyped-def]
             if t < 0:
                 break
             state = following
-        seeding.chosen[t] = SHARED  # t is used now
+        seeding.chosen[t] = SHARED  # no other example may use t
         seeding.seed[t] = min(max(weight, seeding.lower[t]), seeding.upper[t])
     spread_over_added(seeding)
     return 0

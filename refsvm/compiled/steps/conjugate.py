@@ -42,7 +42,8 @@ def inside(state, i, j, sigma, mu, max_support):  # type: ignore[no-untyped-def]
     first, second = state.places[i], state.places[j]
     moved = (1 if first < 0 else 0) + (1 if second < 0 else 0)
     outside = 0
-    for c in range(len(delta)):  # no branches or divisions, because the whole step usually fits
+    # usually the whole step stays in the box; this fast loop tests it without branches or divisions
+    for c in range(len(delta)):
         p = sigma * delta[c] + (1.0 if c == first else 0.0) - (1.0 if c == second else 0.0)
         after = alpha[c] + mu * p
         moved += 1 if p != 0.0 else 0

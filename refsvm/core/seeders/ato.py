@@ -50,8 +50,8 @@ class ATO(Seeder):
         ⎣ 1  K_MM ⎦ ⎣ d_M ⎦ = − ⎣ K_MF d_F + K_MT d_T    ⎦         dG = −K d
 
     The variables move in this direction until η = 1 or the next event. At an event, a free variable reaches a bound and
-    leaves M, or Gᵢ of a bounded variable or of a variable in T reaches b, and the variable joins M. When F has arrived,
-    the path ends at the optimum, up to the tolerance of the first solution. `refsvm.core.walk.walk` follows this path,
+    leaves M, or Gᵢ of a bounded variable or of a variable in T reaches b, and the variable joins M. When η = 1, the
+    path ends at the optimum, up to the tolerance of the first solution. `refsvm.core.walk.walk` follows this path,
     along a line that moves the boxes of F and T.
 
     The published algorithm is slow because it computes everything again at each event. This implementation computes the

@@ -12,8 +12,8 @@ minimiser for G + r. So in every optimum
     Gᵢ − rᵢ > b_hi   ⇒   αᵢ* = Uᵢ                    Gᵢ + rᵢ < b_lo   ⇒   αᵢ* = Lᵢ
 
 If the variable is already at that bound, it is removed. The problem of the remaining variables has the same w*, so
-the next review can use the (smaller) δ of that problem. No removed variable returns. If at the end ψ of all variables
-still exceeds ε, the remaining variables are solved again, to half their gap.
+the next review can use the (smaller) δ of that problem. A removed variable never returns. If at the end ψ of all
+variables still exceeds ε, the remaining variables are solved again, to half their gap.
 
 The proof needs a positive semi-definite K, finite boxes and kernel rows in float64. `error_of` allows for rounding of
 G.

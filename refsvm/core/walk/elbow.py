@@ -103,7 +103,7 @@ def empty_elbow_step(walk: PathState, room: float) -> Step:
             total[rises], var.push[rises], total[falls], var.push[falls], room, 0.1 * TIE * walk.unit
         )
         db = (0.5 * (lowest + highest) - walk.b) / length if length > 0.0 else 0.0
-    else:  # only a change of z limits b
+    else:  # b is bounded from at most one side; with this db, no variable's G reaches b
         length, db = room, float(var.push[rises].max() if rises.any() else var.push[falls].min(initial=0.0))
     var.d[:] = var.pace
     var.speed[:] = var.push - db

@@ -71,7 +71,7 @@ class UpdatedQR(UpdatedAlgebra):
         return updated.of_present(walk)
 
     def _updated(self, walk: PathState, factors: Updated) -> Updated | None:
-        """Update the factors for each point that has left or entered; return None if new factors are needed."""
+        """Update the factors for each point that left or entered the elbow; return None if new factors are needed."""
         leaving, entering = factors.changes(walk)
         if 4 * (len(leaving) + len(entering)) > len(factors.rows):
             return None
