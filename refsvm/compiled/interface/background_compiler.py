@@ -303,7 +303,7 @@ if hasattr(os, "register_at_fork"):
 
 
 def child() -> None:
-    """Read orders from standard input, one in each line, and compile; for each failure, write a line to standard output."""
+    """Read orders from standard input, one in each line, and compile; write a line to standard output if one fails."""
     # the number of cores that this process may use, which a container or batch system may limit
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     if cores == 1 and hasattr(os, "nice"):
