@@ -9,14 +9,14 @@
   for (const e of document.querySelectorAll(document.querySelector(".bd-article") ? ".bd-article *, .prev-next-area *, .bd-header__inner *" : "body *")) {
     const box = e.getBoundingClientRect(), style = getComputedStyle(e);
     if (!box.width || !box.height || style.visibility === "hidden" || e.closest("svg *, .visually-hidden, [aria-hidden]")) continue;
-    if (e.matches("mjx-math")) { // what is seen of a formula
+    if (e.matches("math, mjx-math")) { // what is seen of a formula
       const clip = clips(e.parentElement), right = Math.max(...[...e.getClientRects()].map((r) => r.right));
       const edge = clip ? clip.getBoundingClientRect().right : wide;
       if (right > edge + 2 && !(clip && clip.dataset.more)) say("formula cut", e);
     }
     if (e.dataset.more && e.scrollWidth <= e.clientWidth + 2) say("fades, but all is there", e);
     if (wide < 640 && location.pathname.includes("/gallery/") && e.matches(".figure-scroll") && e.scrollWidth > e.clientWidth + 2) say("a figure wider than the phone", e.firstChild);
-    if (e.closest("mjx-container *, span.math")) continue;
+    if (e.closest("math *, mjx-container *, span.math")) continue;
     if (box.right > wide + 1 && !clips(e.parentElement)) say("sticks out of the page", e);
     if (e.scrollWidth <= e.clientWidth + 2 || !e.clientWidth || e.matches("select, input")) continue;
     if (["hidden", "clip"].includes(style.overflowX)) say("cut", e);

@@ -13,6 +13,7 @@ import matplotlib as mpl
 os.environ["REFSVM_COMPILE_BESIDE"] = "0"  # pages show the same engines whatever is compiled already
 sys.path.insert(0, str(Path(__file__).parent / "_ext"))  # the extensions that are these pages' own
 import book
+import formulas
 import moved
 
 mpl.use("agg")
@@ -30,6 +31,7 @@ extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
     "sphinx.ext.mathjax",
+    "formulas",  # as MathML, so that a page loads no program for them
     "sphinx.ext.viewcode",
     "sphinx_design",  # answers to exercises, folded
     "sphinx_gallery.gen_gallery",
@@ -43,8 +45,10 @@ extensions = [
     "bibliography",  # years of papers lead to the bibliography
     "apparatus",  # terms and symbols are linked at first use; an index of the book
     "sphinxcontrib.bibtex",  # the bibliography
-    "sphinx-mathjax-offline",  # MathJax in the pages themselves: formulas show without a network
 ]
+html_math_renderer = formulas.RENDERER
+if formulas.RENDERER == "mathjax":
+    extensions.append("sphinx-mathjax-offline")  # without a network
 # Files that are included in a page, or are for maintainers; and pages of earlier builds, which a clone may still hold.
 exclude_patterns = ["_build", "examples", "decisions", "lecturing/[0-9]*", "layout.md"]
 exclude_patterns += [f"{page}.*" for page in (*moved.MOVED, *moved.IN_REPOSITORY)]

@@ -47,7 +47,7 @@ EXCEPTIONS = {
     },
     "many_models": {"take 69,950 steps in place of 39,332": "run once, as shown, and compared with the default"},
     "data": {"ten small sets": "the table below lists them", "with 17 digits": "the format of the writer"},
-    "experiments": {"where that is above 0.01": "a threshold of the table, `experiment.chance`"},
+    "experiments": {"if this bound is above 0.01": "a threshold of the table, `experiment.chance`"},
     "getting_started": {"has spent about 0.2 s on solving": "a constant of `compiled.auto`"},
     "what_if": {"With waveform's 5,000 examples": MEASURED},
 }  # fmt: skip

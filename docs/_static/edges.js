@@ -2,7 +2,7 @@
 "use strict";
 
 (() => {
-  const SCROLLS = "pre, .pst-scrollable-table-container, div.math mjx-container, span.math.wide, .figure-scroll, .output_html, .output_html .refsvm";
+  const SCROLLS = "pre, .pst-scrollable-table-container, div.math, span.math.wide, .figure-scroll, .output_html, .output_html .refsvm";
 
   function mark(element) {
     const behind = element.scrollLeft > 2;
@@ -16,8 +16,8 @@
 
   // Formulas in a line: whether the line is wide enough.
   function measure(formula) {
-    const inner = formula.querySelector("mjx-math");
-    const wide = inner !== null && inner.offsetWidth > formula.closest("p, dd, dt, li, div").clientWidth;
+    const inner = formula.querySelector("math, mjx-math");
+    const wide = inner !== null && inner.getBoundingClientRect().width > formula.closest("p, dd, dt, li, div").clientWidth;
     formula.classList.toggle("wide", wide);
     if (!wide) delete formula.dataset.more;
   }
@@ -55,7 +55,7 @@
   // A number stays with its unit and its name: 11 % and C = 1 would break at the space.
   function withUnits() {
     const walker = document.createTreeWalker(document.querySelector(".bd-article") || document.body, NodeFilter.SHOW_TEXT,
-      (node) => (node.parentElement.closest("pre, code, script, mjx-container, svg") ? NodeFilter.FILTER_REJECT : NodeFilter.FILTER_ACCEPT));
+      (node) => (node.parentElement.closest("pre, code, script, math, mjx-container, svg") ? NodeFilter.FILTER_REJECT : NodeFilter.FILTER_ACCEPT));
     while (walker.nextNode()) {
       const text = walker.currentNode.data, kept = text.replace(/(\d)[ \n](%|[mµn]?s\b|[KMG]i?B\b|C$)/g, "$1\u00a0$2")
         .replace(/\b([A-Za-zα-ω])[ \n]=[ \n](?=\d)/g, "$1\u00a0=\u00a0");
