@@ -83,6 +83,11 @@ def keep_shots(page: Any, url: str, folder: Path, name: str) -> None:
         page.screenshot(path=folder / f"{name.replace('/', '_')}_{width}.png", full_page=True)
 
 
+def is_old(file: Path) -> bool:
+    """Whether a file stands at an old address, and leads to the present one at once."""
+    return 'http-equiv="refresh"' in file.read_text(encoding="utf-8")[:200]
+
+
 def check(pages: dict[str, Path], shots: Path | None) -> Iterator[tuple[str, str, list[str]]]:
     """Look at pages one after another, in a browser of their own: (page, what, where)."""
     from playwright.sync_api import sync_playwright
@@ -123,6 +128,7 @@ def main() -> int:
     site = options.site.resolve()
     left_out = ("_static", *OF_MODULES) if options.chapters else ("_static",)
     names = {str(file.relative_to(site).with_suffix("")): file for file in sorted(site.rglob("*.html"))}
+    names = {name: file for name, file in names.items() if not is_old(file)}
     pages = [
         name for name in names if not name.startswith(left_out) and any(only in name for only in options.only)
     ]

@@ -38,6 +38,7 @@ extensions = [
     "stepper",  # SMO and the path of C, driven by the reader
     "rules",  # the table of all rules
     "layout",  # pictures of the folders, and the way of one solve through the files
+    "lean",  # without the parts of styles and pages that no reader sees
     "moved",  # old addresses lead to the new ones
     "public_names",  # `SVC` and `refsvm.solve` in docstrings lead to their pages
     "book",  # shipped code on the page, folded answers, notebooks without reST
@@ -93,7 +94,7 @@ bibtex_bibfiles = ["refsvm.bib"]
 html_theme = "pydata_sphinx_theme"
 html_title = "refsvm"
 html_static_path = ["_static", "../refsvm/display/static"]  # the second is the drawing code of notebooks, too
-html_css_files = ["refsvm.css"]
+html_css_files = ["icons.css", "refsvm.css"]
 html_js_files = ["edges.js"]
 html_favicon = "_static/favicon.svg"
 html_context = {"default_mode": "auto"}

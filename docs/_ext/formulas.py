@@ -39,7 +39,9 @@ def process() -> subprocess.Popen[str]:
     package = importlib.util.find_spec("sphinx-mathjax-offline")
     folder = Path(str(package.origin)).parent / "static" / "mathjax"
     command = [str(NODE), str(Path(__file__).with_suffix(".js")), str(folder)]
-    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, encoding="utf-8")
+    return subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, encoding="utf-8"
+    )
 
 
 @cache
@@ -57,7 +59,11 @@ def translated(tex: str, *, display: bool) -> str:
 def compact(mathml: str) -> str:
     """Return MathML without blanks and attributes of MathJax, with letters in place of variants of them."""
     text = re.sub(r">\s+<", "><", mathml)
-    text = re.sub(r' (?:xmlns|data-[\w-]+|displaystyle="true" scriptlevel="0")="[^"]*"', "", text)
+    text = re.sub(r' (?:xmlns|data-[\w-]+)="[^"]*"', "", text)
+    # behind an operator or at the beginning of a group a sign belongs to the number behind it
+    text = re.sub(
+        r"(<mo[^>]*>[^<)\]}|!′]*</mo>)<mo>(−|&#x2212;|\+)</mo>", r'\1<mo form="prefix">\2</mo>', text
+    )
     variant = r'<(m\w+)((?: [\w-]+="[^"]*")*?) mathvariant="([\w-]+)"([^>]*)>([^<]*)<'
     return re.sub(variant, as_letters, text)
 
@@ -92,7 +98,10 @@ def visit_math(writer: Any, node: nodes.math) -> None:
 def visit_math_block(writer: Any, node: nodes.math_block) -> None:
     """Write a displayed formula; formulas that a blank line parts stand below one another."""
     parts = [part for part in node.astext().split("\n\n") if part.strip()]
-    texts = [rf"\begin{{split}}{part}\end{{split}}" if r"\\" in part and "begin" not in part else part for part in parts]
+    texts = [
+        rf"\begin{{split}}{part}\end{{split}}" if r"\\" in part and "begin" not in part else part
+        for part in parts
+    ]
     writer.body.append(writer.starttag(node, "div", CLASS="math notranslate nohighlight"))
     writer.body += [translated(text, display=True) for text in texts]
     writer.body.append("</div>\n")
@@ -104,6 +113,7 @@ def end(app: Any, error: Exception | None) -> None:
     if process.cache_info().currsize:
         program = process()
         program.stdin.close()
+        program.stdout.close()
         program.wait()
         process.cache_clear()
 
