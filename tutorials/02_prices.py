@@ -381,10 +381,11 @@ for i in (2, int(np.argmax((a > 0.01) & (a < C - 0.01)))):
     print(f"1. example {i}: growth / u = {growth / u:.4f}, price a = {y[i] * best.alpha[i]:.4f}")
 
 # %%
-# 1. The optimum grows by :math:`a_iu`, up to terms in :math:`u^2`: the price of an example is what a little more margin
-#    for this example costs, per unit.
+# 1. The optimum grows by :math:`a_iu`, up to terms in :math:`u^2`: the price of an example is the cost of a unit of
+#    margin for this example.
 # 2. The item about :math:`b` is not needed, and the constraint :math:`\sum_i\alpha_i=0` disappears. Then one variable
 #    may move alone; the next chapter shows what the sum changes.
-# 3. :math:`h(x)=w\cdot\varphi(x)+b=\sum_i\alpha_i\,\varphi(x_i)\cdot\varphi(x)+b=\sum_i\alpha_ik(x_i,x)+b`.
+# 3. The classifier is
+#    :math:`h(x)=w\cdot\varphi(x)+b=\sum_i\alpha_i\,\varphi(x_i)\cdot\varphi(x)+b=\sum_i\alpha_ik(x_i,x)+b`.
 #
 # .. endfold::

@@ -319,8 +319,8 @@ plt.show()
 # 2. How much do two copies cost together, at half the price each?
 # 3. Which bound on the number of steps contains :math:`\varepsilon`?
 # 4. Every support vector has moved at least once, and its step needed its row.
-# 5. The list ``agree`` belongs to ``numbers``. A step on features passes over the features, a step of this loop over
-#    the examples.
+# 5. The list ``agree`` holds a share for each entry of ``numbers``. A step on features passes over the features, a step
+#    of this loop over the examples.
 #
 # .. endfold::
 #
@@ -343,7 +343,8 @@ enough = int(numbers[np.array(agree) >= 0.97][0])
 print(f"5. from D = {enough} on")
 
 # %%
-# 1. :math:`\mu\le\hat\mu=\ell/q`, so :math:`q\mu\le\ell` and :math:`\mu\ell-\tfrac12\mu\,(q\mu)\ge\tfrac12\mu\ell`.
+# 1. A clipped step has :math:`\mu\le\hat\mu=\ell/q`, so :math:`q\mu\le\ell` and
+#    :math:`\mu\ell-\tfrac12\mu\,(q\mu)\ge\tfrac12\mu\ell`.
 # 2. With half the price each, two copies count as one example, so the street and :math:`f^*` stay the same. The weight
 #    may be split among the copies in many ways.
 # 3. Every step needs it: with :math:`\varepsilon=0` the gains of free steps have no lower bound, and the loop may reach

@@ -225,7 +225,7 @@ plt.show()
 #
 # A second test needs only a single variable. This test uses :math:`T(w_r,b_r)`, which the ball ignores. Take an example
 # :math:`i` that can still rise, :math:`a=U_i-\tilde\alpha_i>0`, and let :math:`x` be the distance of :math:`w_r` from
-# the midpoint. The term of :math:`i` in :math:`T(w_r,b_r)` is at most what the distance leaves of the bound:
+# the midpoint. The bound leaves at most :math:`\rho^2-x^2` for the term of :math:`i` in :math:`T(w_r,b_r)`:
 # :math:`a\max(0,e_i)\le\rho^2-x^2`. So example :math:`i` has no large loss in the machine without :math:`r`, which
 # bounds :math:`h_r(x_r)` from below:
 #

@@ -336,7 +336,7 @@ print(f"least, {error:.1%}, for C from {low:.3g} to {high:.3g}; at C = 3 it is {
 # 1. Is :math:`h=0` inside the tube of every target?
 # 2. Which function could be right about both copies?
 # 3. Move both variables a little towards zero. How do :math:`w`, the sum and :math:`v^\top\alpha` change?
-# 4. Three copies have three variables in the same box. Find the box of their sum.
+# 4. Three copies have three variables in the same box. Find the box of the sum of these variables.
 # 5. ``model.decision_function`` returns a value for each pair, on any grid of points.
 #
 # .. endfold::
@@ -369,7 +369,7 @@ print(f"   predicted there: class {np.unique(model.predict(grid[round_robin]))}"
 # 3. Move both towards zero by the same amount: :math:`w` and the sum stay, and :math:`v^\top\alpha` gains
 #    :math:`2\varepsilon` for each unit.
 # 4. The box is :math:`[3L_r,3U_r]`.
-# 5. Each class has one vote where 0 beats 1, 1 beats 2 and 2 beats 0, or the reverse: in the very middle, and far from
-#    all examples. Class 0 wins, because it comes first.
+# 5. Each class has one vote where 0 beats 1, 1 beats 2 and 2 beats 0, or the reverse: in the very middle of the
+#    picture, and far from all examples. Class 0 wins, because it comes first.
 #
 # .. endfold::
