@@ -109,6 +109,7 @@ html_theme_options = {
 }
 html_sidebars = {"**": []}
 html_show_sourcelink = False
+html_use_index = False  # a page of 0.6 MB, which lists the names that the search finds
 
 
 LONG_VALUE = 600  # characters; the types of compiled functions have thousands

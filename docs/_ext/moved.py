@@ -32,6 +32,7 @@ MOVED = {
     "gallery/examples/06_how_results_look": "gallery/examples/08_cards_and_pictures",
     "gallery/examples/08_every_picture": "gallery/examples/08_cards_and_pictures",
     "gallery/examples/index": "stepper",
+    "genindex": "api/index",
     "how_near_the_limit": "how_measured#how-near-the-limit",
     "influence": "what_if#the-influence-of-an-example",
     "layout": "api/index#how-the-code-is-laid-out",
