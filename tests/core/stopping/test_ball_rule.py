@@ -109,7 +109,7 @@ def test_an_indefinite_matrix_proves_nothing():
         (lambda: solve(heart(), stop=BallRule()), "needs left-out examples"),
         (lambda: solve(heart().without(2), stop=BallRule(example=3)), "is not left out"),
         (lambda: solve(heart().without(2), stop=BallRule(example=999)), "is not left out"),
-        (lambda: solve(DualProblem.one_class(np.eye(3), kernel=RBF(1.0)), stop=BallRule()), "sums to 0"),
+        (lambda: solve(DualProblem.one_class(np.eye(3), kernel=RBF(1.0)), stop=BallRule()), "with Σα = 0"),
     ],
 )
 def test_what_it_refuses(make, sentence):
