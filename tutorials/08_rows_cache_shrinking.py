@@ -327,22 +327,9 @@ plt.show()
 #    :object: Restriction restricted displaced
 #    :fold: Restriction, and how a problem is restricted
 #
-# ``solve`` calls ``steps`` until the stopping rule is satisfied. Each call takes one of four branches:
-#
-# ``if in_blocks and len(B := block(state, self.block))``
-#     While blocks pay, the call solves a block of variables, to a tolerance that is a fixed fraction of the current
-#     gap.
-#
-# ``elif late := state.iteration % rules.stop.period``
-#     If the stopping rule is due only every ``period`` steps, and a restricted solve has ended in between, the call
-#     takes steps on all variables until the rule is due.
-#
-# ``and self._pays(state, recent, len(A := active_set(state, self.multiple)))``
-#     If the expected saving exceeds the cost of copying the small matrix, the call solves the problem restricted to the
-#     active set.
-#
-# ``outcome = all_variables(backend, limits, state, rules, min(budget, self.period), trace)``
-#     Otherwise the call takes one period of steps on all variables.
+# ``solve`` calls ``steps`` until the stopping rule is satisfied. While blocks pay, a call solves a block of variables,
+# to a fixed fraction of the current gap. Later a call solves the problem restricted to the active set, if this pays, or
+# takes a period of steps on all variables.
 #
 # When does a restriction pay? A step on :math:`m` of :math:`n` variables touches :math:`n-m` fewer numbers, and the
 # package expects as many steps as the previous call took (``recent``). The copy costs :math:`m` numbers for each of the
