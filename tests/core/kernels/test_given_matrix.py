@@ -220,7 +220,7 @@ WRONG = {
     "nothing that a matrix has": (object, "gram=object has no 'n'.*nor an object with n.*block"),
     "no n": (lambda: without("n"), "gram=Odd has no 'n'"),
     "no block": (lambda: without("block"), "gram=Odd has no 'block'"),
-    "a class": (lambda: Spectrum, "gram=Spectrum is a class; pass an object"),
+    "a class": (lambda: Spectrum, "gram=Spectrum is a class; pass an instance of this class"),
     "an n that is none": (lambda: changed(n=property(lambda self: 2.5, lambda self, n: None)), "Odd.n=2.5"),
     "no example": (lambda: changed(n=property(lambda self: 0, lambda self, n: None)),
                    "Odd.n=0 is not a whole number ≥ 1; give "),
