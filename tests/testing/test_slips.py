@@ -550,7 +550,7 @@ SLIPS: dict[Any, dict[str, tuple[Any, ...]]] = {
                  r"check\(\) returned 7; expected a whole number from 0 to 2"),
         "text": ({"check": lambda self, state: "yes"}, r"check\(\) returned 'yes'; expected a whole number"),
         "integer memory": ({"memory": lambda self, problem, steps=0: np.zeros(1, dtype=int)},
-                           r"memory\(\) returned array\(\[0\]\); each call must return a new float64 vector"),
+                           r"memory\(\) returned array\(\[0\]\); it must return a float64 vector, a new vector"),
         "shared memory": ({"memory": lambda self, problem, steps=0: SHARED}, r"memory\(\) returned one array twice"),
         "a string": ({"reasons": "abc"}, r"\.reasons is 'abc'; give a sentence for each code"),
         "no reasons": ({"reasons": ()}, r"\.reasons is \(\)"),
