@@ -99,7 +99,7 @@ _held: list[Any] = []
 
 
 def _before_fork() -> None:
-    """Wait until no thread loads or compiles: a child would find unfinished modules, and locks that no thread releases."""
+    """Wait until no thread loads or compiles: a child would find unfinished modules and locks that stay locked."""
     _held[:] = [process.loading]
     process.loading.acquire()
     # if the module is there, it is complete, because it was imported under the first lock
