@@ -220,8 +220,8 @@ for reason, count in loo.counts.items():
 #
 # The mean of the leave-one-out error over many samples is the mean error of machines trained on :math:`n-1` examples,
 # so the estimate has nearly no bias. For a single sample it may be far off. The smallest estimate for several :math:`C`
-# and :math:`\gamma` is also too optimistic. The table shows forty samples of sixty points, with the errors on two
-# thousand new points:
+# and :math:`\gamma` is also too optimistic. The table shows forty samples of sixty points, with the errors on 2,000
+# new points:
 
 # fold: Estimates and errors on new points
 new = make_banana(2000, rng=1)
