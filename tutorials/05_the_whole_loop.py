@@ -118,8 +118,8 @@ print("the package moved the same pairs, in the same order:", package == pairs)
 #     The loop calls the stopping rule before every step. The rule returns 0 to go on, or the number of its reason to
 #     stop.
 # ``i, j = selector.select(state) if state.stalled < 2 else (-1, -1)``
-#     The selector returns two indices, or ``(-1, -1)`` if it knows no pair that gains. If two steps in a row have not even
-#     changed the last digit of a number, floating point can do no better, and the loop ends.
+#     The selector returns two indices, or ``(-1, -1)`` if it knows no pair that gains. If two steps in a row have not
+#     even changed the last digit of a number, floating point can do no better, and the loop ends.
 # ``state.rows.use(i, j)``
 #     The store of rows computes the kernel rows of both variables, if they are not in memory. :doc:`Chapter 8
 #     <08_rows_cache_shrinking>` is about this line.
