@@ -52,8 +52,9 @@ problem = DualProblem.classification(heart.X, heart.y, kernel=RBF(gamma=0.005), 
 # What all of them share
 # ----------------------
 #
-# A rule is a frozen dataclass of its hyper-parameters. You have to write one method, which its base class names. A rule
-# serves many solves, so it must not store anything that changes; each solve keeps an array as the memory of the rule.
+# A rule is a frozen dataclass of its hyper-parameters. You have to write only one method; the base class of the rule
+# says which. A rule serves many solves, so it must not store anything that changes; each solve keeps an array as the
+# memory of the rule.
 # The page :doc:`/write_a_rule` lists the optional methods.
 #
 # .. shipped:: core/rule.py

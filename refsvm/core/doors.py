@@ -21,8 +21,8 @@ class Doors:
         ``__str__`` without arguments.
     kernel_named : callable
         ``kernel_named(kernel, gamma, degree, coef0)`` returns the kernel that these arguments describe;
-        ``kernel_named()`` returns the default kernel. The default function accepts only kernel objects, and takes None
-        for the linear kernel. This function cannot be an argument, because users call
+        ``kernel_named()`` returns the default kernel. The default function accepts a kernel object, or
+        None, which means the linear kernel. This function cannot be an argument, because users call
         ``DualProblem.classification(X, y, kernel="rbf")`` themselves.
     rows_and_guards : callable or None
         ``rows_and_guards(problem, options, limits, rows, reads_values)`` returns the kernel rows of a run, in float64

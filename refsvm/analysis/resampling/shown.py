@@ -1,4 +1,4 @@
-"""Cards of leave-one-out and cross-validation: the first score, or its bounds, in large type."""
+"""Cards of leave-one-out and cross-validation, which show the first score, or its bounds, in large type."""
 
 from __future__ import annotations
 

@@ -133,7 +133,7 @@ class CompiledSeeds:
             raise RuntimeError(
                 f"The twin of {self._seeder!r} asked for kernel row {missing}, which is in memory."
             )
-        # the twin keeps no data between calls, and starts again from the beginning when the row has been computed
+        # the twin keeps no data between calls: once Python has computed the row, the twin starts from the beginning
         self._rows.row(missing)
         self._seeding.now[0].missing = -1
         return True
