@@ -51,12 +51,13 @@ def test_a_number_that_is_not_finite_ends_the_run_with_a_status(value, where, ca
 
 
 @pytest.mark.parametrize("relative", [False, True])
-def test_no_round_after_it_has_converged(relative, engine):
+@pytest.mark.parametrize("where", [np.s_[:], np.s_[:, 7]], ids=["everywhere", "one column"])
+def test_no_round_after_it_has_converged(where, relative, engine):
     given = K[:60, :60].copy()
     problem = DualProblem.classification(given, Y[:60], kernel=Precomputed(), C=100.0)
     rounds = Rounds(problem, engine=engine, stop=KKTGap(relative=relative))
     assert len([*rounds.run([Round(keep="all"), *(Round(r, "all") for r in range(10))])]) == 11
-    given[:] = np.nan
+    given[where] = np.nan
     found = [*rounds.run([Round(r, "all") for r in range(10, 60)])]
     assert [each.status for each in found] == [Status.NOT_FINITE] * 50
 
