@@ -42,7 +42,7 @@ extensions = [
     "moved",  # old addresses lead to the new ones
     "public_names",  # `SVC` and `refsvm.solve` in docstrings lead to their pages
     "book",  # shipped code on the page, folded answers, notebooks without reST
-    "kit",  # plans of lectures, slides and exercises, made from the chapters
+    "kit",  # slides, exercises and the zip for lecturers, made from the chapters
     "bibliography",  # years of papers lead to the bibliography
     "apparatus",  # terms and symbols are linked at first use; an index of the book
     "sphinxcontrib.bibtex",  # the bibliography
@@ -51,7 +51,7 @@ html_math_renderer = formulas.RENDERER
 if formulas.RENDERER == "mathjax":
     extensions.append("sphinx-mathjax-offline")  # without a network
 # Files that are included in a page, or are for maintainers; and pages of earlier builds, which a clone may still hold.
-exclude_patterns = ["_build", "examples", "decisions", "lecturing/[0-9]*", "layout.md"]
+exclude_patterns = ["_build", "examples", "decisions", "lecturing", "lectures/[sR]*", "layout.md"]
 exclude_patterns += [f"{page}.*" for page in (*moved.MOVED, *moved.IN_REPOSITORY)]
 templates_path = ["_templates"]
 

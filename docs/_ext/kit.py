@@ -1,104 +1,78 @@
-"""The lecturer's kit, made from the chapters: plans of ninety minutes, slides, exercises and notebooks.
+"""The lecturer's kit: slides with derivations, paths, exercises, notebooks and steppers, in one zip.
 
-Nothing here is typed twice. A plan is computed from what stands in a chapter's sections, slides are its figures with
-their descriptions, exercises are its own without hints and answers. ``docs/lecturing.md`` says how to use them.
+``docs/lectures/slides`` has an outline for each of the chapters 1 to 12, in Markdown. An outline gives the order of the
+slides and the sentences of a derivation. A line in braces takes something from the chapter or from its last run::
+
+    {formula: \\psi = }      the displayed formula that contains this TeX, without its full stop
+    {figure: 2}             the second figure
+    {table: 1}              the first table of the text
+    {printed: tolerance}    what a block of code prints, the block whose output contains this
+    {code: smo}             the source of a function
+    {exercise: 1}           an exercise, without hint and answer
+    {stepper: 1}            a link to the stepper, as a page of its own
+    {known}                 the box "Known elsewhere as"
+
+A heading of the first level repeats a heading of the chapter: the slides below it belong to this section.
+
+The build of the pages calls `make_kit`. ``python docs/_ext/kit.py docs/_build/html``, after a build, also prints the
+slides as PDF, builds a wheel, and fails if pandoc, reveal.js or Chromium are missing.
 """
 
 from __future__ import annotations
 
+import ast
 import re
-from base64 import b64encode
-from collections.abc import Iterator
+import shutil
+import subprocess
+import sys
 from dataclasses import dataclass, field
 from html import escape
+from importlib.util import find_spec
+from itertools import count
 from pathlib import Path
 from typing import Any
 from zipfile import ZIP_DEFLATED, ZipFile
 
-from book import as_markdown
-from docutils.nodes import make_id
+from book import TABLE, as_markdown, table
 from figures import description
 from source_lines import ROOT
 from sphinx.errors import ExtensionError
 from sphinx_gallery.py_source_parser import split_code_and_text_blocks
+from stepper_page import SCRIPTS, LineStepper, PathStepper, Stepper, script
 
-__all__ = ["Chapter", "Section", "chapters", "minutes"]
+__all__ = ["Chapter", "Section", "chapters", "make_kit", "outline", "slides"]
 
-OPENING, EXERCISES, CLOSING, LENGTH = 5, 20, 5, 90
-"""Minutes of a lecture; what is left is for the sections."""
+LECTURES = ROOT / "docs" / "lectures"
+ASSIGNMENTS = "assignments"
+"""The folder of the assignments in the build, if they were generated."""
 
-PAGE, DECKS = "lecturing/plans", "slides"
-"""The page of all lectures, in the sources; the folder of the slides, in the site."""
+TITLE = '---\ntitle: "{title}"\nsubtitle: "The refsvm book, chapter {number}"\nlang: en\n---\n\n'
+OPTIONS = (
+    "--from=markdown-implicit_figures", "--to=revealjs", "--standalone", "--mathml", "--slide-level=2",
+    "--css=slides.css", *(f"--variable={each}" for each in (
+        "revealjs-url=reveal.js", "theme=white", "width=1280", "height=720", "margin=0", "center=false", "hash=true",
+        "transition=none", "slideNumber='c/t'", "controls=false", "pdfSeparateFragments=false",
+    )),
+)  # fmt: skip
+"""How pandoc turns the Markdown of a deck into slides."""
 
-HEAD = """\
-Plans, slides and exercises
-===========================
-
-Each chapter of the book is a lecture of ninety minutes. This page lists what to show and when, the figures, and the
-exercises without their hints and answers.
-
-.. contents::
-   :local:
-   :depth: 1
-"""
-
-SLIDES = """\
-`Slides of all figures <{}>`__, a slide each; arrow keys turn them, and the browser prints them. Each figure alone:
-
-"""
-STEPPERS = "(?:path-|line-)?stepper"
-GRADES = "★ takes a few lines, ★★ half a page, ★★★ a page. Hints and answers are in the chapter.\n\n"
-FILES = "The chapter: :doc:`page <{0}>`, :download:`notebook <{0}.ipynb>`, :download:`script <{0}.py>`."
-
-STYLE = """
-html { color-scheme: light; } body { margin: 0; font-family: system-ui, sans-serif; color: #222; background: #fff; }
-section { box-sizing: border-box; min-height: 100vh; padding: 4vh 6vw; display: flex; flex-direction: column; gap: 3vh;
-  page-break-after: always; scroll-snap-align: start; }
-html { scroll-snap-type: y proximity; } h1 { margin: auto 0 0; font-size: 3rem; } h2 { margin: 0; font-size: 2rem; }
-p { margin: 0 0 auto; max-width: 60rem; font-size: 1.2rem; line-height: 1.5; }
-img { max-width: 100%; max-height: 68vh; margin: auto; } figcaption { font-size: 1rem; line-height: 1.4; color: #555; }
-@page { size: 297mm 167mm; margin: 0; }
-"""
-KEYS = """
-addEventListener("keydown", (event) => {
-  const way = { ArrowRight: 1, ArrowDown: 1, PageDown: 1, " ": 1, ArrowLeft: -1, ArrowUp: -1, PageUp: -1 }[event.key];
-  if (!way) return;
-  event.preventDefault();
-  const slides = [...document.querySelectorAll("section")];
-  const now = slides.findIndex((slide) => slide.getBoundingClientRect().bottom > innerHeight / 2);
-  slides[Math.min(Math.max(now + way, 0), slides.length - 1)].scrollIntoView();
-});
+KINDS = {"stepper": Stepper, "path-stepper": PathStepper, "line-stepper": LineStepper}
+PAGE = """\
+<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
+<link rel="icon" href="data:,"><title>{title}</title><style>
+body {{ font-family: system-ui, sans-serif; margin: 2rem auto; max-width: 70rem; padding: 0 1rem; }}
+{style}</style><h1>{title}</h1>{fragment}{scripts}</html>
 """
 
 
 @dataclass
 class Section:
-    """A section of a chapter, and what there is to show in it."""
+    """A section of a chapter: its text as reST, the descriptions of its figures, its code."""
 
     title: str
     text: str = ""
     figures: list[str] = field(default_factory=list)
-    code: int = 0
-
-    def count(self, directive: str) -> int:
-        """Return how often a directive stands in the section."""
-        return len(re.findall(rf"\.\. {directive}::", self.text))
-
-    @property
-    def weight(self) -> float:
-        """Minutes that the section would take if there were no clock."""
-        words = len(re.sub(r"(?m)^\.\. .*\n(?: +.*\n|\n)*", "", self.text).split())
-        shown = 2 * self.count("math") + 2 * len(self.figures) + 5 * self.count(STEPPERS)
-        return words / 120 + shown + self.code / 8
-
-    def shown(self, first: int) -> str:
-        """Say what stands on the board and on the screen; the first figure has this number."""
-        last = first + len(self.figures) - 1
-        of_figures = f"figure {first}" if last == first else f"figures {first} to {last}"
-        counts = ((self.count("math"), "formula"), (self.count(STEPPERS), "stepper"))
-        parts = [f"{n} {name}{'s' * (n > 1)}".replace("formulas", "formulae") for n, name in counts if n]
-        parts += [of_figures] * bool(self.figures) + [f"{self.code} lines of code"] * (self.code > 3)
-        return "; ".join(parts) or "words"
+    code: list[str] = field(default_factory=list)
 
 
 @dataclass
@@ -112,29 +86,46 @@ class Chapter:
     exercises: list[str]
 
     @property
-    def figures(self) -> list[tuple[str, str]]:
-        """Title of the section and description of each figure."""
-        return [(section.title, words) for section in self.sections for words in section.figures]
+    def number(self) -> int:
+        """The number of the chapter."""
+        return int(self.stem[:2])
 
-    def numbers(self, grades: str) -> str:
-        """Return the numbers of the exercises whose stars are one of some, separated by commas."""
-        graded = [re.match(r"(\d+)\. (★+)", exercise).groups() for exercise in self.exercises]
-        return ", ".join(number for number, stars in graded if stars in grades.split())
+    @property
+    def figures(self) -> list[str]:
+        """The description of each figure."""
+        return [words for section in self.sections for words in section.figures]
+
+    @property
+    def text(self) -> str:
+        """The text of all sections, as reST."""
+        return "\n".join(section.text for section in self.sections)
+
+    @property
+    def steppers(self) -> list[tuple[str, str]]:
+        """The kind and the options of each stepper."""
+        return re.findall(r"(?m)^\.\. ((?:path-|line-)?stepper)::\n((?: +:.*\n?)*)", self.text + "\n")
+
+    @property
+    def formulas(self) -> list[str]:
+        """The displayed formulas, as TeX without the full stop or comma at their end."""
+        parts = re.findall(r"(?m)^\$\$(.*)\$\$$", as_markdown(self.text).replace("\n  ", "\n"))
+        parts = [re.sub(r"[\s,.]+$", "", part) for part in parts]
+        return [rf"\begin{{aligned}}{part}\end{{aligned}}" if r"\\" in part and "begin" not in part else part
+                for part in parts]  # fmt: skip
 
 
 def chapters() -> list[Chapter]:
     """Return all chapters in their order."""
-    return [read(script) for script in sorted((ROOT / "tutorials").glob("[0-9][0-9]_*.py"))]
+    return [read(file) for file in sorted((ROOT / "tutorials").glob("[0-9][0-9]_*.py"))]
 
 
-def read(script: Path) -> Chapter:
+def read(file: Path) -> Chapter:
     """Return the chapter that a script is."""
-    title, intro, sections, exercises = "", "", [Section("At the head")], ""
-    for kind, content, _ in split_code_and_text_blocks(script)[1]:
+    title, intro, sections = "", "", [Section("At the head")]
+    for kind, content, _ in split_code_and_text_blocks(file)[1]:
         if kind == "code":
             sections[-1].figures += [description(content)] * ("plt.show()" in content)
-            is_shown = not content.lstrip().startswith("# fold: ")
-            sections[-1].code += is_shown * sum(bool(line.strip()) for line in content.splitlines())
+            sections[-1].code.append(content)
             continue
         if not title:
             title, intro = re.fullmatch(r"(?s)\s*(.+?)\n=+\n\n(.*)", content).groups()
@@ -144,9 +135,9 @@ def read(script: Path) -> Chapter:
         for heading, text in zip(parts[1::2], parts[2::2], strict=True):
             if heading == "Exercises":
                 exercises = text.split(".. fold:: Hints")[0]
-                return Chapter(script.stem, title, intro.strip(), sections, listed(exercises))
+                return Chapter(file.stem, title, intro.strip(), sections, listed(exercises))
             sections.append(Section(heading, text))
-    raise ExtensionError(f"{script.name} has no exercises; every chapter ends with some.")
+    raise ExtensionError(f"{file.name} has no exercises; every chapter ends with some.")
 
 
 def listed(exercises: str) -> list[str]:
@@ -154,148 +145,250 @@ def listed(exercises: str) -> list[str]:
     return [item.strip() for item in re.split(r"(?m)^(?=\d+\. )", exercises)[1:]]
 
 
-def minutes(sections: list[Section], total: int = LENGTH - OPENING - EXERCISES - CLOSING) -> list[int]:
-    """Return minutes for each section, in fives: at least five, the rest by weight (J. D'Hondt's quotients)."""
-    given = [1] * len(sections)
-    for _ in range(total // 5 - len(sections)):
-        wanting = [section.weight / (1 + fives) for section, fives in zip(sections, given, strict=True)]
-        given[wanting.index(max(wanting))] += 1
-    return [5 * fives for fives in given]
+# -- slides ------------------------------------------------------------------------------------------------------------
 
 
-def plan(chapter: Chapter) -> Iterator[tuple[str, str, str, str]]:
-    """Yield begin and end of each part of a lecture, its title, its anchor in the chapter, and what is shown."""
-    opening, *sections = chapter.sections
-    head = "the figure at the head of the chapter" if opening.figures else "the question of the chapter"
-    parts = [(OPENING, "Opening", "", head)]
-    first = 1 + len(opening.figures)
-    for section, length in zip(sections, minutes(sections), strict=True):
-        parts.append((length, section.title, make_id(section.title), section.shown(first)))
-        first += len(section.figures)
-    at_home = chapter.numbers("★★ ★★★")
-    parts.append(
-        (EXERCISES, "Exercises in class", "exercises", f"{chapter.numbers('★')}; hints after ten minutes")
+def outline(chapter: Chapter) -> str:
+    """Return the outline of the slides of a chapter; if nobody has written one, a slide for each figure."""
+    file = LECTURES / "slides" / f"{chapter.stem}.md"
+    if file.is_file():
+        return file.read_text(encoding="utf-8")
+    numbers, lines = count(1), []
+    for section in chapter.sections:
+        lines += [f"# {section.title}\n"] * bool(section.figures)
+        lines += [f"## {section.title}\n\n{{figure: {next(numbers)}}}\n" for _ in section.figures]
+    return "\n".join(lines)
+
+
+def slides(chapter: Chapter, run: str = "") -> str:
+    """Return the slides of a chapter as Markdown of pandoc; ``run`` is the page that a run of the chapter wrote."""
+    text = re.sub(
+        r"(?m)^\{(\w+)(?:: (.*))?\}$",
+        lambda found: taken(chapter, found[1], found[2] or "", run),
+        outline(chapter),
     )
-    closing = "the names in “Known elsewhere as”" + (f"; at home: {at_home}" if at_home else "")
-    parts.append((CLOSING, "Closing", "", closing))
-    now = 0
-    for length, title, anchor, shown in parts:
-        yield f"{now} to {now + length}", title, anchor, shown
-        now += length
-
-
-# -- pages -------------------------------------------------------------------------------------------------------------
-
-
-def page(chapter: Chapter) -> str:
-    """Return the section of one lecture, as reST."""
-    there = f"../gallery/tutorials/{chapter.stem}.html"
-    rows = [("minutes", "part", "", "board and screen"), *plan(chapter)]
-    table = "".join(
-        f"   * - {time}\n     - {f'`{part} <{there}#{anchor}>`__' if anchor else part}\n     - {shown}\n"
-        for time, part, anchor, shown in rows
-    )
-    figures = "\n".join(
-        f"{number}. :download:`SVG </{svg(chapter.stem, number)}>`, {section}: {words}"
-        for number, (section, words) in enumerate(chapter.figures, 1)
-    )
-    parts = {
-        chapter.title: chapter.intro,
-        "Ninety minutes": f".. list-table::\n   :header-rows: 1\n   :widths: 15 40 45\n\n{table}",
-        "Figures": figures and SLIDES.format(f"../{DECKS}/{chapter.stem}.html") + figures,
-        "Exercises": GRADES + "\n".join(chapter.exercises),
-        "Files": FILES.format(f"/gallery/tutorials/{chapter.stem}"),
-    }
-    marks = "-" + "~" * (len(parts) - 1)
-    headed = zip(parts.items(), marks, strict=True)
-    text = "\n\n".join(f"{head}\n{mark * len(head)}\n\n{text}" for (head, text), mark in headed if text)
-    # a chapter names another one by its file, which is in another folder
-    return re.sub(r"(:doc:`(?:[^`<]*<)?)(\d\d_)", r"\1/gallery/tutorials/\2", text) + "\n"
-
-
-def svg(stem: str, number: int) -> str:
-    """Return the path of a figure, from the folder of the sources."""
-    return f"gallery/tutorials/images/sphx_glr_{stem}_{number:03d}.svg"
-
-
-def markdown(chapter: Chapter) -> str:
-    """Return plan and exercises as Markdown, for the one file."""
-    rows = "\n".join(f"| {time} | {part} | {shown} |" for time, part, _, shown in plan(chapter))
-    exercises = as_markdown("\n".join(chapter.exercises))
-    table = f"| minutes | part | board and screen |\n|---|---|---|\n{rows}\n"
-    return f"# {chapter.title}\n\n{as_markdown(chapter.intro)}\n\n{table}\n## Exercises\n\n{exercises}\n"
-
-
-def deck(chapter: Chapter, folder: Path) -> str:
-    """Return the slides of a chapter: one file, which needs no other."""
-    slides = [f"<section><h1>{escape(chapter.title)}</h1><p>{escape(plain(chapter.intro))}</p></section>"]
-    for number, (section, words) in enumerate(chapter.figures, 1):
-        drawn = (folder / svg(chapter.stem, number)).read_bytes()
-        title = chapter.title.split("· ")[-1] if section == "At the head" else plain(section)
-        slides.append(
-            f"<section><h2>{escape(title)}</h2>{image(drawn, words)}<figcaption>{escape(words)}</figcaption></section>"
-        )
-    return (
-        f'<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">'
-        f'<link rel="icon" href="data:,"><title>{escape(chapter.title)}</title><style>{STYLE}</style>'
-        f"{''.join(slides)}<script>{KEYS}</script></html>\n"
-    )
-
-
-def image(drawn: bytes, words: str) -> str:
-    """Return an SVG as an image in the page; its names may be those of another."""
-    return f'<img alt="{escape(words)}" src="data:image/svg+xml;base64,{b64encode(drawn).decode()}">'
-
-
-def plain(text: str) -> str:
-    """Return reST as words: without roles and stars."""
-    return re.sub(r"[*`$\\]", "", as_markdown(text)).replace("\n", " ")
-
-
-# -- in the build ------------------------------------------------------------------------------------------------------
-
-
-def write_pages(app: Any) -> None:
-    """Write the page of all lectures, after the chapters have been run and before pages are read."""
-    source, parts = Path(app.srcdir), [HEAD]
-    for chapter in chapters():
-        there = source / f"gallery/tutorials/images/sphx_glr_{chapter.stem}_001.png"
-        if there.is_file() and not (source / svg(chapter.stem, len(chapter.figures))).is_file():
+    titles = [section.title for section in chapter.sections]
+    parts = re.split(r"(?m)^# (.*)\n", text)
+    for title in parts[1::2]:
+        if title not in titles:
             raise ExtensionError(
-                f"{chapter.stem} has {len(chapter.figures)} figures, and fewer files; run it again."
+                f"The slides of {chapter.stem} name the section {title!r}, which the chapter lacks."
             )
-        if not there.is_file():  # a build of some chapters only
-            for section in chapter.sections:
-                section.figures = []
-        parts.append(page(chapter))
-    file, text = source / f"{PAGE}.rst", "\n".join(parts)
-    file.parent.mkdir(exist_ok=True)
-    if not file.is_file() or file.read_text(encoding="utf-8") != text:
-        file.write_text(text, encoding="utf-8")
+    named = [parts[0]]
+    for title, part in zip(parts[1::2], parts[2::2], strict=True):
+        shown = "" if title == "At the head" else escape(title)
+        named.append(re.sub(r"(?m)^## (.*?)(?: \{(.*)\})?$", rf'## \1 {{section="{shown}" \2}}', part))
+    title = as_markdown(chapter.title).replace('"', "'")
+    return TITLE.format(title=title, number=chapter.number) + "".join(named)
+
+
+def formula(chapter: Chapter, part: str, run: str) -> str:
+    """Return the displayed formula that contains a part."""
+    found = [tex for tex in chapter.formulas if " ".join(part.split()) in " ".join(tex.split())]
+    if len(found) != 1:
+        raise ExtensionError(
+            f"The slides of {chapter.stem} ask for the displayed formula with {part!r}; "
+            f"the chapter has {len(found)} such formulas. Give a part that only the wanted formula contains."
+        )
+    return f"$${found[0]}$$"
+
+
+def printed(chapter: Chapter, part: str, run: str) -> str:
+    """Return what a block of code printed, the first block whose output contains a part."""
+    outputs = re.findall(r"(?m)^ \.\. code-block:: none\n\n((?:    .*\n|\s*\n)+)", run)
+    found = [re.sub(r"(?m)^    ", "", each).strip("\n").rstrip() for each in outputs if part in each]
+    return f"```\n{found[0] if found else f'(what the chapter prints: {part})'}\n```"
+
+
+def code(chapter: Chapter, name: str, run: str) -> str:
+    """Return the source of a function of a chapter."""
+    for block in (block for section in chapter.sections for block in section.code if f"def {name}(" in block):
+        node = next(each for each in ast.parse(block).body if getattr(each, "name", "") == name)
+        return f"```python\n{ast.get_source_segment(block, node)}\n```"
+    raise ExtensionError(f"The slides of {chapter.stem} show the function {name}, which the chapter lacks.")
+
+
+def known(chapter: Chapter, which: str, run: str) -> str:
+    """Return the box "Known elsewhere as"."""
+    box = re.search(r"(?m)^\.\. admonition:: Known elsewhere as\n\n((?: {3}.*\n?|\n)+)", chapter.text + "\n")
+    return as_markdown(re.sub(r"(?m)^ {3}", "", box[1])).strip()
+
+
+def numbered(chapter: Chapter, what: str, which: str) -> str:
+    """Return a figure, table, exercise or stepper by its number."""
+    lists = {
+        "figure": chapter.figures, "exercise": chapter.exercises, "stepper": chapter.steppers,
+        "table": [found[0] for found in re.finditer(TABLE, chapter.text)],
+    }  # fmt: skip
+    if not which.isdigit() or not 1 <= int(which) <= len(lists.get(what, ())):
+        raise ExtensionError(f"The slides of {chapter.stem} ask for {what} {which}, which the chapter lacks.")
+    number, item = int(which), lists[what][int(which) - 1]
+    if what == "figure":
+        return f"![{item.translate({91: '(', 93: ')'})}](figures/{chapter.stem}_{number:03d}.svg)"
+    if what == "exercise":
+        return "**Exercise " + as_markdown(item).replace(". ", ".** ", 1)
+    if what == "stepper":
+        return f"[The stepper](steppers/{chapter.stem}_{number}.html){{target=_blank}}"
+    return as_markdown(re.sub(TABLE, table, item))
+
+
+TAKEN = {"formula": formula, "printed": printed, "code": code, "known": known}
+
+
+def taken(chapter: Chapter, what: str, which: str, run: str) -> str:
+    """Return what a line in braces takes from a chapter."""
+    return TAKEN[what](chapter, which, run) if what in TAKEN else numbered(chapter, what, which)
+
+
+def reveal() -> Path | None:
+    """Return the folder of reveal.js in the package sphinx-revealjs, if this is installed."""
+    package = find_spec("sphinx_revealjs")
+    return Path(package.origin).parent / "_static" / "revealjs" if package else None
+
+
+def make_slides(source: Path, folder: Path) -> list[str]:
+    """Write the slides of each chapter into a folder, and return their names.
+
+    The Markdown needs nothing; the slides in HTML need pandoc and reveal.js.
+    """
+    made, found, has_pandoc = [], reveal(), find_spec("pypandoc")
+    for chapter in chapters():
+        page = source / f"gallery/tutorials/{chapter.stem}.rst"
+        text = slides(chapter, page.read_text(encoding="utf-8") if page.is_file() else "")
+        (folder / f"{chapter.stem}.md").write_text(text, encoding="utf-8")
+        made.append(chapter.stem)
+        if has_pandoc and found:
+            import pypandoc
+
+            command = [
+                pypandoc.get_pandoc_path(),
+                *OPTIONS,
+                f"{chapter.stem}.md",
+                f"--output={chapter.stem}.html",
+            ]
+            subprocess.run(command, cwd=folder, check=True)
+    shutil.copy(LECTURES / "slides" / "slides.css", folder)
+    if found:
+        for part in ("dist/reset.css", "dist/reveal.css", "dist/reveal.js", "dist/theme/white.css",
+                     "plugin/notes/notes.js", "plugin/search/search.js", "plugin/zoom/zoom.js"):  # fmt: skip
+            (folder / "reveal.js" / part).parent.mkdir(parents=True, exist_ok=True)
+            text = (found / part).read_text(encoding="utf-8")
+            # the theme asks for a font of its own
+            text = re.sub(r"@import url\([^)]*\);", "", text)
+            (folder / "reveal.js" / part).write_text(text, encoding="utf-8")
+    return made
+
+
+def print_slides(folder: Path, names: list[str]) -> None:
+    """Print slides as PDF, with Chromium."""
+    for name in names:
+        address = f"{(folder / f'{name}.html').resolve().as_uri()}?print-pdf"
+        command = ["chromium", "--headless", "--no-sandbox", "--disable-gpu", "--no-pdf-header-footer",
+                   "--virtual-time-budget=20000", f"--print-to-pdf={folder / f'{name}.pdf'}", address]  # fmt: skip
+        subprocess.run(command, check=True, capture_output=True)
+
+
+# -- the zip -----------------------------------------------------------------------------------------------------------
+
+
+def stepper_pages(chapter: Chapter) -> list[tuple[str, str]]:
+    """Return the name and the text of a page for each stepper of a chapter."""
+    pages = []
+    for number, (kind, options) in enumerate(chapter.steppers, 1):
+        page = Stepper.of_directive(options) if kind == "stepper" else KINDS[kind]()
+        scripts = "".join(
+            f"<script>{script(name).read_text(encoding='utf-8')}</script>" for name in SCRIPTS[kind]
+        )
+        style = script("stepper.css").read_text(encoding="utf-8")
+        title = escape(f"Chapter {chapter.number}, stepper {number}")
+        text = PAGE.format(title=title, style=style, fragment=page.html(), scripts=scripts)
+        pages.append((f"{chapter.stem}_{number}.html", text))
+    return pages
+
+
+def exercises(chapter: Chapter) -> str:
+    """Return the exercises of a chapter as Markdown, to hand out."""
+    grades = "★ takes a few lines, ★★ half a page, ★★★ a page."
+    return f"# {chapter.title}: exercises\n\n{grades}\n\n" + as_markdown("\n".join(chapter.exercises)) + "\n"
+
+
+def paths() -> str:
+    """Return the three paths as Markdown whose links lead to files of the zip."""
+    text = (LECTURES / "paths.md").read_text(encoding="utf-8")
+    text = re.sub(r"\]\(\.\./gallery/tutorials/(\d\d_\w+)\.rst\)", r"](notebooks/\1.ipynb)", text)
+    return re.sub(r"\[([^]]*)\]\(\.\./[^)]*\)", r"\1", text)
+
+
+def copy_figures(source: Path, folder: Path) -> None:
+    """Copy the figures of all chapters, and write the pages of their steppers."""
+    for name in ("figures", "steppers"):
+        (folder / name).mkdir(parents=True, exist_ok=True)
+    for chapter in chapters():
+        for number in range(1, 1 + len(chapter.figures)):
+            name = f"{chapter.stem}_{number:03d}.svg"
+            drawn = source / f"gallery/tutorials/images/sphx_glr_{name}"
+            if drawn.is_file():
+                shutil.copy(drawn, folder / "figures" / name)
+        for name, text in stepper_pages(chapter):
+            (folder / "steppers" / name).write_text(text, encoding="utf-8")
+
+
+def wheel(folder: Path) -> Path:
+    """Build a wheel of the package, and return it."""
+    command = [
+        sys.executable,
+        "-m",
+        "pip",
+        "wheel",
+        "--quiet",
+        "--no-deps",
+        f"--wheel-dir={folder}",
+        str(ROOT),
+    ]
+    subprocess.run(command, check=True)
+    return max(folder.glob("refsvm-*.whl"), key=lambda file: file.stat().st_mtime)
+
+
+def make_kit(source: Path, site: Path, *, whole: bool = False) -> Path:
+    """Write the slides and the zip for lecturers into the site, and return the path of the zip.
+
+    With ``whole`` the zip also has the slides as PDF and a wheel of the package.
+    """
+    folder, assignments = site / "slides", site.parent / ASSIGNMENTS
+    copy_figures(source, folder)
+    names = make_slides(source, folder)
+    files = {"README.md": (LECTURES / "README.md").read_bytes(), "paths.md": paths().encode()}
+    files |= {f"exercises/{chapter.stem}.md": exercises(chapter).encode() for chapter in chapters()}
+    held = [(f"notebooks/{name}.ipynb", source / f"gallery/tutorials/{name}.ipynb") for name in names]
+    if whole:
+        print_slides(folder, names)
+        built = wheel(site.parent / "wheel")
+        held.append((f"notebooks/{built.name}", built))
+    zipped = folder / "refsvm_lectures.zip"
+    for part, place in (("slides", folder), (ASSIGNMENTS, assignments)):
+        held += [(f"{part}/{each.relative_to(place).as_posix()}", each) for each in place.rglob("*")]
+    files |= {name: file.read_bytes() for name, file in held if file.is_file() and file != zipped}
+    with ZipFile(zipped, "w", ZIP_DEFLATED) as everything:
+        for name in sorted(files):
+            everything.writestr(name, files[name])
+    return zipped
 
 
 def write_files(app: Any, error: Exception | None) -> None:
-    """Write slides, and one file of everything, into the site."""
-    if error is not None or app.builder.format != "html":
-        return
-    source, site = Path(app.srcdir), Path(app.outdir)
-    (site / DECKS).mkdir(exist_ok=True)
-    with ZipFile(site / DECKS / "refsvm_lectures.zip", "w", ZIP_DEFLATED) as everything:
-        for chapter in chapters():
-            drawn = [source / svg(chapter.stem, 1 + k) for k in range(len(chapter.figures))]
-            everything.writestr(f"plans/{chapter.stem}.md", markdown(chapter))
-            for file in (source / f"gallery/tutorials/{chapter.stem}.ipynb", *drawn):
-                if file.is_file():
-                    folder = "notebooks" if file.suffix == ".ipynb" else "figures"
-                    everything.write(file, f"{folder}/{file.name.removeprefix('sphx_glr_')}")
-            if drawn and all(file.is_file() for file in drawn):
-                slides = deck(chapter, source)
-                (site / DECKS / f"{chapter.stem}.html").write_text(slides, encoding="utf-8")
-                everything.writestr(f"slides/{chapter.stem}.html", slides)
+    """Write slides and the zip into the site, at the end of a build."""
+    if error is None and app.builder.format == "html":
+        make_kit(Path(app.srcdir), Path(app.outdir))
 
 
 def setup(app: Any) -> dict[str, bool]:
-    """Write pages after sphinx-gallery, files at the end."""
-    app.connect("builder-inited", write_pages, priority=900)
+    """Write the files after the pages."""
     app.connect("build-finished", write_files)
     return {"parallel_read_safe": True}
+
+
+if __name__ == "__main__":
+    missing = [name for name in ("pypandoc", "sphinx_revealjs") if not find_spec(name)]
+    missing += ["chromium"] * (not shutil.which("chromium"))
+    if missing or len(sys.argv) != 2:
+        sys.exit(f"Give the folder of a built site. Missing: {', '.join(missing) or 'nothing'}.")
+    print(make_kit(ROOT / "docs", Path(sys.argv[1]), whole=True))

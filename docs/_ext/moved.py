@@ -37,6 +37,7 @@ MOVED = {
     "how_near_the_limit": "how_measured#how-near-the-limit",
     "influence": "what_if#the-influence-of-an-example",
     "layout": "api/index#how-the-code-is-laid-out",
+    "lecturing/plans": "lectures/paths",
     "lines": "what_if",
     "measured": "how_fast",
     "probabilities": "many_models#probabilities",
@@ -51,7 +52,7 @@ MOVED = {
 }
 """New places of the pages of 0.4.0, with the section."""
 
-LECTURES = "lecturing/plans"
+LECTURES = "lectures/paths"
 """The page of all lectures; each had a page of its own."""
 
 IN_REPOSITORY = {

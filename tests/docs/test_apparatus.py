@@ -183,7 +183,7 @@ def test_six_parts_hold_every_page_once():
     listed = [line for lines in held.values() for line in lines]
     assert sorted(line for line in listed if "/" not in line) == sorted(pages)
     examples = {f"gallery/examples/{file.stem}" for file in (DOCS / "examples").glob("[0-9][0-9]_*.py")}
-    others = {"api/index", "papers/index", "lecturing/plans"}
+    others = {"api/index", "papers/index", "lectures/paths"}
     assert sorted(line for line in listed if "/" in line) == sorted(examples | others)
 
 
