@@ -1,8 +1,8 @@
-"""Break single lines of the readable half, and see whether the tests of their own folder notice.
+"""Break single lines of the package, and see whether the tests of their own folder notice.
 
-    python benchmarks/mutants.py                     300 mutants, as many of each folder: half an hour on one core
+    python benchmarks/mutants.py                     300 mutants, as many of each folder: two hours on one core
     python benchmarks/mutants.py --count 30          fewer: the first ones of the same order
-    python benchmarks/mutants.py --again             those once more that nothing has noticed, with the tests of now
+    python benchmarks/mutants.py --again             those once more that no test of now is known to notice
     python benchmarks/mutants.py --again --tests F   with these files of tests alone: quicker, and what notices notices
     python benchmarks/mutants.py --report            nothing is run: write the report of what is known
 
@@ -56,22 +56,23 @@ class Store:
         found = {path: sha for _, _, sha, path in named if path.endswith(".py")}
         return {path: sha for path, sha in found.items() if path in self.tests} if self.tests else found
 
-    def is_due(self, mutant: Mutant, again: bool) -> bool:
-        """Return whether a mutant is not known yet, or is to be run again because nothing has noticed it."""
+    def is_due(self, mutant: Mutant, tests: Any) -> bool:
+        """Return whether a mutant is not known yet, or noticed by none of these tests, where tests are given."""
         known = self.outcomes.get(mutant.key)
-        return known is None or (again and not known["noticed"])
+        return known is None or (tests is not None and known["noticed"] not in tests)
 
     def baseline(self, folder: str) -> Any:
         """Return which tests of a folder run which lines, measured where sources or tests are others than then."""
         source, now = git("-C", str(self.root), "rev-parse", "HEAD:refsvm"), self.files(folder)
         known = self._read("baseline.json")
         if known.get("source") != source:
-            known = {"source": source, "files": {}, "seconds": {}, "lines": {}}
+            known = {"source": source, "files": {}, "seconds": {}, "failed": [], "lines": {}}
         if stale := [path for path in now if known["files"].get(path) != now[path]]:
             known.update(only(known, set(known["files"]) - set(stale)))
             found = baseline(self.root, stale)
             known["files"] |= {path: now[path] for path in stale}
             known["seconds"] |= found["seconds"]
+            known["failed"] += found["failed"]
             for path, lines in found["lines"].items():
                 there = known["lines"].setdefault(path, {})
                 for line, tests in lines.items():
@@ -153,8 +154,10 @@ def main() -> int:
         number = chosen.count // len(FOLDERS) + (at < chosen.count % len(FOLDERS))
         drawn = draw(store.root, folder, chosen.seed, number)
         mutants += [(folder, mutant) for mutant in drawn]
-        due = [mutant for mutant in drawn if store.is_due(mutant, chosen.again)]
-        if due and folder in chosen.folders and not chosen.report:
+        if folder not in chosen.folders or chosen.report:
+            continue
+        tests = store.baseline(folder)["seconds"] if chosen.again else None
+        if due := [mutant for mutant in drawn if store.is_due(mutant, tests)]:
             run_mutants(store.root, list(store.files(folder)), due, store.baseline(folder), store.note)
             store.read_outcomes()
     page, share = report(

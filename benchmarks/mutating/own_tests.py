@@ -41,14 +41,30 @@ FOLDERS: Final[dict[str, tuple[str, ...]]] = {
     "core/stopping": ("tests/core/stopping",),
     "core/seeders": ("tests/core/seeders",),
     "core/trackers": ("tests/core/trackers", "tests/core/paths"),
+    "core/paths": ("tests/core/paths",),
     "core/walk": ("tests/core/walk", "tests/core/paths", "tests/core/seeders"),
+    "core/kernels": ("tests/core/kernels",),
+    "core/engine": ("tests/core/engine",),
+    "core/guards": ("tests/core/guards", "tests/services/guards"),
+    "analysis/derivatives": ("tests/analysis/derivatives",),
+    "analysis/multiclass": ("tests/analysis/multiclass",),
+    "analysis/paths": ("tests/analysis/paths",),
+    "analysis/paths/lines": ("tests/analysis/paths",),
+    "analysis/small": ("tests/analysis/small",),
+    "datasets": ("tests/datasets",),
+    "services": ("tests/services",),
+    "services/guards": ("tests/services/guards",),
+    "services/identity": ("tests/experiment",),
+    "experiment": ("tests/experiment",),
+    "testing": ("tests/testing",),
+    "cli": ("tests/cli",),
+    "display": ("tests/display",),
+    "estimators": ("tests/estimators",),
     "core/solver": ("tests/core/solver",),
     "core/rounds": ("tests/core/rounds",),
-    "core/kernels": ("tests/core/kernels",),
     "analysis/resampling": ("tests/analysis/resampling", "tests/core/rounds"),
-    "analysis/small": ("tests/analysis/small",),
 }
-"""The tests of each folder, to which the examples in its docstrings come."""
+"""The tests of each folder, to which the examples in its docstrings come. Quick folders come first."""
 
 PATIENCE: Final = 15.0
 """Processor seconds of tests, by their own time, that are run on a mutant."""
@@ -67,10 +83,14 @@ OPTIONS: Final = [
     "-p", "no:cacheprovider", "-p", "no:xdist", "--timeout", "0",
 ]  # fmt: skip
 
+LONGEST: Final = 60
+"""Seconds of a test that is tried on mutants: interpreted, a few take minutes."""
+
 TOO_LONG: Final = "the time limit"
 
 Baseline = dict[str, Any]
-"""``seconds`` of each test, and for each file the tests that run each of its ``lines`` ("" is the import)."""
+"""``seconds`` of each test that passes, those that ``failed``, and for each file the tests that run each of its
+``lines`` ("" is the import)."""
 
 Tell = Callable[["Mutant", dict[str, Any]], None]
 
@@ -85,15 +105,14 @@ class Watcher:
         tests: list[str] | None = None,
     ) -> None:
         self.measured, self.known, self.tests = measured, known, tests
-        self.seconds, self.failed = dict[str, float](), ""
+        self.seconds, self.failed, self.failures = dict[str, float](), "", set[str]()
 
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
         """Keep the tests that were asked for, in that order, and those that are called otherwise now."""
         if self.tests is not None and self.known is not None:
             place = {test: at for at, test in enumerate(self.tests)}
-            wanted = [
-                each for each in items if each.nodeid in place or each.nodeid not in self.known["seconds"]
-            ]
+            others = {*self.known["seconds"], *self.known["failed"]}
+            wanted = [each for each in items if each.nodeid in place or each.nodeid not in others]
             items[:] = sorted(wanted, key=lambda each: place.get(each.nodeid, -1))
 
     @pytest.hookimpl(wrapper=True)
@@ -111,9 +130,10 @@ class Watcher:
         return result
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Note the first failure."""
+        """Note the first failure, and all."""
         if report.failed:
             self.failed = self.failed or report.nodeid
+            self.failures.add(report.nodeid)
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         """Note a file that cannot be imported."""
@@ -173,33 +193,37 @@ def baseline(root: Path, files: list[str]) -> Baseline:
         sys.dont_write_bytecode = False
         measured.start()
         watcher = Watcher(measured)
-        code = pytest.main([*OPTIONS, *files], [watcher])
+        options = [each for each in OPTIONS if each != "-x"]
+        code = pytest.main([*options, "--timeout", str(LONGEST), *files], [watcher])
         measured.stop()
         data = measured.get_data()
         lines = {
             str(Path(path).relative_to(root)): data.contexts_by_lineno(path) for path in data.measured_files()
         }
-        return {"code": int(code), "failed": watcher.failed, "seconds": watcher.seconds, "lines": lines}
+        kept = {test: took for test, took in watcher.seconds.items() if test not in watcher.failures}
+        return {"code": int(code), "failed": [*watcher.failures], "seconds": kept, "lines": lines}
 
     _enter(root)
     found = forked(root, work)
-    if found.get("code") not in {0, 5}:  # 5: there is none
+    if found.get("code") not in {0, 1, 5}:  # 1: some fail, 5: there is none
         said = (root.parent / "output.txt").read_text(encoding="utf-8", errors="replace")[-3000:]
-        raise SystemExit(f"{files} fail before anything is broken: {found['failed']}\n{said}")
+        raise SystemExit(f"The tests of {files} do not run before anything is broken:\n{said}")
+    for test in found["failed"]:
+        print(
+            f"left out, because it fails or takes {LONGEST} s before anything is broken: {test}", flush=True
+        )
     return json.loads(json.dumps(found))  # type: ignore[no-any-return]
 
 
 def only(known: Baseline, files: set[str]) -> Baseline:
     """Return what is known of the tests of these files, and of the import."""
+    seconds = {test: time for test, time in known["seconds"].items() if _file(test) in files}
     lines = {
-        path: {
-            line: [test for test in tests if not test or _file(test) in files]
-            for line, tests in found.items()
-        }
+        path: {line: [test for test in tests if not test or test in seconds] for line, tests in found.items()}
         for path, found in known["lines"].items()
     }
-    seconds = {test: time for test, time in known["seconds"].items() if _file(test) in files}
-    return {"seconds": seconds, "lines": lines}
+    failed = [test for test in known["failed"] if _file(test) in files]
+    return {"seconds": seconds, "lines": lines, "failed": failed}
 
 
 def run_mutants(root: Path, files: list[str], mutants: list[Mutant], known: Baseline, tell: Tell) -> None:
