@@ -15,7 +15,6 @@ pd = pytest.importorskip("pandas")
 pytest.importorskip("sklearn")
 
 RNG = np.random.default_rng(0)
-FRACTIONS = [f"{value:.2f}" for value in RNG.normal(size=12)]
 
 
 def column(tmp_path, labels, extra="1,2"):
@@ -25,27 +24,6 @@ def column(tmp_path, labels, extra="1,2"):
 
 
 # -- labels ------------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    "code", ["NA", "N/A", "n/a", "?", "null", "None", "NULL", "#N/A", "<NA>", "#DIV/0!", "-1.#IND", "1.#QNAN"]
-)
-@pytest.mark.parametrize(
-    "others", [FRACTIONS, ["no", "yes", "no"], ["0", "1"]], ids=["targets", "words", "0/1"]
-)
-def test_a_code_of_a_missing_label_is_refused_with_its_row(code, others, tmp_path):
-    path = column(tmp_path, [*others[:2], code, *others[2:]])
-    refused(path, "y", says=r"in row 4, column 'y'; complete that row or remove it\.$")
-
-
-@pytest.mark.parametrize("word", ["-", ".", "missing", "*****", "1.5D+03", "0,5"])
-def test_what_is_no_number_among_targets_is_refused_with_its_row(word, tmp_path):
-    path = column(tmp_path, [*FRACTIONS, f'"{word}"'])
-    refused(
-        path,
-        "y",
-        says=r"has the label '.*' in row 14, column 'y', which is not a number like the other labels",
-    )
 
 
 @pytest.mark.parametrize("word", ["-", "missing", "unknown"])
@@ -79,23 +57,6 @@ def test_python_would_take_a_bar_for_part_of_a_number(tmp_path):
     refused(path, "y", says="has '1_0' in row 2, column '.', which is not a number")
     with pytest.raises(ValueError, match=r"a number contains a _; line 2"):
         read_libsvm(written(tmp_path / "t.svm", "1 1:2\n2 1:1_0\n"))
-
-
-@pytest.mark.parametrize(
-    ("labels", "numbers"),
-    [
-        (["+1", "-1"], [1, -1]),
-        (["1.0", "0.0"], [1, 0]),
-        (["1.000000000000000000e+00", "2.000000000000000000e+00"], [1, 2]),  # numpy.savetxt
-        (["1e+05", "150000"], [1e5, 150000]),  # R
-        (["0.50", "1.5E-3"], [0.5, 0.0015]),
-        (["-0.0", "0.0", "0.25"], [0, 0, 0.25]),
-    ],
-)
-def test_what_programs_write_for_numbers_are_numbers(labels, numbers, tmp_path):
-    y = open_data(column(tmp_path, labels), "y").y
-    assert y.dtype == np.float64
-    assert y.tolist() == numbers
 
 
 def test_many_targets_of_mixed_form_are_numbers(tmp_path):
@@ -181,23 +142,6 @@ def test_other_whole_numbers_are_not_noted(tmp_path):
 # -- R, spreadsheets, older programs -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        '"","a","kind"\n"1",1.5,"oak"\n"2",1e+05,"elm"\n',  # write.csv
-        '"";"a";"kind"\n"1";1,5;"oak"\n"2";1e+05;"elm"\n',  # write.csv2
-        '"a" "kind"\n"1" 1.5 "oak"\n"2" 1e+05 "elm"\n',  # write.table
-    ],
-)
-def test_tables_of_r(text, tmp_path):
-    path = written(tmp_path / "t.csv", text)
-    with pytest.warns(UserWarning, match="contains row numbers"):
-        table = csv_table(path, "kind")
-    assert table.X.tolist() == [[1, 1.5], [2, 1e5]]
-    assert table.y.tolist() == ["oak", "elm"]
-    assert csv_table(path, "kind", columns=["a"]).X.tolist() == [[1.5], [1e5]]
-
-
 @pytest.mark.parametrize("first", ["sep=;\n", '"sep=;"\r\n', "\ufeffSEP=;\r\n"])
 @pytest.mark.parametrize("delimiter", [None, ";"])
 def test_the_first_line_of_a_spreadsheet(first, delimiter, tmp_path):
@@ -238,16 +182,6 @@ def test_tables_need_pandas(tmp_path, monkeypatch):
 
 # -- LIBSVM ------------------------------------------------------------------------------------------------------------
 
-GOOD = "".join(f"{i % 3} 1:1.00 3:.{i % 10}0 \n" for i in range(50))
-
-
-@pytest.mark.parametrize("spelt", ["-1.#IND", "1.#QNAN", "1.#INF", "-1.#IND00", "1.#SNAN", "2#3"])
-def test_a_number_sign_inside_a_number_begins_no_comment(spelt, tmp_path):
-    path = written(tmp_path / "t.svm", f"+1 1:0.5 2:3\n-1 1:0.25 2:{spelt} 3:7\n")
-    refused(path, says="a number contains a #.*; line 2")
-    path.write_text(f"{spelt} 1:2\n")
-    refused(path, says="line 1")
-
 
 def test_comments_are_passed_over(tmp_path):
     path = written(tmp_path / "t.svm", "# made by hand: 1#2\n1 1:0.5 # a#b\n\n2 1:3\t#2:7\n")
@@ -255,22 +189,6 @@ def test_comments_are_passed_over(tmp_path):
     assert (X.toarray().tolist(), y.tolist()) == ([[0.5], [3.0]], [1.0, 2.0])
     path.write_text("# one\n\n1 1:2\n2 1:nan\n")
     refused(path, says=r"contains NaN or infinity; drop or impute .* first \(line 4, feature \d\)\.$")
-
-
-def test_values_may_be_padded(tmp_path):
-    path = written(tmp_path / "t.svm", GOOD + "1   1:1.00   2: .50   3:\t 1.00\n" + GOOD)
-    X, _ = read_libsvm(path)
-    assert X[50].toarray().tolist() == [[1.0, 0.5, 1.0]]
-
-
-@pytest.mark.parametrize(
-    "line",
-    [
-        "1 1:1 2:abc", "1 1:1 2", "1 3:1 1:2", "1 0:1 1:2", "1 1:nan", "1 1:1e999", "x 1:1", "1 1:1 2: 3:1", "1 1:0,5",
-    ],
-)  # fmt: skip
-def test_the_line_is_named(line, tmp_path):
-    refused(written(tmp_path / "t.svm", f"{GOOD}{line}\n{GOOD}"), says=r"line 51\b")
 
 
 @pytest.mark.parametrize(

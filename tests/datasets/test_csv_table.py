@@ -5,35 +5,14 @@ import sys
 import numpy as np
 import pytest
 
-from refsvm.datasets import open_data
 from refsvm.datasets.cells import csv_table
 
 from .files import refused, written
 
 pytest.importorskip("pandas")
 
-X, Y = [[1.5, 2.0], [3.0, 4.0], [5.0, -0.25]], ["oak", "elm", "oak"]
+
 POINTS = "a,b,kind\n1.5,2,oak\n3,4,elm\n5,-.25,oak\n"
-FORMS = {
-    "commas.csv": POINTS,
-    "tabs.tsv": POINTS.replace(",", "\t"),
-    "semicolons.csv": POINTS.replace(",", ";"),
-    "decimal.csv": POINTS.replace(",", ";").replace(".", ","),
-    "decimal.tsv": POINTS.replace(",", "\t").replace(".", ","),
-}
-
-
-@pytest.mark.parametrize("packed", ["", ".gz", ".bz2"])
-@pytest.mark.parametrize("name", FORMS)
-def test_what_stands_between_the_cells_is_recognised(name, packed, tmp_path):
-    data = open_data(written(tmp_path / f"{name}{packed}", FORMS[name]), label="kind")
-    assert (data.X.tolist(), data.y.tolist()) == (X, Y)
-    assert (data.name, data.columns) == (name.partition(".")[0], ("a", "b"))
-
-
-def test_targets_have_decimal_commas_too(tmp_path):
-    path = written(tmp_path / "t.csv", "a;y\n1;0,5\n2;-1,5e1\n")
-    assert csv_table(path, "y").y.tolist() == [0.5, -15.0]
 
 
 def test_a_comma_beside_points_is_no_decimal_comma(tmp_path):

@@ -30,20 +30,6 @@ def test_a_missing_file_or_a_folder_is_refused(read, tmp_path):
 # --- LIBSVM ------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ["data.libsvm", "data", "data.gz"])
-def test_libsvm_round_trip(name, tmp_path):
-    path = tmp_path / name
-    dump_svmlight_file(X, Y, str(path), zero_based=False)
-    if name.endswith(".gz"):
-        path.write_bytes(gzip.compress(path.read_bytes()))
-    read, y = read_libsvm(path)
-    assert issparse(read)
-    assert read.format == "csr"
-    assert read.dtype == y.dtype == np.float64
-    np.testing.assert_allclose(read.toarray(), X, rtol=1e-15)
-    np.testing.assert_array_equal(y, Y)
-
-
 def test_libsvm_takes_the_width_of_the_training_file(tmp_path):
     path = written(tmp_path / "test.libsvm", "1 2:5\n")
     assert read_libsvm(path)[0].shape == (1, 2)
@@ -117,22 +103,6 @@ def test_csv_sees_a_header_of_numbered_columns_by_the_label_cell(tmp_path):
     assert y.tolist() == [1.0, -1.0]
 
 
-def test_csv_round_trip_is_exact_and_keeps_numeric_labels(tmp_path):
-    path = tmp_path / "t.csv"
-    np.savetxt(path, np.column_stack([Y, X]), delimiter=",", fmt="%.17g")
-    read, y = read_csv(path, label=0)
-    np.testing.assert_array_equal(read, X)
-    np.testing.assert_array_equal(y, Y)
-    assert y.dtype == np.float64
-
-
-def test_csv_takes_quotes_a_byte_order_mark_blank_lines_and_another_delimiter(tmp_path):
-    path = written(tmp_path / "t.csv", '\ufeff"kind";x\r\n"a;b";1\r\n\r\nc; 2\r\n')
-    read, y = read_csv(path, label="kind", delimiter=";")
-    assert read.tolist() == [[1], [2]]
-    assert y.tolist() == ["a;b", "c"]
-
-
 NO_NUMBER = "which is not a number"
 
 
@@ -190,16 +160,6 @@ def test_npz_round_trip_dense(dtype, tmp_path):
     assert read.dtype == np.float64
     np.testing.assert_array_equal(read, values.astype(np.float64))
     np.testing.assert_array_equal(y, Y)
-
-
-@pytest.mark.parametrize("index", [np.int16, np.int32, np.int64])
-def test_npz_round_trip_sparse(index, tmp_path):
-    path, sparse = tmp_path / "t.npz", csr_matrix(X)
-    parts = {"indices": sparse.indices.astype(index), "indptr": sparse.indptr.astype(index)}
-    np.savez_compressed(path, data=sparse.data, shape=np.array(X.shape), y=Y, **parts)
-    read, _ = read_npz(path)
-    assert read.format == "csr"
-    np.testing.assert_array_equal(read.toarray(), X)
 
 
 PLACES = {"indices": np.array([0, 1]), "indptr": np.array([0, 1, 2]), "shape": np.array([2, 2])}
