@@ -7,23 +7,23 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from functools import partial
 from importlib import import_module
 from multiprocessing import get_context
 from typing import Any, Final
 
-__all__ = ["MODULES", "Audit", "Found", "audit_of", "main", "two_workers"]
+__all__ = ["MODULES", "Audit", "Found", "audit_of", "main"]
 
 MODULES: Final = {
     "fuzz": "fuzz", "families": "families", "narrow": "narrow",
     "open_boxes": "open_boxes", "scales": "scales", "lines": "lines",
-    "lines_of_sets": "lines", "derivatives": "derivatives", "events": "derivatives",
-    "every_machine": "left_out", "loo_signs": "left_out", "loo_path": "left_out", "ball_signs": "ball_signs",
+    "derivatives": "derivatives", "events": "derivatives",
+    "every_machine": "left_out",
     "signs": "signs", "weights": "weights",
     "searches": "searches", "scores": "searches", "interruptions": "interruptions",
-    "files": "files", "killed": "killed", "identities": "identities", "identities_by_dask": "identities",
+    "files": "files",
     "broken_map": "broken_map", "screening": "screening",
 }  # fmt: skip
 """In which module an audit is; its `AUDITS` has it by name."""
@@ -175,17 +175,3 @@ def again(name: str, audit: Audit, options: Any, number: int) -> str:
         if value:
             words.append(flag if value is True else f'{flag} "{value}"')
     return " ".join(words)
-
-
-@contextmanager
-def two_workers() -> Iterator[Any]:
-    """Two Dask workers on this machine as the backend of joblib; yield their client."""
-    from distributed import Client, LocalCluster
-    from joblib import parallel_config
-
-    with (
-        LocalCluster(n_workers=2, threads_per_worker=1, host="127.0.0.1", dashboard_address=None) as cluster,
-        Client(cluster) as client,
-        parallel_config(backend="dask"),
-    ):
-        yield client

@@ -1,13 +1,10 @@
-"""The audits "every_machine", "loo_signs" and "loo_path": leave-one-out and folds beside machines trained from scratch.
+"""The audit "every_machine": leave-one-out and folds beside machines trained from scratch.
 
-"every_machine" compares decision values and predictions at a KKT gap of 1e-10, of random classes, regressions and
+It compares decision values and predictions at a KKT gap of 1e-10, of random classes, regressions and
 novelty detection, with refits at the same gap that are polished. Values are wrong if they differ by more than 1e-8,
 predictions if they differ where no vote is within 1e-8 of 0. Where b may be anything in an interval there is no value
 to compare; such votes and those near 0 are ties. Of classes the signs by the checks and the ball are compared, too, and
 each call is repeated by the readable engine and by two threads, to the last bit.
-
-"loo_signs" compares signs that the KKT gap decides, on C × γ of Franc et al., and "loo_path" what a walk to the end of
-each path says.
 """
 
 from __future__ import annotations
@@ -22,12 +19,9 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from refsvm import (
-    ATO,
-    RBF,
     BallRule,
     DualProblem,
     KKTGap,
-    Linear,
     Precomputed,
     Solution,
     Status,
@@ -37,7 +31,7 @@ from refsvm import (
 )
 
 from .frame import Audit, Found
-from .problems import SETS, Case, any_case, bundled
+from .problems import Case, any_case
 
 EXACT: Final = KKTGap(1e-10)
 NEAR: Final = 1e-8
@@ -218,57 +212,8 @@ def every_machine(seed: int, options: Any) -> Found:
     return Found(wrong, counts, f"{case.name}, {len(case.C)} examples", {"difference": worst})
 
 
-TRAINED_ON: Final = {"heart": 170, "thyroid": 140, "breast_cancer": 200, "sonar": 150}
-"""Training examples of each set; the first two as in the paper."""
-TIE: Final = 1e-7
-
-
-def of_two(X: np.ndarray, y: np.ndarray, kernel: Any, C: float = 1.0) -> Case:
-    """Return a case of two classes without folds."""
-    return Case("", X, (y > 0) * 1.0, kernel, np.full(len(y), C), {}, np.zeros(len(y)))
-
-
-def loo_signs(number: int, options: Any) -> Found:
-    """Compare the signs of one of 8 x 8 models of each set."""
-    name, (i, j) = [*TRAINED_ON][number // 64], divmod(number % 64, 8)
-    kernel, C = RBF(2.0 ** (-11.0 * j / 7.0)), 500.0 ** (i / 7.0)
-    case = of_two(*bundled(name, TRAINED_ON[name], as_given=True), kernel, C)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        loo = leave_one_out(**case.arguments)
-    by_gap = loo.decided_by == "kkt"
-    some = np.arange(len(by_gap)) if options.all else np.flatnonzero(by_gap)
-    h = refits_of(case, [*some[:, None]]).values[some, 0]
-    wrong = some[(np.abs(h) > TIE) & (2.0 * loo.predictions[some] - 1.0 != np.sign(h))]
-    counts = {"examples": len(by_gap), "decided by the KKT gap": int(by_gap.sum()), "compared": len(some)}
-    counts |= {"of |h| ≤ 1e-3": int((np.abs(h) <= 1e-3).sum()), "ties": int((np.abs(h) <= TIE).sum())}
-    return Found([f"the sign of {r} is wrong" for r in wrong], counts, f"{name}, C = {C:.3g}, {kernel}")
-
-
-def loo_path(number: int, options: Any) -> Found:
-    """Follow each example of a set that has a weight to the end of its path."""
-    name, is_linear = SETS[number // 2], number % 2
-    X, y = bundled(name, options.n)
-    case = of_two(X, y, Linear() if is_linear else RBF(1.0 / X.shape[1]))
-    h = refits_of(case, [*np.arange(len(y))[:, None]]).values[:, 0]
-    walks = ATO(margin=np.inf, budget=np.inf)
-    loo = leave_one_out(**case.arguments, seeder=walks, checks=("zero alpha",))
-    known, tied = ~np.isnan(loo.decision_values), np.abs(h) < NEAR
-    wrong = np.flatnonzero((loo.predictions != (h >= 0.0)) & ~tied)
-    differ = float(np.abs(loo.decision_values - h)[known].max())
-    counts = {each: loo.counts[each] for each in ("zero alpha", "path", "kkt")} | {"tied": int(tied.sum())}
-    shown = f"{name}, {type(case.kernel).__name__}: {counts}, values differ by {differ:.1e}"
-    return Found([f"another class of {r}" for r in wrong], counts, shown, {"difference": differ})
-
-
-ALL: Final = {"action": "store_true", "help": "signs of all examples, not of those that the KKT gap decides"}
-N: Final = {"type": int, "default": 60, "help": "examples of each set"}
 AUDITS: Final = {
     "every_machine": Audit(
         "Are leave-one-out and folds those of refits, for every machine?", every_machine, 2000
     ),
-    "loo_signs": Audit(
-        "Are the signs of leave-one-out those of refits?", loo_signs, 64 * len(TRAINED_ON), {"--all": ALL}
-    ),
-    "loo_path": Audit("Is leave-one-out by walks that of refits?", loo_path, 2 * len(SETS), {"--n": N}),
 }

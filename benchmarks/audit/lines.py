@@ -1,9 +1,9 @@
-"""The audits "lines" and "lines_of_sets": paths along C, costs, ε, ν, weights, a target, a fold out and ten in.
+"""The audit "lines": paths along C, costs, ε, ν, weights, a target, a fold out and ten in.
 
 Each line is followed by both engines, which must give the same bits. Its KKT conditions are audited at breakpoints and
 at two points between neighbours. At random t the objective is compared with that of `solve` at 1e-10, where this ends
 within its steps, and with the path's own primal objective everywhere: a gap of 1e-8 proves that it is the optimum.
-"lines" draws small problems, of whole numbers half of them; "lines_of_sets" follows all lines of each set.
+Problems are small, of whole numbers half of them.
 """
 
 from __future__ import annotations
@@ -16,9 +16,7 @@ import numpy as np
 from refsvm import RBF, DualProblem, KKTGap, Linear, Polynomial, Status, parametric_path, solve
 
 from .frame import Audit, Found
-from .problems import SETS, TRIPLED, bundled
 
-WHOLE = "whole numbers"
 NEAR, CLEAN, STEPS = 1e-8, 1e-6, 1_000_000
 Problems = tuple[DualProblem, DualProblem, tuple[float, float]]
 
@@ -128,24 +126,6 @@ def case(seed: int, options: Any) -> Found:
     return judged(kind, check(problems, bool(seed % 2), 4))
 
 
-KINDS = "C", "cost", "epsilon", "nu", "weights", "one target", "a fold out", "ten in"
-NAMES = (*SETS, TRIPLED, WHOLE)
-
-
-def of_set(number: int, options: Any) -> Found:
-    """Follow one of eight lines of a set, with one of two kernels."""
-    name, kind = NAMES[number // 16], KINDS[number % 8]
-    if name == WHOLE:
-        rng = np.random.default_rng(0)
-        X, y = rng.integers(-2, 3, (options.n, 3)).astype(float), rng.choice([-1, 1], options.n)
-    else:
-        X, y = bundled(name, options.n)
-    kernel = Linear() if number % 16 > 7 else RBF(1.0 / X.shape[1])
-    return judged(f"{name} / {kernel} / {kind}", check(lines(X, y, kernel)[kind], False, 10))
-
-
-N = {"type": int, "default": 120, "help": "examples of each set"}
 AUDITS = {
     "lines": Audit("Is every line right, on random problems?", case, 2000),
-    "lines_of_sets": Audit("Is every line right, on sets?", of_set, 16 * len(NAMES), {"--n": N}),
 }

@@ -1,24 +1,14 @@
-"""What several audits draw: sets as they are, examples in unit scale, and cases of leave-one-out."""
+"""Cases of leave-one-out and of folds, drawn from a seed."""
 
 from __future__ import annotations
 
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from refsvm import RBF, Linear, Polynomial
-from refsvm.datasets import load, make_banana, make_ringnorm
 
-__all__ = ["SETS", "TRIPLED", "Case", "any_case", "bundled", "standardised"]
-
-SETS: Final = (
-    "heart", "thyroid", "sonar", "ionosphere", "breast_cancer", "monks1", "monks2", "monks3", "tic_tac_toe", "wbc",
-    "banana", "ringnorm",
-)  # fmt: skip
-"""Bundled sets, and two that are made."""
-
-TRIPLED: Final = "heart, every row three times"
-MADE: Final = {"banana": make_banana, "ringnorm": make_ringnorm}
+__all__ = ["Case", "any_case"]
 
 
 class Case(NamedTuple):
@@ -54,24 +44,6 @@ class Case(NamedTuple):
     def classes(self) -> int:
         """Number of classes; 0 without."""
         return 0 if self.task else len(np.unique(self.y))
-
-
-def standardised(X: Any) -> np.ndarray:
-    """Return features of mean 0 and variance 1; those that are constant are 0."""
-    spread = X.std(axis=0)
-    return np.asarray((X - X.mean(axis=0)) / np.where(spread > 0.0, spread, 1.0))
-
-
-def bundled(name: str, n: int, as_given: bool = False) -> tuple[np.ndarray, np.ndarray]:
-    """Return features, standardised if not as they are given, and labels ±1 of n examples in a fixed random order."""
-    if name == TRIPLED:
-        X, y = bundled("heart", n // 3)
-        return np.repeat(X, 3, axis=0), np.repeat(y, 3)
-    found = MADE[name](n, rng=1) if name in MADE else load(name)
-    some = np.random.default_rng(0).permutation(found.n)[:n]
-    X = found.X[some]
-    X = X.toarray() if hasattr(X, "toarray") else X
-    return X if as_given else standardised(X), np.where(found.y[some] == found.y.max(), 1, -1)
 
 
 def any_case(seed: int) -> Case:

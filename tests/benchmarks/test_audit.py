@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import re
-import signal
 import subprocess
 import sys
 from collections import Counter
 from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -17,9 +15,6 @@ from ..settings import needs_jit
 from .rows import BENCHMARKS
 
 ROOT = Path(__file__).parents[2]
-FEW = {"loo_path": ("--n", "20"), "lines_of_sets": ("--n", "30"), "killed": ("--orders", "1")}
-ALONE = {"broken_map": "coverage", "identities_by_dask": "distributed", "killed": "distributed"}
-"""Audits that fork or start processes, and what they need."""
 
 
 @pytest.fixture
@@ -81,22 +76,10 @@ def test_an_exception_is_wrong_and_so_may_be_all_of_them_together(asked, capsys)
     assert " 0 bad;" in shown
 
 
-def test_ctrl_c_leaves_a_summary(asked, frame, capsys, monkeypatch):
-    def pressed(*arguments):
-        yield 0, frame.Found([], ["even"]), 0.0
-        signal.raise_signal(signal.SIGINT)
-
-    monkeypatch.setattr(frame, "tried_by", pressed)
-    assert asked("--count", "9") == 0
-    assert "1 cases from 0, 0 bad" in capsys.readouterr().out
-
-
-@pytest.mark.parametrize("name", ["broken_map", "identities", "identities_by_dask"])
-def test_an_audit_that_makes_a_place_for_its_cases_takes_one_process(name, frame, capsys):
-    pytest.importorskip("sklearn")
+def test_an_audit_that_makes_a_place_for_its_cases_takes_one_process(frame, capsys):
     pytest.importorskip("coverage")
     with pytest.raises(SystemExit, match="2"):
-        frame.main([name, "--count", "0", "--jobs", "2"])
+        frame.main(["broken_map", "--count", "0", "--jobs", "2"])
     assert "leave out --jobs" in capsys.readouterr().err
 
 
@@ -107,7 +90,7 @@ def test_the_page_and_the_nightly_run_name_audits_that_are_there(frame):
     if nightly.is_file():
         named = re.findall(r"^audit (\w+)", nightly.read_text(encoding="utf-8"), flags=re.MULTILINE)
         assert set(named) <= set(frame.MODULES)
-        assert len(set(named)) > 15
+        assert len(set(named)) > 10
 
 
 @needs_jit
@@ -117,22 +100,21 @@ def test_a_case_of_each_audit_is_right(frame, capsys):
         pytest.importorskip(needed)
     ended = Counter()
     for name in frame.MODULES:
-        if name in ALONE or (name.startswith("identities") and not find_spec("pandas")):
+        if name == "broken_map":  # it forks
             continue
-        assert frame.main([name, "--count", "1", *FEW.get(name, ())]) == 0, name
+        assert frame.main([name, "--count", "1"]) == 0, name
         assert f"{name}: 1 cases from 0, 0 bad" in capsys.readouterr().out
         ended[name] += 1
-    assert len(ended) > 15
+    assert len(ended) > 13
 
 
 @needs_jit
 @pytest.mark.slow
 @pytest.mark.skipif(not (ROOT / ".git").exists(), reason="the repository is not here")
-@pytest.mark.parametrize("name", sorted(ALONE))
-def test_an_audit_with_processes_of_its_own_runs_by_its_command(name):
-    for needed in ("scipy", "sklearn", "pandas", ALONE[name]):
+def test_an_audit_with_processes_of_its_own_runs_by_its_command():
+    for needed in ("scipy", "sklearn", "pandas", "coverage"):
         pytest.importorskip(needed)
-    command = [sys.executable, "-m", "benchmarks.audit", name, "--count", "1", *FEW.get(name, ())]
+    command = [sys.executable, "-m", "benchmarks.audit", "broken_map", "--count", "1"]
     ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert ended.returncode == 0, ended.stdout + ended.stderr
-    assert f"{name}: 1 cases from 0, 0 bad" in ended.stdout
+    assert "broken_map: 1 cases from 0, 0 bad" in ended.stdout

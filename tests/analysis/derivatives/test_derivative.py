@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
@@ -66,46 +66,6 @@ def probe(solution, T):
         gram = gram.source
     beta = np.bincount(np.tile(np.arange(30), copies), solution.alpha)
     return gram.kernel(T, X) @ beta + solution.intercept
-
-
-@pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: f"{type(kernel).__name__}{vars(kernel)}")
-@pytest.mark.parametrize("name", ["C", "weights", "gamma", "coef0"])
-def test_two_classes(kernel, name):
-    if name in ("gamma", "coef0") and not hasattr(kernel, name):
-        pytest.skip("no such parameter")
-
-    def at(value):
-        here = replace(kernel, **{name: value}) if hasattr(kernel, name) else kernel
-        C = value if name == "C" else 1.3 * (1.0 + value * along if name == "weights" else 1.0)
-        return DualProblem.classification(X, y, kernel=here, C=C)
-
-    start = {"C": 1.3, "weights": 0.0}.get(name, getattr(kernel, name, None))
-    errors = compared(at, name, start, along if name == "weights" else None)
-    assert max(errors) < 1e-6
-
-
-@pytest.mark.parametrize("name", ["C", "weights", "targets", "epsilon", "gamma"])
-def test_regression(name):
-    def at(value):
-        C = value if name == "C" else 2.0 * (1.0 + value * along if name == "weights" else 1.0)
-        targets = score + value * along if name == "targets" else score
-        kernel, epsilon = RBF(value if name == "gamma" else 0.3), value if name == "epsilon" else 0.15
-        return DualProblem.regression(X, targets, kernel=kernel, C=C, epsilon=epsilon)
-
-    start = {"C": 2.0, "epsilon": 0.15, "gamma": 0.3}.get(name, 0.0)
-    errors = compared(at, name, start, along if name in ("weights", "targets") else None)
-    assert max(errors) < 1e-6
-
-
-@pytest.mark.parametrize("name", ["weights", "nu", "gamma"])
-def test_novelty(name):
-    def at(value):
-        weights = np.ones(30) + (value * along if name == "weights" else 0.0)
-        kernel, nu = RBF(value if name == "gamma" else 0.3), value if name == "nu" else 0.42
-        return DualProblem.one_class(X, kernel=kernel, nu=nu, weights=weights)
-
-    start = {"nu": 0.42, "gamma": 0.3}.get(name, 0.0)
-    assert max(compared(at, name, start, along if name == "weights" else None)) < 1e-6
 
 
 @pytest.mark.parametrize("make", ["two classes", "regression", "novelty"])

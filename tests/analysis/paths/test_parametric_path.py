@@ -23,7 +23,6 @@ from refsvm import (
 from refsvm.analysis.paths import PathState, PivotedQR, ProblemLine, UpdatedInverse, UpdatedQR
 from refsvm.core.trackers.backup import MOST_STEPS
 
-from ...settings import needs_numba
 from .lines import DATA, LINES, line
 
 pytest.importorskip("scipy")
@@ -49,18 +48,6 @@ def test_every_problem_on_the_line_is_solved(kind: str, data: str) -> None:
         assert path.objective(at) == pytest.approx(best, rel=1e-8, abs=1e-9 * size)
         assert ((alpha >= problem.lower) & (alpha <= problem.upper)).all()
         assert alpha.sum() == pytest.approx(problem.z, abs=1e-10 * size * start.n)
-
-
-@needs_numba
-@pytest.mark.parametrize("kind", LINES)
-def test_both_engines_give_the_same_path(kind: str) -> None:
-    for data in ("rbf", "whole numbers, linear"):
-        start, end, t = line(kind, data)
-        one, other = (
-            parametric_path(start, end, t=t, merge=False, engine=engine) for engine in ("numpy", "numba")
-        )
-        for this, that in zip(one.record, other.record, strict=True):
-            np.testing.assert_array_equal(this, that)
 
 
 @pytest.mark.parametrize("kind", LINES)

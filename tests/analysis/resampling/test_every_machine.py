@@ -6,18 +6,14 @@ import numpy as np
 import pytest
 
 from refsvm import (
-    ATO,
-    AVG,
     RBF,
     SIR,
-    TOP,
     BallRule,
     Cold,
     DualProblem,
     KKTGap,
     Linear,
     LOODualityGap,
-    Polynomial,
     Rounds,
     Status,
     cross_validate,
@@ -29,7 +25,6 @@ from refsvm.datasets import load
 from ...settings import FAST
 
 EXACT = KKTGap(1e-10)
-ENGINES = ["numpy", "numba"] if FAST == "numba" else ["numpy"]
 
 
 def targets(n=36, d=3, seed=0):
@@ -47,53 +42,7 @@ def classes(k=3, n=42, seed=0):
     return X, np.array(["a", "b", "c", "d", "e"])[y]
 
 
-def refits(make, n, C):
-    """Train without each example, from scratch; return h(xᵣ), and whether b is unique there."""
-    values, unique = np.empty(n), np.empty(n, dtype=bool)
-    for r in range(n):
-        rest = np.delete(np.arange(n), r)
-        problem, cross = make(rest, C[rest])
-        solution = solve(problem, stop=EXACT, engine=FAST, polish=True)
-        beta = solution.alpha.reshape(-1, n - 1).sum(axis=0)
-        values[r] = cross(r, rest) @ beta + solution.intercept
-        unique[r] = ((problem.lower < solution.alpha) & (solution.alpha < problem.upper)).any()
-    return values, unique
-
-
 # -- regression --------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize(
-    "kernel",
-    [RBF(0.3), Linear(), pytest.param(Polynomial(degree=2, gamma=0.3, coef0=1.0), marks=pytest.mark.slow)],
-    ids=repr,
-)
-def test_residuals_of_a_regression_are_those_of_refits(kernel, weighted):
-    X, y = targets()
-    C = np.random.default_rng(1).uniform(0.2, 3.0, len(y)) if weighted else np.full(len(y), 2.0)
-    K = kernel(X, X)
-
-    def make(rest, C):
-        problem = DualProblem.regression(X[rest], y[rest], kernel=kernel, C=C, epsilon=0.1)
-        return problem, lambda r, rest: K[r, rest]
-
-    values, unique = refits(make, len(y), C)
-    loo = leave_one_out(X, y, kernel=kernel, C=C, epsilon=0.1, stop=EXACT, engine=FAST)
-    assert unique.all()
-    assert loo.is_complete
-    assert loo.status is Status.CONVERGED
-    assert loo.kind == "regression"
-    assert loo.counts["zero alpha"] > 0
-    np.testing.assert_allclose(loo.predictions, values, atol=1e-8)
-    np.testing.assert_allclose(loo.residuals, y - values, atol=1e-8)
-    # an example of weight w counts w times
-    assert loo.rmse == pytest.approx(np.sqrt(np.average((y - values) ** 2, weights=C)))
-    assert loo.mae == pytest.approx(np.average(np.abs(y - values), weights=C))
-    spread = np.sum(C * (y - np.average(y, weights=C)) ** 2)
-    assert loo.r2 == pytest.approx(1.0 - np.sum(C * (y - values) ** 2) / spread)
-    with pytest.raises(AttributeError, match="error is not a score of regression, which has residuals, rmse"):
-        _ = loo.error
 
 
 def test_residuals_of_a_regression_beside_libsvm():
@@ -111,16 +60,6 @@ def test_residuals_of_a_regression_beside_libsvm():
     first = [test[0] for _, test in folds.split(X)]
     scores = selection.cross_val_score(model, X, y, cv=folds)
     np.testing.assert_allclose(cv.fold_r2[cv.fold[first]], scores, atol=1e-5)
-
-
-@pytest.mark.parametrize("seeder", [TOP(), AVG(), ATO(), ATO(margin=np.inf, budget=np.inf), Cold()], ids=repr)
-@pytest.mark.slow
-def test_a_seed_changes_no_residual(seeder):
-    X, y = targets(seed=3)
-    options = {"kernel": RBF(0.3), "epsilon": 0.1, "stop": EXACT}
-    loo = leave_one_out(X, y, seeder=seeder, engine=FAST, **options)
-    cold = leave_one_out(X, y, seeder=Cold(), checks=(), engine="numpy", **options)
-    np.testing.assert_allclose(loo.predictions, cold.predictions, atol=1e-8)
 
 
 def test_zero_alpha_is_no_proof_of_a_value_where_the_intercept_may_move():
@@ -176,33 +115,6 @@ def test_folds_of_a_regression_are_those_of_refits(folds, how):
 # -- novelty -----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("kernel", [RBF(0.3), Linear()], ids=repr)
-@pytest.mark.parametrize(
-    "weights", [None, [1.0, 2.0, 0.0] * 12, np.linspace(0.5, 1.5, 36)], ids=["1", "some", "all"]
-)
-def test_novelty_detection_leaves_out_its_part_of_nu(kernel, weights):
-    X = targets(seed=5)[0] + 2.0
-    w, K = np.ones(36) if weights is None else np.array(weights), kernel(X, X)
-
-    def make(rest, C):
-        return DualProblem.one_class(X[rest], kernel=kernel, nu=0.3, weights=C), lambda r, rest: K[r, rest]
-
-    values, unique = refits(make, 36, w)
-    loo = leave_one_out(X, kernel=kernel, nu=0.3, C=w, stop=EXACT, engine=FAST)
-    np.testing.assert_allclose(loo.decision_values[unique], values[unique], atol=1e-8)
-    assert unique.sum() > 30
-    assert loo.kind == "novelty"
-    assert loo.outside == pytest.approx(np.average(loo.decision_values < 0.0, weights=w), rel=1e-12)
-    assert loo.full_solution.alpha.sum() == pytest.approx(0.3 * w.sum())
-    cv = cross_validate(X, kernel=kernel, nu=0.3, C=w, folds=5, stop=EXACT, engine=FAST)
-    for fold in range(5):
-        rest, out = np.flatnonzero(cv.fold != fold), np.flatnonzero(cv.fold == fold)
-        solution = solve(make(rest, w[rest])[0], stop=EXACT, engine=FAST)
-        h = K[np.ix_(out, rest)] @ solution.alpha + solution.intercept
-        np.testing.assert_allclose(cv.decision_values[out, 0], h, atol=1e-8)
-        assert cv.errors[fold] == pytest.approx(np.average(h < 0.0, weights=w[out]), rel=1e-12)
-
-
 def test_a_decision_value_of_zero_is_inside_as_in_one_class_svm():
     estimators = pytest.importorskip("refsvm.estimators")
     # equal examples: without any of them h = 0 everywhere
@@ -223,40 +135,6 @@ def test_nu_of_one_leaves_no_room():
 
 
 # -- several classes ---------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("kernel", [RBF(0.3), Linear()], ids=repr)
-@pytest.mark.parametrize("k", [3, 5])
-@pytest.mark.slow
-def test_predictions_of_several_classes_are_those_of_refits(k, kernel, weighted):
-    svm = pytest.importorskip("sklearn.svm")
-    X, y = classes(k)
-    n = len(y)
-    C = np.random.default_rng(1).uniform(0.2, 3.0, n) if weighted else np.ones(n)
-    loo = leave_one_out(X, y, kernel=kernel, C=C, stop=KKTGap(1e-8), engine=FAST)
-    known, values, labels = ~np.isnan(loo.decision_values), np.empty(loo.decision_values.shape), []
-    for r in range(n):
-        rest = np.delete(np.arange(n), r)
-        model = svm.SVC(kernel="precomputed", tol=1e-9, decision_function_shape="ovo")
-        K = kernel(X, X)
-        model.fit(K[np.ix_(rest, rest)], y[rest], C[rest])
-        values[r], label = model.decision_function(K[[r]][:, rest]), model.predict(K[[r]][:, rest])
-        labels.append(label[0])
-    np.testing.assert_allclose(loo.decision_values[known], values[known], atol=2e-5)
-    clear = np.abs(values).min(axis=1) > 1e-4
-    assert clear.sum() > 0.9 * n
-    assert np.array_equal(loo.predictions[clear], np.array(labels)[clear])
-    clear = np.abs(values).min(axis=1) > 5e-3
-    for callback in (None, lambda progress: False):  # many small pairs in one call, and round by round
-        fast = leave_one_out(X, y, kernel=kernel, C=C, engine=FAST, callback=callback)
-        assert np.array_equal(fast.predictions[clear], np.array(labels)[clear])
-    assert fast.counts["ball"] > 0
-    assert fast.error == pytest.approx(np.average(fast.predictions != y, weights=C))
-    assert fast.counts["other class"] == n * (k - 1) * (k - 2) // 2
-    assert len(fast.full_solutions) == k * (k - 1) // 2
-    with pytest.raises(AttributeError, match="one for each pair of classes; use full_solutions"):
-        _ = fast.full_solution
 
 
 def test_a_decision_value_of_zero_is_the_vote_that_svc_casts():
@@ -292,20 +170,6 @@ def every_task():
         "novelty": {"X": X, "nu": 0.3},
         "classes": {"X": several[0], "y": several[1]},
     }
-
-
-@pytest.mark.parametrize("task", every_task())
-@pytest.mark.parametrize("how", [{"n_jobs": 2}, {"engine": "numpy"}], ids=str)
-def test_engines_and_workers_agree_bit_for_bit(task, how):
-    arguments = {"kernel": RBF(0.3), **every_task()[task]}
-    of_examples = "predictions", "decision_values", "decided_by", "round_iterations"
-    for call, more, names in (
-        (leave_one_out, {}, of_examples),
-        (cross_validate, {"folds": 5}, of_examples[:2]),
-    ):
-        one, other = (call(**arguments, **more, **{"engine": FAST, **each}) for each in ({}, how))
-        for name in names:
-            np.testing.assert_array_equal(getattr(one, name), getattr(other, name))
 
 
 def test_a_problem_says_what_it_asks():

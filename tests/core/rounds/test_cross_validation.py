@@ -19,9 +19,7 @@ from refsvm import (
     DualProblem,
     KKTGap,
     Linear,
-    Polynomial,
     Precomputed,
-    Rounds,
     Status,
     cross_validate,
     solve,
@@ -75,19 +73,6 @@ def test_no_seeder_chooses_b_where_an_interval_of_it_is_optimal(seed, engine):
     for seeder in (AVG(), TOP(), SIR(), MIR(), ATO()):
         seeded = cross_validate(X, y, seeder=seeder, **options)
         np.testing.assert_allclose(seeded.decision_values, cold.decision_values, atol=1e-5)
-
-
-def test_the_predictions_of_brute_force():
-    X, y, kernel = SETS["heart"]
-    result = cross_validate(X, y, kernel=kernel, C=10.0, folds=5, rng=1)
-    for h in range(5):
-        held_out = result.fold == h
-        trained = solve(DualProblem.classification(X[~held_out], y[~held_out], kernel=kernel, C=10.0))
-        values = kernel(X[held_out], X[~held_out]) @ trained.alpha + trained.intercept
-        np.testing.assert_allclose(result.decision_values[held_out, 0], values, atol=5e-3)
-    wrong = result.predictions != y
-    assert result.error == wrong.mean()
-    np.testing.assert_allclose(result.errors, [wrong[result.fold == h].mean() for h in range(5)])
 
 
 def test_kernel_rows_are_computed_once():
@@ -225,52 +210,6 @@ def test_compiled_rounds_are_the_readable_ones(seeder, from_full, limit, monkeyp
     assert [each.iterations for each in first.rounds] == [each.iterations for each in second.rounds]
     assert first.iterations == second.iterations
     assert np.array_equal(first.decision_values, second.decision_values)
-
-
-@pytest.mark.slow
-@needs_numba
-@pytest.mark.filterwarnings("ignore:.* are not solved")
-@pytest.mark.parametrize("seeder", [SIR(), MIR(), ATO(budget=np.inf), AVG(), TOP()], ids=repr)
-def test_both_engines_agree_on_small_and_degenerate_problems(seeder):
-    """Equal examples, contradicting labels, folds and classes of a few examples: found faults of all kinds."""
-    rng = np.random.default_rng(3)
-    for trial in range(12):
-        n = int(rng.integers(6, 30))
-        X = rng.integers(0, 3, size=(n, 1 + trial % 2)).astype(float)
-        y = rng.permutation(np.arange(n) % (2 + trial % 2))
-        kernel = (RBF(0.5), Linear(), Polynomial(degree=2, gamma=0.5, coef0=1.0))[trial % 3]
-        options = {"kernel": kernel, "C": 10.0 ** rng.uniform(-4.0, 4.0), "folds": 5, "max_iter": 3000}
-        options |= {"seeder": seeder, "from_full": trial % 4 > 1, "rng": trial}
-        first, second = (cross_validate(X, y, engine=engine, **options) for engine in ("numpy", FAST))
-        assert np.array_equal(first.decision_values, second.decision_values)
-        assert first.iterations == second.iterations
-
-
-def test_as_many_folds_as_examples_are_leave_one_out():
-    X, y, kernel = SETS["thyroid"]
-    result = cross_validate(X, y, kernel=kernel, C=10.0, folds=len(y), seeder=ATO(), from_full=True)
-    problem = DualProblem.classification(X, y, kernel=kernel, C=10.0)
-    rounds = Rounds(problem)
-    for r in range(0, len(y), 7):
-        left_out = problem.without(r)
-        h = rounds.solve(lower=left_out.lower, upper=left_out.upper).decision_values[r]
-        assert abs(h - result.decision_values[r, 0]) < 5e-3
-
-
-def test_several_classes_as_svc_predicts_them():
-    svm = pytest.importorskip("refsvm.estimators")
-    rng = np.random.default_rng(0)
-    y = np.arange(90) % 4
-    X = rng.normal(size=(90, 2)) + 1.5 * np.array([[0, 0], [0, 1], [1, 0], [1, 1]])[y]
-    result = cross_validate(X, y, kernel=RBF(0.3), C=5.0, folds=5, stratified=True, rng=0)
-    assert len(result.rounds) == 5 * 6
-    for h in range(5):
-        test = result.fold == h
-        model = svm.SVC(kernel=RBF(0.3), C=5.0).fit(X[~test], y[~test])
-        assert (model.predict(X[test]) == result.predictions[test]).mean() > 0.9
-    names = np.array(["north", "east", "south", "west"])
-    named = cross_validate(X, names[y], kernel=RBF(0.3), C=5.0, folds=result.fold)
-    assert (named.predictions == names[result.predictions]).mean() > 0.95
 
 
 def test_a_precomputed_matrix_and_a_fold_of_one_class():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import pickle
 from dataclasses import dataclass
 
@@ -56,21 +55,6 @@ def test_compiled_rounds_end_at_the_same_alpha(seeder, stop):
         assert ended[: len(plan)] == ended[len(plan) :]
         for readable, compiled in zip(kept[: len(plan)], kept[len(plan) :], strict=True):
             assert np.array_equal(readable, compiled)
-
-
-@needs_numba
-@pytest.mark.parametrize("name", ["heart", "banana", "breast_cancer"])
-@pytest.mark.slow
-def test_both_engines_return_the_same(name):
-    X, y = data(name, 30 if INTERPRETED else 80)
-    for stop, seeder in itertools.product((KKTGap(), LOODualityGap()), (TOP(), AVG())):
-        one, other = (
-            leave_one_out(X, y, kernel=RBF(0.1), C=5.0, stop=stop, seeder=seeder, engine=engine)
-            for engine in ("numpy", "numba")
-        )
-        assert (one.engine, other.engine) == ("numpy", "numba")
-        for field in ("predictions", "decided_by", "decision_values", "round_iterations", "gap_rule_kept"):
-            np.testing.assert_array_equal(getattr(one, field), getattr(other, field))
 
 
 @needs_jit
