@@ -1,6 +1,7 @@
 """Files of another version: those of 0.2.0 are read, and what a later one may write is refused with both versions.
 
-``version_0_2_0/write.py`` wrote the files, with refsvm 0.2.0, and what the models say in ``values.npz``.
+A script wrote the files with refsvm 0.2.0, and the answers of the models into ``values.npz``:
+``git show 1197d639:tests/version_0_2_0/write.py`` prints it.
 """
 
 import json

@@ -54,21 +54,6 @@ def test_a_row_that_counts_once_in_place_of_twice_is_found_out(monkeypatch: pyte
     assert found
 
 
-@pytest.mark.parametrize("engine", ["numpy", "numba"])
-@pytest.mark.parametrize("jobs", [None, 2])
-@pytest.mark.slow
-def test_a_training_row_that_is_named_twice_counts_twice(engine: str, jobs: int | None) -> None:
-    folds = [*KFold(4, shuffle=True, random_state=0).split(X)]
-    cv = [(np.r_[a, np.repeat(a[Y[a] == 1], 3)], np.r_[b, b[:3]]) for a, b in folds]
-    found = SVCCV(**GRID | {"engine": engine, "gammas": [0.3, 1.0]}, cv=cv, n_jobs=jobs).fit(X, Y)
-    hand = [
-        [SVC(C=C, gamma=gamma, tol=1e-9).fit(X[a], Y[a]).score(X[b], Y[b]) for a, b in cv]
-        for C in GRID["Cs"]
-        for gamma in (0.3, 1.0)
-    ]
-    np.testing.assert_allclose(found.cv_results_["mean_test_score"], np.mean(hand, axis=1), atol=1e-12)
-
-
 def test_no_split_and_no_example_to_test_are_refused_and_the_model_stays() -> None:
     cv = ((train, test) for train, test in KFold(3).split(X))
     model = SVCCV(**GRID, cv=cv).fit(X, Y)
@@ -108,17 +93,6 @@ def test_groups_reach_the_splitter() -> None:
         np.testing.assert_allclose(*(nested(each, GroupKFold(3), groups=GROUPS) for each in both), atol=1e-12)
         with pytest.raises(TypeError, match="colours"):
             ours.fit(X, Y, colours=GROUPS)
-
-
-def test_weights_are_routed_to_a_nested_search() -> None:
-    weights = 1.0 + np.arange(N) % 3
-    with config_context(enable_metadata_routing=True):
-        svc = SVC(gamma=0.3, tol=1e-9).set_fit_request(sample_weight=True)
-        svc.set_score_request(sample_weight=True)
-        inner = SVCCV(**GRID, cv=3), GridSearchCV(svc, {"C": GRID["Cs"]}, cv=3)
-        inner[0].set_fit_request(sample_weight=True).set_score_request(sample_weight=True)
-        scores = [nested(each, 3, sample_weight=weights) for each in inner]
-    np.testing.assert_allclose(*scores, atol=1e-12)
 
 
 def test_cross_validate_passes_groups_to_the_splitter() -> None:
