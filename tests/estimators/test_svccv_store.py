@@ -42,13 +42,13 @@ def test_an_interrupted_search_goes_on(heart, tmp_path, solved):
         "UPDATE runs SET metrics = json_set(metrics, '$.score', 1 - json_extract(metrics, '$.score'))",
         "UPDATE runs SET metrics = (SELECT metrics FROM runs WHERE problem LIKE '%split 2')",
         "DROP TABLE runs; CREATE TABLE runs (a)",
-        *(
-            pytest.param(slice(*part), id=f"bytes {part}")
-            for part in ((4096, None, 97), (30, 90), (4200, None, 5))
-        ),
+        b"SQLite format 3",
+        b"CREATE TABLE",
+        b'"score"',
     ],
 )
 def test_a_damaged_store_is_one_sentence(damage, tmp_path):
+    """By a command, or by other bytes wherever these stand in the file: its layout has random parts."""
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(30, 2)), rng.choice([-1, 1], 30)
     file = tmp_path / "cells.sqlite"
@@ -59,9 +59,9 @@ def test_a_damaged_store_is_one_sentence(damage, tmp_path):
             connection.executescript(damage)
         connection.close()
     else:
-        image = np.fromfile(file, dtype=np.uint8)
-        image[damage] ^= 0xFF
-        image.tofile(file)
+        content = file.read_bytes()
+        assert damage in content
+        file.write_bytes(content.replace(damage, bytes(255 - byte for byte in damage)))
     with pytest.raises(
         (ValueError, OSError), match=r"store='.*cells\.sqlite' (is|contains more|cannot be used)"
     ):

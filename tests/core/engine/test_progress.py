@@ -54,13 +54,23 @@ needs_tqdm = pytest.mark.skipif(find_spec("tqdm") is None, reason="tqdm rewrites
 class Terminal(io.StringIO):
     """A stderr that is looked at."""
 
+    def __init__(self):
+        super().__init__()
+        self.drawn = threading.Event()
+
     def isatty(self):
         return True
+
+    def write(self, text):
+        if text.strip():
+            self.drawn.set()
+        return super().write(text)
 
     def clear(self):
         """Forget what was written."""
         self.seek(0)
         self.truncate()
+        self.drawn.clear()
 
     @property
     def states(self):
@@ -154,7 +164,7 @@ def test_a_call_within_has_no_line(terminal):
 @needs_tqdm
 def test_an_error_and_ctrl_c_end_the_line(terminal):
     def broken(at):
-        slowly(at)
+        assert terminal.drawn.wait(60)
         raise OSError("broken")
 
     with pytest.raises(OSError, match="broken"):
@@ -167,11 +177,12 @@ def test_an_error_and_ctrl_c_end_the_line(terminal):
     pressed = []
 
     def press(at):
-        slowly(at)
+        assert terminal.drawn.wait(60)
         if not pressed:
             pressed.append(at.done)
             signal.raise_signal(signal.SIGINT)
 
+    terminal.clear()
     try:
         loo = interrupted(leave_one_out, X, Y, **OPTIONS, checks=(), callback=press)
     finally:
@@ -180,7 +191,7 @@ def test_an_error_and_ctrl_c_end_the_line(terminal):
     assert terminal.getvalue().endswith("\r")
     # the place is free again
     terminal.clear()
-    leave_one_out(X, Y, **OPTIONS, checks=(), callback=slowly)
+    leave_one_out(X, Y, **OPTIONS, checks=(), callback=lambda at: not terminal.drawn.wait(60))
     assert terminal.states
 
 
