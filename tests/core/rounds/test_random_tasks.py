@@ -1,4 +1,4 @@
-"""Leave-one-out and folds of random tasks are those of refits, and bounds of unfinished scores hold (see the audits)."""
+"""Leave-one-out and folds of random tasks are those of refits, and bounds of unfinished scores hold."""
 
 import pytest
 
