@@ -15,7 +15,7 @@ N = 7
 
 
 class Drawn:
-    """A state: K of full rank, α anywhere in a box that is narrow for some variables; the pair (0, 1), uphill or not."""
+    """K of full rank, α anywhere in a box that is narrow for some variables; the pair (0, 1), uphill or not."""
 
     def __init__(self, seed, downhill=False):
         self.rng = rng = np.random.default_rng(seed)
