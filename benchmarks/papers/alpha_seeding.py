@@ -396,7 +396,8 @@ def figure_2(page: Page, runs: Experiment, libsvm: dict[str, Record]) -> None:
         ]
         grids.append(Grid(head, tuple(rows)))
     page.add(
-        "Supplement, Figure 2: leave-one-out", FIGURE_2_TEXT, grids[0], "CPU seconds of one thread, one turn:",
+        "Supplement, Figure 2: leave-one-out", FIGURE_2_TEXT, grids[0], "The second table shows CPU seconds of one "
+        "thread, measured once:",
         grids[1], FIGURE_2_PLOT,
     )  # fmt: skip
 
@@ -439,7 +440,8 @@ def many_sets(page: Page, runs: Experiment) -> None:
     )  # fmt: skip
     head = (
         "The table shows the iterations and CPU seconds of Cold; then, for each way to start, its iterations and "
-        "seconds relative to Cold. *full*: every round starts from the solution on all examples, which is counted."
+        "seconds relative to Cold. In the columns *full* every round starts from the solution on all examples, which "
+        "counts."
     )
     page.add(
         "Other sets: ten folds, C of at least 10", text, head, Grid(("set", cold, "s", *names), tuple(rows))

@@ -208,9 +208,10 @@ def steps_taken(page: Page, records: Sequence[Record]) -> None:
     fifteen = [each for each in records if not each["problem"].startswith(FIFTEEN_LEAVE_OUT)]
     page.add(
         "Steps to ε = 0.001, relative to Newton steps",
-        "Steps are counted on all variables, without shrinking, for each set at its C, 10 C and 100 C.",
+        "The table shows the steps on all variables, without shrinking, for each set at its C, 10 C and 100 C.",
         ratios(records, "Newton", "iterations"),
-        f"Geometric means of these ratios; the fifteen sets are those without {', '.join(FIFTEEN_LEAVE_OUT)}:",
+        "The table shows geometric means of these ratios; the group of fifteen sets leaves out "
+        f"{', '.join(FIFTEEN_LEAVE_OUT)}:",
         means(
             {
                 f"fifteen sets, {len(fifteen)} problems": fifteen,
@@ -229,11 +230,11 @@ def seconds_taken(page: Page, records: Sequence[Record]) -> None:
     }
     page.add(
         "CPU seconds of a fit, relative to planning ahead",
-        f"Fits have the default shrinking; their seconds include the kernel rows and are the least of {TURNS} turns, "
-        f"in which calls shorter than {LEAST:g} s are repeated. The default is planned steps on all variables and "
-        "conjugate ones, with their selector, on restricted problems.",
+        f"Fits use the default shrinking. Their seconds include the kernel rows and are the least of {TURNS} turns; "
+        f"within a turn, calls shorter than {LEAST:g} s are repeated. The default plans steps on all variables, and "
+        "takes conjugate steps with their selector on restricted problems.",
         ratios(records, "planning", "cpu"),
-        "Geometric means of these ratios:",
+        "The table shows geometric means of these ratios:",
         means(by_factor, "planning", "cpu"),
     )
 
@@ -247,9 +248,9 @@ def cost_of_a_step(page: Page, records: Sequence[Record]) -> None:
         rows.append((record["problem"].partition(",")[0], f"{costs['Newton']:.2f}", *others))
     page.add(
         "The cost of a step",
-        "The cost of a step is the CPU time of a whole solve divided by its steps, at 10 C, without shrinking and with "
-        f"the kernel matrix given: the least among the solves that fill {LEAST:g} s in each of {TURNS} turns. Newton's "
-        "cost is in µs, the other costs are relative to it.",
+        "The cost of a step is the CPU time of a whole solve divided by its steps, at 10 C, without shrinking and "
+        f"with the kernel matrix given. It is the least among the solves that fill {LEAST:g} s in each of {TURNS} "
+        "turns. The cost of a Newton step is in µs; the other costs are relative to it.",
         Grid(("problem", "Newton (µs)", *names[1:]), tuple(rows)),
     )
 
@@ -299,8 +300,8 @@ def ball(page: Page, records: Sequence[Record]) -> None:
             lines.append((record["problem"], name, *shown))
     page.add(
         "Leave-one-out, each set at its C",
-        "The seconds include the full solution and the checks; there is no efficiency test. Signs are compared with "
-        "ε-KKT's.",
+        "The seconds include the full solution and the checks; there is no efficiency test. The last column compares "
+        "each sign with the sign by the rule ε-KKT.",
         Grid(("set", "rule", *columns), tuple(lines)),
     )
 

@@ -36,8 +36,7 @@ def section(name: str, text: str) -> str:
         return ""
     lines = [
         f"## {HEADING}", "",
-        "The table compares the claims of the paper with the tables of this page. Commit and processor stand below",
-        "the tables of each section, and the load if they have seconds.",
+        "The table compares the claims of the paper with the tables of this page.",
         "", "| the paper | here | verdict |", "|:---|:---|:---|",
     ]  # fmt: skip
     return "\n".join([*lines, *(f"| {' | '.join(row)} |" for row in rows)])

@@ -165,7 +165,8 @@ def figure_6(script: Any, data_dir: Path | None, n: int) -> None:
         what = f"{'CPU seconds' if metric == 'cpu' else 'kernel rows'} of HMG / {other}"
         grids.append(Grid((what, *(f"C = {a * base.C:g}" for a in factors)), rows))
     text = (
-        f"All solves of {base.name} are in one order, without shrinking, and end by the KKT gap. Below 1 HMG is ahead. "
+        f"All solves of {base.name} are in one order, without shrinking, and end by the KKT gap. Ratios below 1 mean "
+        "that HMG is ahead. "
         "† at least 99 % of the examples are support vectors; ‡ at least 99 % of the support vectors are at the bound."
     )
     ahead = {
@@ -207,20 +208,20 @@ FRACTIONS = (0.0107, 0.05, 0.2, 0.6)
 
 QUESTIONS_REMARK = """
 **The switch.** The paper suggests "a mixed strategy which switches between the algorithms depending on cache and
-problem size" and gives no rule. Ours is an example of this documentation,
-[`CacheAware`](../gallery/examples/09_a_rule_for_a_full_cache.rst): second order while the cache has a free slot, and
-HMG once it is full. All three stop at the KKT gap, without shrinking. **Kernel rows**: where the rows that are needed
-fit (spambase, and connect-4 with 60 % of its matrix) it never switches, and takes the steps of second order; where they
-do not, it computes as many rows as HMG, to a few per cent. **Seconds**: on connect-4 with little memory second order is
-the fastest, and the switch loses as HMG does, because a row of 42 features is cheap compared with HMG's scan of
-two. On MNIST, of 784 features, both are faster than second order. The seconds were taken on a busy machine, and tell no
-more than that.
+problem size" and gives no rule. Our rule [`CacheAware`](../gallery/examples/09_a_rule_for_a_full_cache.rst) is an
+example of this documentation: it uses second order while the cache has a free slot, and HMG once the cache is full. All
+three rules stop at the KKT gap, without shrinking. **Kernel rows**: if the cache holds all rows that are needed
+(spambase, and connect-4 with 60 % of its matrix), the rule never switches, and takes the steps of second order.
+Otherwise it computes as many rows as HMG, to a few per cent. **Seconds**: on connect-4 with little memory second order
+is the fastest. `CacheAware` and HMG are slower there, because a row of 42 features takes little time compared with
+HMG's scan of two rows. On MNIST, with 784 features, both are faster than second order. The machine was busy, so the
+seconds only show this order.
 
 **Ten variables a step.** `Decomposition(10)` solves for the ten variables that violate the conditions most, as
-SVM-light does. The steps are those on pairs inside the working sets; the paper counts sets, in the column *there*, on
-the sets in full. Ten variables at a time compute {rows} times the kernel rows of second order on the three sets: more
-than pairs, as Table 3 says of the time. Seconds are left out: each working set is a restricted problem that is made in
-Python, and the three sets ran in different minutes of a busy machine.
+SVM-light does. Our steps count pairs inside the working sets. The column *there* counts working sets, on the data sets
+in full. Ten variables at a time compute {rows} times the kernel rows of second order on the three data sets, so they
+cost more than pairs; in Table 3 they also take more time. The table leaves out seconds: each working set is a
+restricted problem that Python code builds, and the three sets ran in different minutes of a busy machine.
 """
 
 
@@ -307,12 +308,13 @@ ALL_DIGITS = 60_000
 """The n of `ALL_OF_MNIST`, in one order: twenty minutes."""
 
 AGAINST_N_REMARK = """
-CPU seconds, all by the KKT gap, with LIBSVM's shrinking and the part of the kernel matrix in memory that the paper
-had (1.07 % and 0.28 %). *A row* is what one kernel row takes by itself, next to what the whole solve takes for each
-of its steps. A step of HMG needs one new row, and looks at two; a step of second order needs up to two new ones. HMG is
-the faster one at these sizes: {verdict}. HMG takes more steps, so it pays where its steps are the cheaper ones by more
-than that. {steps} At the same n a row of MNIST, of 784 features, takes several times as long as a row of connect-4, of
-42. In the paper HMG takes 86 % of the time of second order on connect-4 and 75 % on MNIST, both in full.
+The table shows CPU seconds of solves to the KKT gap, with LIBSVM's shrinking and the paper's part of the kernel matrix
+in memory (1.07 % and 0.28 %). The column *a row* shows the time of one kernel row, beside the time of the whole solve
+divided by its steps. A step of HMG needs one new row, and looks at two; a step of second order needs up to two new
+rows. HMG is faster than second order at these sizes: {verdict}. HMG takes more steps, so it is faster only if the time
+of a step falls by more than the steps grow. {steps} At the same n a row of MNIST, of 784 features, takes several times
+as long as a row of connect-4, of 42. In the paper HMG takes 86 % of the time of second order on connect-4 and 75 % on
+MNIST, both in full.
 """
 
 

@@ -19,19 +19,23 @@ from refsvm.experiment.grid import p_value, ratio_of
 BENCHMARKS = Path(__file__).resolve().parents[1]
 LINES = (
     "[How long it takes](index.md#how-long-each-command-takes) lists the minutes of each command.",
-    "A section with tables ends with a line that states the version and commit of refsvm that measured them, the",
-    "processor and, for seconds, the load: a mean over five minutes that is 1.0 if the script runs alone.",
-    "Iterations, kernel rows and objectives are reproducible on the same processor, from refsvm 0.4.0 on every",
-    "processor.",
+    "The last line of each section with tables names the version and commit of refsvm, and the processor, that",
+    "produced the tables. For tables of seconds this line adds the load of the machine, averaged over five minutes; it",
+    "is 1.0 if only the script runs.",
+    "Iterations, kernel rows and objectives are reproducible on the same processor; since refsvm 0.4.0 they are",
+    "reproducible on every processor.",
 )
 READS = {
-    "seconds": "Seconds were taken on one core of a shared machine, and are rougher the higher the load. Compare "
-    "the seconds within a table, but not with the published ones, which come from the computers of their time.",
+    "seconds": "Seconds were measured on one core of a shared machine; the higher the load, the rougher they are. "
+    "Compare "
+    "the seconds within a table, but not with the published seconds, which were measured on the computers of their "
+    "time.",
     "±": "Means ± standard deviations are taken over the stated number of random orders of the examples, the same for "
-    "every strategy; p comes from the paired two-sided Wilcoxon test. Verdicts adjust p for the number of sets within "
-    "one claim, by Holm's method; a difference that is not significant is not shown to be absent.",
-    "SV ": "SV and BSV are the support vectors, in all and at the bound C.",
-    " there |": "Columns marked *there* hold the published figures.",
+    "every strategy; p comes from the paired two-sided Wilcoxon test. Verdicts adjust p by Holm's method for the "
+    "number "
+    "of sets within one claim. If a difference is not significant, this does not show that there is no difference.",
+    "SV ": "The columns SV and BSV count all support vectors, and the support vectors at the bound C.",
+    " there |": "Columns marked *there* show the published figures.",
 }
 """What the head of a page says, by a sign that its sections have."""
 NEW = {"runs": 0}

@@ -393,7 +393,12 @@ def table_2(page: Page, runs: Experiment) -> None:
     saved = percent(1.0 - (splice.ratio or 1.0)) if splice else "–"
     words = words_of_steps(Family.of_runs(compared, "PA-SMO", runs.permutations))
     remark = REMARKS["table 2"].format(**baseline(runs), **words, splice=saved)
-    page.add("Table 2: iterations", f"{runs.permutations} orders.", iterations, remark)
+    page.add(
+        "Table 2: iterations",
+        f"The table uses {runs.permutations} orders of the examples.",
+        iterations,
+        remark,
+    )
 
 
 def seconds_of_table_2(page: Page, runs: Experiment) -> None:
@@ -401,7 +406,12 @@ def seconds_of_table_2(page: Page, runs: Experiment) -> None:
     times = {"SMO there": column("seconds", 0), "PA-SMO there": column("seconds", 1)}
     seconds = runs.table("cpu", "SMO", digits=3, beside=times)
     remark = words_of_seconds(Family.of_runs(runs.compare("cpu", "SMO"), "PA-SMO", runs.permutations))
-    page.add("Table 2: seconds", f"CPU seconds, {runs.permutations} orders.", seconds, remark)
+    page.add(
+        "Table 2: seconds",
+        f"The table shows CPU seconds and uses {runs.permutations} orders of the examples.",
+        seconds,
+        remark,
+    )
 
 
 def objective(page: Page, runs: Experiment) -> None:
@@ -413,14 +423,24 @@ def objective(page: Page, runs: Experiment) -> None:
         {row[0]: float(row[4].strip("< ")) for row in grid.rows if row[4] != "–"},
         runs.permutations,
     )
-    page.add("The objective reached", f"{runs.permutations} orders.", grid, words_of_objective(family))
+    page.add(
+        "The objective reached",
+        f"The table uses {runs.permutations} orders of the examples.",
+        grid,
+        words_of_objective(family),
+    )
 
 
 def shrinking(page: Page, runs: Experiment) -> None:
     """Iterations with the shrinking of this package."""
     there = {"ratio there": {name: ratio_of(line.ratio) for name, line in PUBLISHED.items()}}
     table = runs.table("iterations", "SMO", beside=there)
-    page.add("Table 2 with shrinking", f"{runs.permutations} orders.", table, REMARKS["shrinking"])
+    page.add(
+        "Table 2 with shrinking",
+        f"The table uses {runs.permutations} orders of the examples.",
+        table,
+        REMARKS["shrinking"],
+    )
 
 
 def libsvm_shrinking(page: Page, runs: Experiment) -> None:
@@ -431,7 +451,10 @@ def libsvm_shrinking(page: Page, runs: Experiment) -> None:
         "ratio there": {name: ratio_of(line.ratio) for name, line in PUBLISHED.items()},
     }
     table = runs.table("iterations", "SMO", beside=beside)
-    orders, saved = f"{runs.permutations} orders.", runs.compare("iterations", "SMO").geometric_mean("PA-SMO")
+    orders, saved = (
+        f"The table uses {runs.permutations} orders of the examples.",
+        runs.compare("iterations", "SMO").geometric_mean("PA-SMO"),
+    )
     share = beyond(runs)
     others = ", ".join(f"{name} ({share[name]:+.0%})" for name in share if abs(share[name]) > 0.05)
     near = sum(abs(each) <= 0.05 for each in share.values())
@@ -524,7 +547,7 @@ def histories() -> list[Solve]:
 def figure_4(page: Page, runs: Experiment) -> None:
     """Iterations and seconds relative to one working set."""
     grids = [relative(runs.compare(metric, "N = 1")) for metric in ("iterations", "cpu")]
-    orders = f"{runs.permutations} orders; relative to N = 1, in brackets p."
+    orders = f"The table uses {runs.permutations} orders of the examples; it shows ratios to N = 1, and p in brackets."
     both = ("Iterations:", grids[0], "CPU seconds:", grids[1])
     twenty = [
         cell.ratio or 1.0
@@ -548,7 +571,10 @@ def figure_4(page: Page, runs: Experiment) -> None:
 def section_7_2(page: Page, runs: Experiment) -> None:
     """The selection of Algorithm 3 without planned steps."""
     three = replace(runs, strategies=[SMO, SELECTION_ONLY, PLANNED])
-    orders = f"Iterations relative to SMO, {runs.permutations} orders, in brackets p."
+    orders = (
+        f"The table uses {runs.permutations} orders of the examples; it shows iterations relative to SMO, and p in "
+        "brackets."
+    )
     compared = three.compare("iterations", "SMO")
     cells = {each: compared.cells[each, SELECTION_ONLY.name] for each in compared.problems}
     ratios = {each: cell.ratio or 1.0 for each, cell in cells.items()}
@@ -565,7 +591,10 @@ def section_7_2(page: Page, runs: Experiment) -> None:
 def longer_steps(page: Page, runs: Experiment) -> None:
     """Steps that are 1.1 times too long."""
     longer = replace(runs, strategies=[SMO, OVERRELAXED, OVERRELAXED_SELECTION, PLANNED])
-    orders = f"Iterations relative to SMO, {runs.permutations} orders, in brackets p."
+    orders = (
+        f"The table uses {runs.permutations} orders of the examples; it shows iterations relative to SMO, and p in "
+        "brackets."
+    )
     compared = longer.compare("iterations", "SMO")
     names = (OVERRELAXED.name, OVERRELAXED_SELECTION.name, PLANNED.name)
     families = [Family.of_runs(compared, name, runs.permutations) for name in names]
@@ -592,7 +621,7 @@ def algorithm_2(page: Page, runs: Experiment) -> None:
     compared = runs.compare("iterations", PLANNED.name)
     family = Family.of_runs(compared, EAGER.name, runs.permutations)
     page.add(
-        "Algorithm 2: planning after clipped steps too", f"{runs.permutations} orders.",
+        "Algorithm 2: planning after clipped steps too", f"The table uses {runs.permutations} orders of the examples.",
         runs.table("iterations", PLANNED.name), words_of_algorithm_2(family),
     )  # fmt: skip
 

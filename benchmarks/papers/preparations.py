@@ -214,51 +214,52 @@ def least_error(given: Dataset, models: list[tuple[Any, float]], seed: int) -> f
 
 
 ABOUT = """
-The papers name C and γ but do not say how they scaled the features, nor how they merged classes of sets with several.
-Table 1 of the planning-ahead paper prints the numbers of support vectors, in all and at the bound. They depend mainly
-on the preparation, so each set was trained in several preparations.
+The papers name C and γ. They do not say how they scaled the features, nor how they formed two classes from several.
+Table 1 of the planning-ahead paper prints the number of support vectors and the number at the bound. Both depend mainly
+on the preparation of the data, so we train on each set in several preparations.
 
-*Raw* is the archive as it is. *Standardised* features have mean 0 and standard deviation 1. *[0, 1]* and *[−1, 1]*
-stand for features between their least and their largest value. SMO is second-order selection with LIBSVM's shrinking
-and ε = 0.001, the mean over {orders} random orders; LIBSVM is one fit by scikit-learn. Each cell shows support vectors
-/ support vectors at C / steps. A preparation *fits* if either solver has both numbers of support vectors to 2 %, or to
-a single vector.
+*Raw* features are those of the archive, unchanged. *Standardised* features have mean 0 and standard deviation 1. *[0,
+1]* and *[−1, 1]* features are scaled from their least and largest value to this interval. The column SMO uses
+second-order selection with LIBSVM's shrinking and ε = 0.001, and shows the mean over {orders} random orders. The column
+LIBSVM shows one fit by scikit-learn. Each cell shows support vectors / support vectors at C / steps. A preparation
+*fits* if either solver finds both published numbers of support vectors to 2 %, or to a single vector.
 
 Preparation belongs to a paper, not to a data set: spambase is raw in one paper and standardised in another.
-`paper_suite` uses the preparations of the planning-ahead paper. In the tables on growth, on large problems and on
-precision, samples of the generators are used as they are drawn, because no published number is compared with them.
+`paper_suite` uses the preparations of the planning-ahead paper. The tables on growth, on large problems and on
+precision use samples of the generators without scaling, because no published number is compared with them.
 """
 SETS = """
-**Fits** on fifteen of the seventeen sets. Ringnorm and twonorm fit only if standardised; their steps then also agree
-with the published ones. Splice, thyroid and spambase fit only as they are. Banana, diabetis, german, heart, image and
-titanic fit as they are and standardised: their archives are standardised already. Breast-cancer and flare-solar fit as
-they are; standardised, or in [0, 1], they are at the edge of 2 %. Ionosphere and tic-tac-toe have most features in [−1,
-1]. Where several fit, the suite takes the archive as it is. Image and titanic have examples that occur several times
-and may share their α in more than one way, so the two solvers find different numbers of support vectors. The one-hot
-code of tic-tac-toe does not fit.
+**Fits.** A preparation fits on fifteen of the seventeen sets. Ringnorm and twonorm fit only if standardised; their
+steps then also agree with the published steps. Splice, thyroid and spambase fit only unchanged. Banana, diabetis,
+german, heart, image and titanic fit both unchanged and standardised, because their archives are standardised already.
+Breast-cancer and flare-solar fit unchanged; standardised, or in [0, 1], they differ by about 2 %. Ionosphere and
+tic-tac-toe have most features in [−1, 1]. If several preparations fit, `paper_suite` uses the archive unchanged. Image
+and titanic have examples that occur several times whose α can be divided among them in more than one way, so the two
+solvers find different numbers of support vectors. The one-hot code of tic-tac-toe does not fit.
 
-**Does not fit.** Waveform has the published 980 support vectors at C, as it is and standardised, but 1,216 in place of
-1,262 in all; in [0, 1] and [−1, 1] both numbers are far off. The internet advertisements are a copy with 1,966 of 2,358
-examples and without the three features that are not indicators: no preparation of it gives the published numbers, and
-none can be expected to. Both stay as they are. The chessboard is a sample, and has no preparation.
+**Does not fit.** No preparation of waveform fits. Unchanged or standardised it has the published 980 support vectors at
+C, but 1,216 support vectors in all instead of the published 1,262. In [0, 1] and [−1, 1] both numbers are far off. The
+internet advertisements are a copy with 1,966 of 2,358 examples and without the three features that are not indicators.
+No preparation of it gives the published numbers, nor could we expect one to. `paper_suite` uses both sets unchanged.
+The chessboard is drawn anew, and needs no preparation.
 """
 LONG_SETS = """
-connect-4 fits with a field as −1, 0 or 1, and not by its one-hot code. The paper does not name the two classes of
-king-rook-vs-king, which has eighteen: draws, and wins in 0 to 16 moves. With draws and wins in at most ten moves on one
-side (class_id ≤ 11) both numbers of support vectors fit; one move less or more on that side does not, nor do draws
-against the rest, nor other scales of the squares.
+connect-4 fits if each field is coded as −1, 0 or 1; the one-hot code does not fit. king-rook-vs-king has eighteen
+classes, draws and wins in 0 to 16 moves, and the paper does not say which two classes it formed. If one class contains
+the draws and the wins in at most ten moves (class_id ≤ 11), both numbers of support vectors fit. They do not fit if the
+limit is nine or eleven moves, if the draws alone are one class, or if the squares are scaled.
 """
 SPAMBASE = """
-The maximum-gain paper prints its objective, with C = 50 and σ = 10: spambase was standardised there. Its script reads
-the set so.
+The maximum-gain paper prints its objective for C = 50 and σ = 10. Only the standardised spambase gives this objective,
+so `maximum_gain.py` standardises the set.
 """
 FRANC = """
-The paper trained on 400 examples and prints leave-one-out errors. Ours are means ± standard deviations over five random
-choices of 400 examples, the same ones raw and standardised: the least error over C = 0.01, 0.1, 1 for the linear kernel
-and over 18 pairs of C and γ for RBF. **Not decided.** On ringnorm the standardised features are nearer to both
-published errors, by half a point with the linear kernel; but the choices differ by two to three points. On twonorm the
-two preparations differ by less than one example of 400. So these errors do not show how the paper prepared the two
-sets, and its script uses them as they are drawn.
+The paper trained on 400 examples and prints leave-one-out errors. We take the least error over C = 0.01, 0.1, 1 for the
+linear kernel, and over 18 pairs of C and γ for RBF. The table shows means ± standard deviations over five random
+choices of 400 examples, the same examples raw and standardised. **Not decided.** On ringnorm the standardised features
+are nearer to both published errors, by half a point with the linear kernel; but the choices differ by two to three
+points. On twonorm the two preparations differ by less than one example of 400. So these errors do not show how the
+paper prepared the two sets, and `loo_stopping.py` uses them as they are drawn.
 """
 
 

@@ -287,12 +287,12 @@ UPDATES = "Updates of QR factors"
 NAMES = "SVD", "QR", "updated QR", "inverse"
 
 REMARK = """
-CPU seconds of one thread, the kernel matrix and the start included, by our default tolerances: the least of the turns
-that fit in a second, or of one. *Of SVD* is the share of the SVD's time that updates save, here and by the seconds of
-Table III: $1-t^{{UD}}/t^{{SVD}}$. Updates save up to {most} % here and up to 94 % there ("up to 90%" in the
-conclusion). On {alike} of {of} sets the share is the published one to 20 points. The factors come from
-`scipy.linalg.qr_insert` and `qr_delete`, and are computed anew with pivots wherever the rank is in doubt. `SVMP` keeps
-the inverse by default, with which compiled code follows runs of events.
+CPU seconds of one thread, the kernel matrix and the start included, by our default tolerances. They are the least over
+the runs that fit into a second, or the time of a single run. The column *of SVD* shows the share of the SVD's time that
+updates save, here and by the seconds of Table III: $1-t^{{UD}}/t^{{SVD}}$. Updates save up to {most} % here and up to
+94 % there ("up to 90%" in the conclusion). On {alike} of {of} sets the share differs from the published share by at
+most 20 points. The factors come from `scipy.linalg.qr_insert` and `qr_delete`, and are computed anew with pivots
+wherever the rank is in doubt. By default `SVMP` keeps the inverse; compiled code then follows many events in one call.
 """
 
 
@@ -454,8 +454,8 @@ SLOW = ("diabetes", "HillValley", "german")
 """Sets on which the SVD of the elbow at every event takes 7 to 30 seconds: their updates are measured if asked for."""
 LEFT_OUT = "Not measured: {names}, on which the SVD takes longest; `--full` with their names measures them."
 SETTINGS = """
-Each cell: here / there. A path of this package ends where it has lost the digits of an optimum; the costs are taken at
-100 values of λ, or at the values up to that end.
+Each cell shows our figure / the published figure. A path of this package ends when rounding has made it less exact than
+an optimum has to be. The costs are compared at 100 values of λ, or at the values up to that end.
 """
 RANGE: dict[str, Any] = {"C_min": 1e-4, "C_max": 1e3}
 TRACKERS = [
@@ -583,7 +583,7 @@ def large_gaussian(page: Page, chosen: Any) -> None:
     heads = ("set", "largest elbow", "events", "(m−r)max", "KKT", "end")
     page.add(
         "Table IV, Gaussian kernel",
-        "Each cell: here / there.",
+        "Each cell shows our figure / the published figure.",
         Grid(heads, tuple(rows)),
         REMARKS["IV, Gaussian"],
     )
@@ -647,7 +647,7 @@ def table(
         "unfinished",
         "KKT",
     )
-    page.add(title, "Each cell: here / there.", Grid(headers, tuple(rows)),
+    page.add(title, "Each cell shows our figure / the published figure.", Grid(headers, tuple(rows)),
              Grid(("set", "t SVD (s)", "t QR (s)", "t inverse / updates (s)", "start (s)", "µs an event"),
                   tuple(speeds)),
              REMARKS[title].format(near=near_events(rows)))  # fmt: skip
@@ -679,7 +679,7 @@ def large(page: Page, chosen: Any) -> None:
     headers = ("set", "largest elbow", "events", "(m−r)max", "t inverse (s)", "KKT")
     page.add(
         "Table IV: larger sets, linear kernel",
-        "Each cell: here / there.",
+        "Each cell shows our figure / the published figure.",
         Grid(headers, tuple(rows)),
         REMARKS["IV"],
     )
