@@ -116,7 +116,7 @@ def leave_one_out(page: Tables) -> Iterator[Answer]:
         "the error at ε of the model chosen at ε rises, from ε = 0.0001 to 0.5: "
         + ", ".join(f"{name} {a} to {b} %" for name, (a, b) in zip(ladders, risen, strict=True)),
         f"{holds(all(b < a for a, b in risen))}: the direction of the figure, overfitting, is not reproduced "
-        f"(one realisation in full; the next line has deviations)",
+        "(one realisation in full; the next row has five realisations with deviations)",
     )  # fmt: skip
     yield from figure_by_realisation(
         page, "in each realisation", "in several realisations, by Algorithm 1 as printed"
@@ -136,7 +136,7 @@ def leave_one_out(page: Tables) -> Iterator[Answer]:
         + "; ".join(f"{name} {listed(each)}" for name, each in parts.items() if each),
         (f"{holds(len({point.split()[1] for point in points}) > 1)}: it differs from set to set" if apart else
          "is open: it differs as much between the realisations of a set as between the sets")
-        + f" (one realisation in full, {max(map(len, parts.values()))} in part)",
+        + f" (one realisation in full, {max(map(len, parts.values()))} realisations of 150 examples)",
     )  # fmt: skip
 
 

@@ -66,7 +66,7 @@ class GrowingMatrix:
     ) -> GrowingMatrix:
         """Return the matrix with m more rows and columns; ``rows(slice)`` computes new rows, of length n + m."""
         n, size, array = self.n, self.n + m, self.array
-        # another matrix that shares the array has used the spare rows
+        # another matrix that shares this array has used the spare rows
         if not self._is_last or size > len(array):
             array = _copied(self.K, np.arange(n), size, most)
         else:

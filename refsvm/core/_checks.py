@@ -337,7 +337,7 @@ def _refuse_empty_box(lower: np.ndarray, upper: np.ndarray, z: float) -> None:
 
 def penalties(C: Any, n: int) -> np.ndarray:
     """Return the penalties of n examples, from one positive number for all or from n numbers that are not negative."""
-    if type(C) is float and 0.0 < C <= LARGEST_NUMBER:  # this fast test usually returns True
+    if type(C) is float and 0.0 < C <= LARGEST_NUMBER:  # this fast test usually succeeds
         return np.full(n, C)
     # a single C must be positive: C = 0 leaves no example to train on; in a vector, 0 leaves only its example out
     if isinstance(C, str | bytes) or numbers("C", C).ndim == 0:

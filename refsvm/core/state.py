@@ -37,14 +37,14 @@ SCALARS = np.dtype(
         ("high", np.float64),  # hi: upper limit of μ
         ("last_step", np.float64),  # μ of the previous step
         ("last_newton", np.float64),  # μ̂ = ℓ/q of the previous step
-        ("last_free", np.int64),  # 1 if lo < μ < hi in the previous step; if κ ≠ 0: 1 if i and j ended inside
+        ("last_free", np.int64),  # 1 if the previous step ended inside: lo < μ < hi (if κ ≠ 0, of both boxes)
         ("last_planned", np.int64),  # 1 if the previous step was planned
         ("n_candidates", np.int64),  # number of pairs that the step rule offers to the next selection
         ("objective", np.float64),  # f(α), summed from the gains
         ("least_curvature", np.float64),  # smallest raw q so far; if clearly negative, K is not PSD
         ("stalled", np.int64),  # number of latest steps in a row that changed no α in floating point
         ("largest", np.float64),  # largest |αᵢ| since G was last computed from scratch
-        ("updates", np.int64),  # updates of G since that computation and before the current solve
+        ("updates", np.int64),  # updates of G since then, before the current solve began
         ("kernel_rounding", np.float64),  # relative rounding of a term αⱼKᵢⱼ of G (`stopping.midpoint`)
         ("carried_slope", np.float64),  # ΔᵀG for the last displacement Δ, if the step rule uses momentum
         ("carried_curvature", np.float64),  # ΔᵀKΔ

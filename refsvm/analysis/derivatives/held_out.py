@@ -230,7 +230,7 @@ class HeldOutLoss(Stamped):
                 return self._adjoint(near, some, at)
             except ValueError:
                 self.events += nudge == 1.0
-        return np.zeros(len(self.space.bounds))  # leave the direction to the other folds
+        return np.zeros(len(self.space.bounds))  # the folds that have a gradient decide the direction
 
     def _next_to(self, solution: Solution, values: dict[str, Any], nudge: float) -> Solution:
         """Return the model of the same fold at another C."""

@@ -362,7 +362,7 @@ def of_machines(
 ) -> Influence:
     """Return the changes of decision values and of the loss from the models without the groups."""
     g, m = len(members), left_out.matrix.n
-    # α by example, and b: the full model, its change for each group, and the first-order change for each group
+    # rows: α and b of the full model, their change for each group, and their first-order change for each group
     alpha, b, gaps = np.zeros((2 * g + 1, m)), np.full(2 * g + 1, np.nan), np.full(g, np.nan)
     alpha[0], b[0] = np.bincount(left_out.example, left_out.full.alpha, m), left_out.full.intercept
     for place, (where, change, by_b, gap) in left_out.changes.items():

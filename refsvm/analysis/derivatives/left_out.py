@@ -142,7 +142,7 @@ class LeftOutGroups:
             yield place
             if rounds.limits.seconds_left() <= 0.0:
                 break
-        # repeat the few models whose sets were not found
+        # solve the few models again whose sets of variables were not found
         if tight and rounds.limits.seconds_left() > 0.0:
             for turn, ended in zip(tight, rounds.run(tight, TOP()), strict=False):
                 self.iterations += ended.iterations

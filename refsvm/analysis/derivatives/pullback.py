@@ -83,7 +83,7 @@ class Gradients(Stamped, Mapping[str, Any]):
         self._found: dict[str, Any] = {}
         _refuse_events(optimum)
         if optimum.has_ends:
-            # b is the mean of G at both ends
+            # b is the mean of the two gradients G that bound it
             self.variables, self.t = optimum.places, 0.0
             self.u = np.full(len(self.variables), by_b / max(1, len(self.variables)))
             return

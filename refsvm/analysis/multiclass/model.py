@@ -124,7 +124,7 @@ class StoredModel(Stamped):
             not columns
             or self.columns is None
             or not (set(self.columns) <= set(names) or all(isinstance(name, str) for name in columns))
-        ):  # names that are numbers and differ from the model's names only count the columns
+        ):  # numbers as names, unless the model has the same names, only number the columns
             return X
         counts = Counter(names)
         for name in self.columns:

@@ -69,7 +69,7 @@ def unsealed(content: bytes) -> str:
     """
     seal = _SEAL.search(content)
     if seal is None or not seal[1].strip():
-        # written by an earlier version or LIBSVM: only a missing line end reveals missing bytes
+        # LIBSVM and earlier versions write no digest, so only a missing line end shows that bytes are missing
         text = content.decode("utf-8-sig")
         if seal is not None and not text.endswith("\n"):
             raise ValueError("the last line has no end, so the file may be cut off; copy it again")
@@ -164,7 +164,7 @@ def model_of(lines: list[str]) -> Model | FunctionModel:
     lines, rest = body[:total], body[total:]
     if len(body) <= total or counts.sum() != total or (counts < 0).any() or any(map(_is_vector, rest)):
         added = "" if is_function else f", nr_sv adds up to {counts.sum()}"
-        raise ValueError(f"total_sv is {total}{added} and {len(body) - 1} lines follow SV")
+        raise ValueError(f"total_sv is {total}{added}, but the lines after SV are {len(body) - 1}")
     pairs = 1 if is_function else k * (k - 1) // 2
     rho = _finite(header.get("rho", []), "rho", pairs)
     for unused, size in (("probA", pairs), ("probB", pairs), ("prob_density_marks", 10)):
@@ -173,7 +173,7 @@ def model_of(lines: list[str]) -> Model | FunctionModel:
     _refuse_later(rest)
     coefficients, vectors = _support_vectors(lines, 2 if is_function else k, name == "precomputed")
     if not total and (names := _after(COLUMNS, rest)) and isinstance(names[0], list):
-        vectors.resize(0, len(names[0]))  # only the names show the number of features
+        vectors.resize(0, len(names[0]))  # only the list of names gives the number of features
     parts: dict[str, Any] = {"kernel": KERNELS[name](**parameters), "support_vectors": vectors}
     parts |= {"columns": _columns(rest, vectors), "scaling": _scaling(rest, vectors)}
     if is_function:
@@ -219,7 +219,7 @@ def _scaling(rest: list[str], vectors: Any) -> Scaling | None:
     size = len(some[0]) if some else vectors.shape[1] or len(mean)
     columns = _whole(some[0], "scaling", size) - 1 if some else None
     if columns is not None and (np.diff(columns, prepend=-1) <= 0).any():
-        raise ValueError("the numbers of the scaled features must ascend from 1")
+        raise ValueError("the scaling line must list the scaled features in ascending order, from 1")
     scales = _finite(scale, "scaling", size)
     if (scales <= 0.0).any():
         raise ValueError("the scales of the features must be positive")
@@ -262,7 +262,7 @@ def _support_vectors(lines: list[str], k: int, precomputed: bool) -> tuple[np.nd
     from scipy.sparse import csr_matrix
 
     lowest = 0 if precomputed else 1
-    coefficients: list[np.ndarray] = []  # grown line by line, so that a wrong header cannot claim memory
+    coefficients: list[np.ndarray] = []  # grows line by line: a wrong header cannot claim memory
     rows: list[int] = []
     words: list[list[str]] = []
     for row, line in enumerate(lines):
@@ -280,7 +280,7 @@ def _support_vectors(lines: list[str], k: int, precomputed: bool) -> tuple[np.nd
         raise ValueError(f"each support vector needs {needed}")
     if precomputed and ((values < 1) | (values != np.floor(values)) | (values >= 2**31)).any():
         raise ValueError(
-            "the number of each support vector of a precomputed kernel must be a 32-bit integer from 1"
+            "with a precomputed kernel each support vector must name its training example, a 32-bit integer ≥ 1"
         )
     if ((np.diff(rows) == 0) & (np.diff(columns) <= 0)).any():
         raise ValueError("the indices of a support vector must ascend")

@@ -237,7 +237,7 @@ def solve_pairs(
     def trained(numbered: tuple[int, Pair]) -> BinaryResult:
         number, pair = numbered
         start = None if previous is None else _feasible_start(previous[number], pair)
-        # every pair needs some α, so that the classifier is fitted even if training is incomplete
+        # every pair needs an α, so that the classifier is fitted even if training is incomplete
         pressed = interrupt.pressed
         own = replace(options, max_iter=1, shrinking=False) if pressed else options
         solution = solved(pair.problem, own, start)
@@ -257,7 +257,7 @@ def solve_pairs(
 
 def _feasible_start(earlier: BinaryResult, pair: Pair) -> np.ndarray:
     """Return the α of an earlier result on the examples of a pair, made feasible."""
-    # weights may have become 0 or positive since then, so the two results may contain different examples
+    # between two fits weights may become 0 or positive, so the two results may contain different examples
     n = 1 + max([*earlier.rows[-1:], pair.rows[-1]])
     return pair.problem.feasible(earlier.scattered(n)[pair.rows])
 
@@ -327,12 +327,12 @@ def _layout_of_several(
     live = np.flatnonzero(alpha)
     rows, alpha, first, second = rows[live], alpha[live], first[live], second[live]
     support = np.unique(rows)
-    # stable, because LIBSVM's layout has the support vectors of a class in ascending order
+    # a stable sort, because LIBSVM keeps the support vectors of a class in ascending order
     support = support[np.argsort(codes[support], kind="stable")]
     position = np.zeros(len(codes), dtype=np.int64)
     position[support] = np.arange(len(support))
     coefficients = np.zeros((k - 1, len(support)))
-    # for support vectors of p the other class is q (position q − 1, because p is skipped); for those of q, it is p
+    # a support vector of p faces q in row q − 1, because p is skipped; a support vector of q faces p in row p
     coefficients[np.where(codes[rows] == first, second - 1, first), position[rows]] = alpha
     n_support = np.bincount(codes[support], minlength=k)
     return support.astype(np.int32), n_support.astype(np.int32), coefficients

@@ -67,7 +67,7 @@ def pair_sums(coefficients: np.ndarray, n_support: np.ndarray | None, values: An
     number = np.zeros((k, k), dtype=np.int64)  # index of the pair of two classes
     first, second = np.triu_indices(k, 1)
     number[first, second] = number[second, first] = np.arange(len(first))
-    # long double values keep their type, as b is computed from them
+    # long double values keep their type, because b is computed from them
     sums = np.zeros((len(first), values.shape[1]), np.result_type(coefficients, values.dtype))
     ends = np.cumsum(n_support)
     for c in range(k):
@@ -110,7 +110,7 @@ def decision_values(
     -------
     ndarray of shape (t, k(k − 1)/2), float64, or the results of `reduce`
     """
-    # only the sum knows the number of pairs; calling it without values costs nothing
+    # only the sum knows the number of pairs; calling it without values takes no time
     pairs = len(pair_sum(np.empty((vectors.shape[0], 0))))
     if isinstance(kernel, Linear) and 8 * pairs * _columns_in_use(vectors) <= WEIGHTS_BYTES:
         # compute w once, then one product for each row, without kernel values

@@ -158,7 +158,7 @@ def _farthest(
     far, bounded = float(np.ptp(shared.y)) + 2.0 * shared.epsilon or 1.0, False
     while not bounded:
         t, residuals, bounded = _followed(shared, whole, beta, here, here + way * far)
-        # the first distance is too short only for a few far targets
+        # the first distance is too short for only a few far targets
         far *= 4.0
     # the range of all targets, including the new one
     unit = np.maximum(shared.y.max(), t) - np.minimum(shared.y.min(), t)
@@ -229,7 +229,7 @@ def _followed(
     n = len(shared.y)
     values = (alpha[:, : n + 1] + alpha[:, n + 1 :]) @ whole + b[:, None]
     targets = np.column_stack([np.tile(shared.y, (len(t), 1)), t])
-    # with ε = 0 one copy may be at its bound while the other copy cancels a part of it
+    # if ε is 0, one copy may be at its bound while the other copy cancels a part of its α
     return t, targets - values, bool(abs(alpha[-1, n] + alpha[-1, -1]) == shared.C_new)
 
 
@@ -241,7 +241,7 @@ def _middles(walk: PathState, K: np.ndarray, one: Any, other: Any) -> list[Any]:
     and the middle has this property.
     """
     alpha = one[1]
-    # LAPACK may leave an α that reached its bound slightly short of it
+    # LAPACK may leave an α slightly short of the bound that it has reached
     short = AT_BOUND * float(np.abs(alpha).max())
     rises, falls = walk.problem.upper - alpha > short, alpha - walk.problem.lower > short
     # both copies on the elbow may have reached their bounds although the elbow is not empty

@@ -138,7 +138,7 @@ def _arrived(
     # thousands of events accumulate rounding errors in Σα, which a solution must not contain
     alpha = problem.feasible(walk.variables.alpha)
     gradient = walk.gradient(problem.v, alpha)
-    # if the range of the decision values is below their unit, the tolerance is relative to the range
+    # if the range of the decision values is smaller than their unit, the tolerance is relative to the range
     share = min(1.0, problem.decision_range(alpha, gradient))
     tolerance, rounding = POLISHED * line.unit[0], rounding_of_gradient(alpha, gradient, walk.largest)
     allowed = max(10.0 * tolerance * share, rounding)

@@ -81,9 +81,9 @@ class LeftOutPaths:
         # ĥ = Ks + b̂
         self._values = self._s @ K + path.record.intercept[:, None]
         self._y, self._weight = problem.v, np.abs(problem.lower + problem.upper)
-        # the weight of one example of each variable; leaving out the example removes this weight
+        # the weight of one example of each variable; a round without this example removes this weight
         self._own = np.abs(path.merged.weight[path.merged.first])
-        # the excess of r over its box without one example, with its sign
+        # the amount by which r exceeds its box without one example, with its sign
         self._excess = self._y * np.maximum(np.abs(self._s) - (self._weight - self._own), 0.0)
         diagonal = K.diagonal()
         # rounding may put a distance of equal examples below 0
@@ -108,7 +108,7 @@ class LeftOutPaths:
         values, limit = self._values[both], -MARGIN * self.lam[both, None] - delta / self._own
         # 1. s is feasible without r, and another free variable determines b
         same = (self._excess[both] == 0.0).all(axis=0) & (int(free.sum()) - free > 0)
-        # 2. yᵣh(xᵣ) < 0, and it is not larger without r
+        # 2. yᵣh(xᵣ) < 0, and leaving r out does not make it larger
         wrong = (y * values < limit).all(axis=0)
         known = np.where(same, values, np.where(wrong, -y, np.nan))
         # 3. the ball that contains the machine without r
@@ -124,7 +124,7 @@ class LeftOutPaths:
         """Return the largest duality gap between two breakpoints, and the largest |Ĝ − b̂| of each variable."""
         s, excess = self._s[both], self.lam[both, None] * self._y - self._values[both]
         lower, upper = np.minimum(0.0, self._y * self._weight), np.maximum(0.0, self._y * self._weight)
-        # s and Ĝ − b̂ are affine in λ, so each factor of a term is largest at an end
+        # s and Ĝ − b̂ are affine in λ, so each factor of a term is largest at an end of the segment
         above = (upper - s).max(axis=0) * np.maximum(excess, 0.0).max(axis=0)
         below = (s - lower).max(axis=0) * np.maximum(-excess, 0.0).max(axis=0)
         return float((above + below).sum()), np.abs(excess).max(axis=0)
@@ -148,7 +148,7 @@ class LeftOutPaths:
             centre = y * (centre - centre[np.arange(len(rest)), rest][:, None])
             must &= centre + reach < (1.0 - MARGIN) * self.lam[end]
             cannot &= centre - reach > (1.0 + MARGIN) * self.lam[end]
-        # the weights of both classes with a loss at η = 0, without r's own weight
+        # the weights of all examples of a class that have a loss at η = 0, without r's own weight
         of_class = self._weight * (y == np.array([[label], [-label]]))
         certain, possible = of_class @ must.T, of_class @ ~cannot.T
         certain[0] -= self._own[rest]
@@ -176,11 +176,11 @@ class LeftOutPaths:
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return δŵ·φⱼ for all j, ‖δŵ‖, and the excess, which bounds every |δⱼ|, for each r at a breakpoint."""
         K, a, s = self.path.kernel_matrix, np.abs(self._excess[end, rest]), np.abs(self._s[end])
-        # δⱼ = aᵣ uⱼ/Σu for j ∈ M other than r, where uⱼ is the distance to the bound, and δᵣ = −aᵣ, up to the sign
+        # up to the sign δᵣ = −aᵣ, and δⱼ = aᵣ uⱼ/Σu for each other j ∈ M, where uⱼ is the distance of j to its bound
         u = np.where(takers, np.where(self._y == label, self._weight - s, s), 0.0)
         own, Ku, diagonal = u[rest], K @ u, K[rest, rest]
         room = u.sum() - own
-        # if the boxes of the takers cannot hold the excess, s + δ is not feasible and the radius is infinite
+        # if the boxes of the other free variables cannot hold the excess, s + δ is infeasible: the radius is infinite
         fits = a <= room
         a, room = np.where(fits, a, 0.0), np.where(room > 0.0, room, 1.0)
         change = (a / room)[:, None] * Ku - (a / room * own + a)[:, None] * K[rest]
@@ -244,7 +244,7 @@ class LeftOutPaths:
         segments = np.flatnonzero(np.isnan(self.before[:, r]))
         if not len(segments):
             return []
-        # segments that are near each other share a walk, because another start costs more than some events
+        # near segments share a walk, because another start takes longer than some events
         parts = np.split(segments, np.flatnonzero(np.diff(segments) > APART) + 1)
         return [(int(part[0]), int(part[-1]) + 1) for part in parts]
 

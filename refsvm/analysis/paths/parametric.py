@@ -143,6 +143,6 @@ class ParametricPath(TrackedPath):
         """Return the kernel values of rows of X with examples of merged variables, shape (m, len(variables))."""
         if (
             gram := self._gram
-        ).origin is not None:  # b refers to this origin, not to the origin of all examples
+        ).origin is not None:  # b refers to this pair's origin, not to the origin of all examples
             return cross_values(gram, variables, X)
         return cross_values(self.start.gram, self.merged.first[variables], X)

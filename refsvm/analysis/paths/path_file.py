@@ -182,7 +182,7 @@ def _problem(head: Any, arrays: dict[str, np.ndarray], gram: Any, merged: Merged
     bound = arrays["bound"]
     _check_merged(merged, len(bound))
     sums = np.bincount(merged.group, weights=merged.weight, minlength=len(bound))
-    # merged weights are added here in another order than during tracking
+    # this code adds the merged weights in another order than the tracking did
     _require(np.abs(sums - bound) <= 1e-9 * np.abs(bound), "the weights do not add up to the bounds")
     return {"problem": DualProblem(gram, arrays["v"], 0.0, np.minimum(bound, 0.0), np.maximum(bound, 0.0))}
 

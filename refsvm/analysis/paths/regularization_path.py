@@ -176,7 +176,7 @@ def regularization_path(
         problem = DualProblem.classification(y=labels, gram=K)
     if (weight := given_weights(sample_weight, problem.n)) is not None:
         refuse_absent_class(classes, (problem.v > 0.0) * 1, weight)
-        # C times a weight is a box, so weights only change the boxes
+        # C times a weight is the size of a box, so weights only change the boxes
         problem = problem.boxed(weight * problem.lower, weight * problem.upper)
     unit = unit_of_problem(problem) or 1.0
     least, most = (C_MIN * unit if C_min is None else C_min), (C_MAX * unit if C_max is None else C_max)

@@ -303,7 +303,7 @@ class FoldTable:
     def result(self) -> CrossValidation:
         """Return the result, with the names of the classes."""
         task, known = self.task, ~np.isnan(self.values).any(axis=1)
-        # workers finish in any order, so sort the rounds
+        # workers finish in any order, so the rounds are sorted afterwards
         self.reports.sort(key=lambda each: (each.pair, each.fold))
         ends = [each.status for each in self.reports] + self.endings
         return CrossValidation(

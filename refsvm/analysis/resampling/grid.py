@@ -175,7 +175,7 @@ def solve_cells(
     if is_float32 and not rule.reads_rows:
         options.setdefault("cache_dtype", "float32")  # avoid copies in double precision
     machines = [Rounds(each.problem, **options) for each in task.machines()]
-    if COPIES[task.kind] > 1:  # factors per variable, not per example
+    if COPIES[task.kind] > 1:  # there is a factor for each variable, not for each example
         splits = [replace(split, factors=np.tile(split.factors, COPIES[task.kind])) for split in splits]
     with interruptible(), np.errstate(under="ignore"):
         # each split keeps two solutions with α and G, which for thousands of splits would not fit into memory
@@ -198,7 +198,7 @@ def rounds_of(
     """Yield the results of each round for all pairs of classes; each runner then checks for rounding errors."""
     runs = [pair.run(plan, seeder) for pair in pairs]
     yield from zip(*runs, strict=False)
-    # zip stops at the end of the first iterator; run the other iterators to their ends
+    # zip stops when the first iterator ends; run the other iterators to their ends
     if all(pair.status is Status.CONVERGED for pair in pairs):
         for each in runs:
             next(each, None)
@@ -260,7 +260,7 @@ def left_out_cells(
             raise KeyboardInterrupt
         right, values = loo.predictions == task.labels, loo.decision_values.reshape(len(task.labels), -1)
         steps = loo.round_iterations[test]
-        # count the steps on all examples once, as they serve all these cells
+        # count the steps on all examples once, because all these cells use their result
         steps[0] += sum(each.iterations for each in loo.full_solutions)
         converged = loo.is_solved[test].tolist()
         seconds = loo.seconds / len(splits)

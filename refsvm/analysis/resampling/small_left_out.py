@@ -256,7 +256,7 @@ def signs_of_rounds(
     rho = np.sqrt(bounds.delta * (1.0 + EXCESS))[:, None]
     proved = []
     for s in (1.0, -1.0):
-        # the test for the other sign is the same test of −t, with the bounds exchanged
+        # the test for the other sign applies the same inequality to −t, with the bounds exchanged
         rises, falls, room = (upper, -lower, upper - alpha) if s > 0.0 else (-lower, upper, alpha - lower)
         short = s * t - rho * D - error
         rising, falling = (

@@ -54,7 +54,7 @@ def settle_ties(table: LeftOutTable, seeder: Seeder, relative: bool | float) -> 
     if not (ties := table.ties()):
         return
     rounds = table.rounds = table.rounds.with_shrinking()
-    # solve once for all rounds, many of which leave out an example with α = 0 and so change nothing
+    # solve once for all rounds: many rounds leave out an example with α = 0, which changes nothing
     rounds.solutions["all"] = table.full = solved_again(table)
     for r in ties:
         stop = BallRule(table.smallest_tolerance(r), relative=relative)
@@ -88,7 +88,7 @@ def signs_elsewhere(
     gram, full, rows, signs = gram.centred, table.full, table.rounds.rows, np.zeros(len(others))
     if not table.proves or not len(others):
         return signs
-    # 1. with bounds that need no kernel rows; they usually suffice
+    # 1. decide signs with bounds that need no kernel rows, which usually suffice
     own, support, (delta, error) = (
         np.abs(gram.diagonal()[others]),
         np.flatnonzero(full.alpha),
@@ -100,7 +100,7 @@ def signs_elsewhere(
     reach = math.sqrt(delta) * (1.0 + EXCESS) * np.sqrt(own)
     reach += float(error.max()) * np.maximum(1.0, np.sqrt(own) / float(sizes.max()))
     signs = (f + (low - error).max() > reach) * 1 - (f + (high + error).min() < -reach) * 1
-    # 2. with kernel rows, and 3. with a more exact solution, for signs that are still unknown
+    # 2. decide the remaining signs with kernel rows, and 3. with a more exact solution
     for is_exact in (False, True):
         if not (left := np.flatnonzero(signs == 0)).size:
             break
@@ -118,7 +118,7 @@ def solved_again(table: LeftOutTable) -> Solution:
         guard._has_warned = True
     limit = min(
         rounds.max_iter, 10 * few_steps(rounds.problem.n)
-    )  # exactness saves later steps, but is not required
+    )  # an exact solution saves later steps, but is not required
     solution = rounds.solve(start=table.full.alpha, origin=table.full, stop=stop, max_iter=limit)
     return solution.in_solver_coordinates(rounds.problem)
 
@@ -139,7 +139,7 @@ class Proofs:
         self.support, self.sizes = np.flatnonzero(self.alpha), np.sqrt(np.abs(diagonal))
         self.gram, self.diagonal, self.rounding = gram, diagonal, gram.facts.rounding
         self.G = exact_gradient(v, self.alpha[self.support], gram.block(self.support))
-        # remaining errors: kernel values are rounded, and so is Σα, which a change of one variable could correct
+        # rounding errors of kernel values remain, and of Σα, which a change of one variable could correct
         term = 0.25 * self.rounding * float(np.abs(self.alpha) @ self.sizes)
         self.lacking = abs(math.fsum(self.alpha))
         self.term = term + self.lacking * float(self.sizes.max())

@@ -80,7 +80,7 @@ def called(kernel: Callable[..., Any], X: Any, Z: Any) -> np.ndarray:
     result = kernel(left, left if Z is X else Z.copy() if hasattr(Z, "copy") else Z)
     refuse_masked(result, "The kernel callable")
     values = np.asarray(result.toarray() if is_sparse(result) else result)
-    if values.dtype.kind == "O":  # Python objects, which may be numbers
+    if values.dtype.kind == "O":  # an array of Python objects may contain numbers
         is_complex = any(isinstance(each, complex | np.complexfloating) for each in values.flat)
         values = values.astype(complex) if is_complex else values
     if values.dtype.kind == "c":

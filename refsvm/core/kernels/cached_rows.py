@@ -165,7 +165,7 @@ class CachedRows(KernelRows):
             some = rows[start : start + height]
             if len(rows) > self.capacity:
                 self.fetch(some)
-            memory = scratch((len(some), self.n), self.values.dtype)  # reuses memory that is already mapped
+            memory = scratch((len(some), self.n), self.values.dtype)  # `scratch` reuses mapped memory
             values = self.values.take(self.slots[some], 0, memory, mode="clip")
             out[start : start + height] = values if columns is None else values.take(columns, 1, mode="clip")
         return out
@@ -179,7 +179,7 @@ class CachedRows(KernelRows):
         if source is not None and self.gram.repeats and not (by_variable and self.filled == self.n):
             self._subtract_shared(source, target, indices, coefficients, watch)
         elif source is not None and source is self.gram and source.holds_all:
-            source.subtract(target, indices, coefficients, watch=watch)  # needs no float64 copy of the rows
+            source.subtract(target, indices, coefficients, watch=watch)  # without a float64 copy of the rows
         elif self.holds_all:
             self.fetch(indices)
             arithmetic.current.add_rows(target, -coefficients, self.values, self.slots[indices])
@@ -327,7 +327,7 @@ def stored_rows(
         return copied_rows(gram.source if shared else gram, gram, cache_mb, dtype, at_least, read)
     if K is not None and K.dtype in (np.float64, read) and K.flags.c_contiguous:  # rules can read K itself
         return KernelRows(gram, cache_mb)
-    # if all rows do not fit in the budget, a callable is called for one row at a time, although this is slow
+    # if the budget cannot hold all rows, call a user's kernel for one row at a time, although this is slow
     at_once = gram.full_matrix_only and cache_mb >= megabytes(gram.n, gram.n, read)
     return (AllRows if at_once else CachedRows)(gram, cache_mb, read)
 

@@ -76,12 +76,12 @@ class RowBuffer:
     def __init__(self, shape: tuple[int, int], dtype: type) -> None:
         row_bytes = max(1, shape[1] * np.dtype(dtype).itemsize)
         size = shape[0] * row_bytes
-        # kept memory is already mapped, so a second thread would have nothing to do
+        # the kept memory is already mapped, so a second thread would have nothing to do
         ahead = size >= AHEAD_FROM_BYTES and not any(len(memory) >= size for memory in tuple(_kept))
         self.values = reused(shape, dtype)
         self._rows_at_a_time = MAPPED_AHEAD_BYTES // row_bytes
-        self._ready = 0 if ahead else shape[0]  # number of rows ready for writing
-        self._submitted = self._ready  # number of rows given to the second thread
+        self._ready = 0 if ahead else shape[0]  # number of rows that are ready for writing
+        self._submitted = self._ready  # number of rows that the second thread has received
         self._work: Future[None] | None = None
 
     @property
@@ -174,7 +174,7 @@ def give_back(memory: mmap.mmap, used: int) -> None:
     # one huge array must not push out all other kept memory
     if len(memory) > KEPT_BYTES:
         return
-    # after a smaller array, no pages are lent to the system; pages that were lent before stay lent
+    # do not lend pages after a smaller array; pages that were lent before stay lent
     if used >= LENT_FROM_BYTES:
         with suppress(OSError):  # older systems do not support MADV_FREE
             # the pages stay mapped unless the system runs short of memory

@@ -106,7 +106,7 @@ class SparseProducts:
         if not len(self._columns):
             return type(X)(shape)
         places = np.searchsorted(self._columns, X.indices)
-        # any valid position will do, because the comparison below drops columns that are not in Z
+        # any valid position will do, because the comparison below drops columns that Z does not have
         places[places == len(self._columns)] = 0
         common = self._columns[places] == X.indices
         ends = np.concatenate([[0], np.cumsum(common)])[X.indptr]
@@ -116,7 +116,7 @@ class SparseProducts:
     def _table(self) -> np.ndarray | None:
         """Zᵀ as a dense array, shape (d′, n), if it is small enough and compiled code can use it, or None."""
         n, d = self.Z.shape
-        # reading a dense table in order is faster than following indices, as long as the table fits
+        # reading a dense table in order is faster than following indices, as long as the cache holds the table
         too_large = self.Z.dtype.itemsize * n * d > TABLE_BYTES
         if self.Z.nnz < self._table_from or too_large or arithmetic.fastest().sparse is None:
             return None

@@ -111,7 +111,7 @@ def _residuals(
     open_box = width > 0.0
     # near the end of a line that closes a box, rounding errors are as large as the box
     span = np.where(open_box, np.maximum(width, 0.0 if along.is_c_path else 1e-8 * along.widest), 1.0)
-    # (G − b)/λ; at the optimum it is above 0 only if α is at its upper bound, and below 0 only if at its lower bound
+    # (G − b)/λ; at the optimum it is > 0 only where α is at its upper bound, and < 0 only at its lower bound
     excess = (v - alpha @ K - intercept[:, None]) / unit[:, None]
     rising = np.minimum(excess, (high - alpha) / span)
     falling = np.minimum(-excess, (alpha - low) / span)

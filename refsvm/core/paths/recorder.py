@@ -11,7 +11,7 @@ from refsvm.core.walk.breakpoint import Point
 EVENT = np.dtype(
     [
         ("breakpoint", np.int64),  # number of the breakpoint at which the event happens
-        ("index", np.int64),  # the example; for merged duplicates, the first of these examples
+        ("index", np.int64),  # index of the example (the first of merged duplicates)
         ("before", np.int8),  # −1 right, 0 elbow, 1 left
         ("after", np.int8),
         ("kind", "U16"),  # full rank, linear program, empty elbow, special, backup, repair, start, end

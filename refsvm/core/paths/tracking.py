@@ -181,7 +181,7 @@ def _begin(walk: PathState, t: float, limits: PathLimits, tracker: PathTracker) 
         walk.variables.alpha[:], eps = estimate
     # at this λ, |Kŝ|/λ ≤ 1: nearly all examples are at their bounds, and SMO takes few steps
     easy = walk.largest * float((walk.variables.upper - walk.variables.lower).sum())
-    # SMO from scratch is fast if nearly all α are at a bound, and slow if few are
+    # SMO from scratch is fast if nearly all α are at a bound, and slow if few α are
     if easy <= HARD * t or not walk.along.is_c_path:
         solve_at(walk, t, eps, "start")
         if walk.status is not Status.STALLED:
@@ -269,7 +269,7 @@ def kernel_matrix(gram: KernelMatrix, cache_mb: float) -> np.ndarray:
             f"needs as a whole; give cache_mb={needed + 1:.0f} if there is memory for it, or fewer examples."
         )
     K = gram.dense
-    # the twin reads whole rows of float64; a matrix stored in another form is copied once
+    # the twin reads whole rows of float64, so a matrix that is stored in another form is copied once
     if K is None or whole_rows(K) is None:
         K = np.ascontiguousarray(gram.block(np.arange(n)))
     if not gram.facts.is_psd:
@@ -279,7 +279,7 @@ def kernel_matrix(gram: KernelMatrix, cache_mb: float) -> np.ndarray:
 
 def _refuse_indefinite(K: np.ndarray) -> None:
     """Raise ValueError if K has a clearly negative eigenvalue, so that K + shift·I has no Cholesky factor."""
-    # the shift allows for eigenvalues that are negative only by rounding
+    # the shift allows for eigenvalues that are negative only because of rounding
     shift = 1e-10 * max(float(np.abs(K).max()), 1e-300) * len(K)
     try:
         np.linalg.cholesky(K + shift * np.eye(len(K)))

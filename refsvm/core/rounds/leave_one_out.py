@@ -53,11 +53,11 @@ def algorithm_1(
     # 3. for each undecided example: empty its box, start at the seed, take steps until the rule is satisfied
     if stop.left_out and not table.proves:
         stop = kkt
-    elif isinstance(stop, BallRule):  # a round that ends without a proof would have to start again
+    elif isinstance(stop, BallRule):  # a round that ended without a proof would have to start again
         stop = replace(stop, tol=min(stop.tol, table.smallest_tolerance()))
     stop, rest = stop.with_reference(table.full), [table.round(r) for r in table.undecided()]
     tried = TRIED if efficiency_test and stop.left_out and not isinstance(stop, BallRule) else 0
-    # a rule that proves signs costs a test in each round; keep it only if it ends enough rounds early
+    # a rule that proves signs costs time in each round, so it is kept only if it ends enough rounds early
     if tried:
         table.record_rounds(rounds.run(rest[:tried], seeder, stop, proves=table.proves), stop)
         # efficiency test: drop the rule unless it ended half of the first M rounds early

@@ -248,7 +248,7 @@ class Rounds(Shown):
         39
         """
         rules = self.rules if stop is None else self.rules._replace(stop=StoppingRule.checked("stop", stop))
-        for name, solution in self.solutions.items():  # solutions that the caller keeps may not be centred
+        for name, solution in self.solutions.items():  # the caller's data may not be centred
             self.solutions[name] = solution.in_solver_coordinates(self._stored(solution.problem))
         runner = Runner(self, Cold() if seeder is None else seeder, rules, time_seeds, proves)
         if not self._run.needs_solutions(self.problem):  # compiled rounds give no warnings

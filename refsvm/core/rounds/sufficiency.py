@@ -171,7 +171,7 @@ class XiAlphaBound(Check):
         loss = float((np.abs(G - full.intercept) + error)[free].max())
         half = 0.5 * square * weight**2
         reach = math.sqrt(2.0 * square) * (np.sqrt(half) + np.sqrt(half + delta + weight * loss))
-        # yᵣ(fᵣ + b), with b from the end of ψ that gives the smaller value
+        # yᵣ(fᵣ + b) at the end of the interval of b that gives the smaller value
         ends = np.where(y > 0.0, G[full.most_violating[1]], G[full.most_violating[0]])
         certain = y * (y - G + ends) > reach * (1.0 + EXCESS) + 2.0 * error.max()
         # Σ (Uⱼ − αⱼ) > αᵣ or Σ (αⱼ − Lⱼ) > −αᵣ over the free j ≠ r

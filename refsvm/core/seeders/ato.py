@@ -141,7 +141,7 @@ class ATO(Seeder):
         m, side = int(memory[3]), walk.side
         inverse = memory[4 + m :].reshape(m + 1, m + 1)
         walk.begin(memory[4 : 4 + m].astype(np.int64).tolist(), inverse, SINGULAR * float(memory[2]))
-        # rows of free variables outside M are linear combinations of rows of M
+        # rows of free variables outside M are linear combinations of the rows of M
         side[side == FREE] = TIED
         side[walk.members] = FREE
         # --- how fast G of the other variables approaches b, and which variables are near ---
@@ -173,11 +173,11 @@ class ATO(Seeder):
     def pays(self, solved: Solution, steps: int, left_out: Sequence[Any]) -> bool:
         """Return True if the shortest path and the inverse may take less work than the steps that a path saves."""
         n, most = solved.problem.n, self._most(solved, steps)
-        if expected(n, 0, 0) > most:  # even the shortest path is too long
+        if expected(n, 0, 0) > most:  # even the shortest possible path takes too long
             return False
         m = int(np.count_nonzero(_are_free(solved)))
         going = min((int(np.count_nonzero(solved.alpha[out])) for out in left_out), default=0)
-        # at least the variables that violate their optimality condition when they come back will move
+        # at least those variables will move that violate their optimality condition when they come back
         violate = solved.problem.v * (solved.gradient - offset(solved)) > 0.0
         returning = int(np.count_nonzero(violate & absent(solved.problem)))
         is_short = expected(n, m, max(going, returning)) <= most

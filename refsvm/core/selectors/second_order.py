@@ -78,7 +78,7 @@ class SecondOrder(WorkingSetSelector):
             gain = slope * slope / curvature
         gain[~((state.alpha > state.lower) & (slope > 0.0))] = -np.inf
         j = int(gain.argmax())
-        # --- candidates left by the planned step ---
+        # --- candidates that the planned step has left ---
         return self._challenge(state, i, j, float(gain[j]), exact)
 
     def _challenge(self, state: SolverState, i: int, j: int, best: float, exact: bool) -> tuple[int, int]:

@@ -97,7 +97,7 @@ class SafeScreening(Shrinking):
         A, tolerance = state.shrinking or (np.arange(len(state.alpha)), wanted)
         if can_prove(state):
             A = A[undecided(state)[A]]
-        if len(A) < 2 or tolerance < EPSILON * wanted:  # the gap consists of rounding errors only
+        if len(A) < 2 or tolerance < EPSILON * wanted:  # this gap consists of rounding errors only
             return -1
         if len(A) == len(state.alpha):
             return all_variables(backend, limits, state, rules, min(budget, self.period), trace)

@@ -96,8 +96,7 @@ class Shrinking(Rule):
         # it moves, so the problem is solved to the final tolerance at once
         tolerance = absolute.restricted_tolerance(state.gap if fits(state, A) else absolute.tolerance)
         if state.parent is None and len(state.alpha) >= LARGE_FROM and stop.tolerance >= LOOSE_FROM:
-            # for large problems a smaller gap is cheap, because computing kernel rows takes most of the time, and it
-            # makes f as exact as rounding allows
+            # on large problems a smaller gap costs little time, and makes f as exact as rounding allows
             tolerance /= 2.0
         inner_rules, outcome = rules.restricted(max(tolerance, at_least) if to is None else to), 0
         inner = restricted(state, A, inner_rules, self.full_gram_up_to)
@@ -182,7 +181,7 @@ class Restriction(Shrinking):
         """Take some steps on all variables, or solve one restricted problem."""
         if code := rules.stop.check(state):
             return code
-        # number of steps of the last call; for the first call a full period if α ≠ 0, that is, near the solution
+        # steps of the last call; the first call counts a full period if α ≠ 0, because α is then near the solution
         recent = (self.period if state.alpha.any() else 0) if state.shrinking is None else state.shrinking
         before, solve_on = state.iteration, (backend, limits, state, rules, trace)
         # the facts of the full matrix say whether computing rows in batches is faster

@@ -119,12 +119,12 @@ def choose_sets(walk: PathState) -> bool:
     B = np.flatnonzero(weak | inside)
     if len(B) < 2:
         return False
-    # SMO needs bounds for the derivative, which must be far larger than all rates at which α crosses its box
+    # SMO needs bounds for the derivative, far above all rates at which α crosses its box
     box = 1e3 * float((variables.upper - variables.lower).max()) / walk.scale
     K = np.ascontiguousarray(walk.K[np.ix_(B, B)])
     lower = np.where(at_low, walk.line.lower, -box)[B]
     upper = np.where(at_high, walk.line.upper, box)[B]
-    # all other examples stay at their bound, whatever x is
+    # all other examples stay at their bounds, whatever x is
     others = variables.pace.copy()
     others[B] = 0.0
     v, z = walk.line.v[B] - (others @ walk.K)[B], walk.line.z - float(others.sum())
@@ -135,7 +135,7 @@ def choose_sets(walk: PathState) -> bool:
     if derivative is None:
         return False
     x = derivative.alpha
-    # SMO computes x up to its tolerance, so smaller rates count as 0
+    # SMO computes x only up to its tolerance, so smaller rates count as 0
     tiny = 1e-9 * float(np.abs(x).max())
     low, high = at_low[B] & (x - lower <= tiny), at_high[B] & (upper - x <= tiny)
     side = walk.side.copy()

@@ -108,7 +108,7 @@ class Hastie(PathTracker):
 
     def _inverse(self, walk: PathState) -> Bordered | None:
         """Return the elbow's system with A⁻¹, or None if A is ill-conditioned; raise ValueError if it is singular."""
-        s = walk.largest or 1.0  # makes the test independent of the unit of K
+        s = walk.largest or 1.0  # this factor makes the test independent of the unit of K
         scaled = elbow_matrix(walk, s)
         eigenvalues = np.abs(np.linalg.eigvalsh(scaled))
         if eigenvalues.min() <= 1e-14 * len(scaled) * eigenvalues.max():

@@ -179,7 +179,7 @@ class SVMP(PathTracker):
         """
         if not walk.members:
             return empty_elbow_step(walk, room)
-        # computing the direction may show that an updated inverse has lost its precision; it then drops the factors
+        # `direction` drops the factors if it finds that the updated inverse has lost its precision
         factors = self._factors(walk)
         db, noise = particular_direction(walk, factors.solve, self.tau)
         if walk.factors is not factors:

@@ -28,7 +28,7 @@ class Step(NamedTuple):
 
     length: float
     db: float
-    noise: tuple[float, float]  # values up to these count as zero in d and in dG − db
+    noise: tuple[float, float]  # numbers in d and dG − db up to these sizes count as zero
     kind: str
     regular: bool
 
@@ -61,7 +61,7 @@ def particular_direction(
         if max(float(np.abs(left[1:]).max()), walk.largest * abs(float(left[0]))) <= LEFT_OVER * noise[1]:
             return db, noise
         walk.system.x[: len(left)] -= walk.system.times(left)
-    # solve from scratch with pivots, which is slower, but does not need the inverse
+    # solve from scratch with pivots: this is slower, but does not need the inverse
     walk.system = None
     return particular_direction(walk, from_scratch(walk), tau)
 
@@ -82,7 +82,7 @@ def correct(walk: PathState, solve: Solve) -> None:
         return
     x = solve(right)
     low, high, moved = var.lower[elbow], var.upper[elbow], var.alpha[elbow] + x[1:]
-    slip = 1e-14 * (high - low)  # clipping by more than this would change the sum
+    slip = 1e-14 * (high - low)  # if clipping moved a variable by more than this, the sum would change
     if ((moved >= low - slip) & (moved <= high + slip)).all():
         change = moved.clip(low, high) - var.alpha[elbow]
         var.alpha[elbow] += change
@@ -120,7 +120,7 @@ def jump_of_b(walk: PathState) -> bool:
     waiting = np.flatnonzero(walk.side == side)
     if abs(walk.total) <= 1e-12 * float(np.abs(var.pace).sum()) or not len(waiting):
         return False
-    # the first variable whose G is reached by b becomes free; all others keep their side
+    # the first variable whose G the moving b reaches becomes free; all others keep their side
     i = int(waiting[(side * var.excess[waiting]).argmin()])
     change = float(var.excess[i])
     walk.b += change

@@ -198,7 +198,7 @@ class PathState(Walk):
 
     def to_the_end(self, end: float) -> Point:
         """Return the point at λ = `end` if 𝓛 is empty: α stays the same, so ŝ, b̂ and G are multiplied by one factor."""
-        # no further events: this factor replaces all further steps
+        # no events follow: this factor replaces all further steps
         share = end / self.t
         self.t, self.b = end, share * self.b
         self.variables.alpha[:] *= share
@@ -216,7 +216,7 @@ class PathState(Walk):
         if self.system is not None:
             self.system.solve(self.right)
         exact = self.gradient(v, var.alpha) - self.b
-        # an example of weight 0 has no influence, and its ξ is arbitrary
+        # an example of weight 0 has no influence, so its ξ is arbitrary
         wrong = float(np.abs(np.where(self.sign == 0.0, 0.0, exact - var.excess)).max()) / self.unit
         var.excess[:] = exact
         return wrong
@@ -283,7 +283,7 @@ class PathState(Walk):
         self.note(np.flatnonzero(across), side[across], kind)
         var.alpha[across] = np.where(side == ABOVE, var.upper, var.lower)[across]
         self.side[across] = side[across]
-        if self.system is None and not self.members:  # all variables can enter at once
+        if self.system is None and not self.members:  # all these variables can become free at once
             entering = np.flatnonzero(side != self.side)
             self.note(entering, np.zeros_like(entering), kind)
             for i in entering[var.pace[entering] != 0.0].tolist():

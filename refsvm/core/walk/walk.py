@@ -276,7 +276,7 @@ class Walk:
             system.insert_first(float(row[i]), self.total, float(var.push[i]))
         elif not system.insert(np.append(1.0, row[self.members]), float(row[i]), right, pace):
             self.side[i] = TIED
-            if pace != 0.0:  # the variables in M must compensate for the change of pace
+            if pace != 0.0:  # the variables in M must compensate for the changed pace of the other variables
                 system.solve(self.right)
             return False
         if self.stored is None:

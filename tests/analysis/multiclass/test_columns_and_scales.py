@@ -96,7 +96,7 @@ def test_a_file_that_has_support_vectors_and_says_none_is_refused(tmp_path):
     (tmp_path / "m").write_text(text)
     assert read_model(tmp_path / "m").predict(np.ones((2, 7))).tolist() == [5.0, 5.0]
     (tmp_path / "m").write_text(text + "1 1:2\n")
-    with pytest.raises(ValueError, match="total_sv is 0 and 1 lines follow SV"):
+    with pytest.raises(ValueError, match="total_sv is 0, but the lines after SV are 1"):
         read_model(tmp_path / "m")
 
 

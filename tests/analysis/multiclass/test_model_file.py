@@ -260,7 +260,7 @@ def test_a_callable_kernel_and_fractional_labels_are_refused(tmp_path):
         ("nr_class 3", "nr_class 1", "contradict each other in a model"),
         ("nr_class 3", "nr_class 4", "nr_sv must contain 4 finite numbers"),
         ("total_sv 4", "total_sv 40", "total_sv is 40"),
-        (r".*\n\Z", "", "total_sv is 4, nr_sv adds up to 4 and 3 lines follow SV"),
+        (r".*\n\Z", "", "total_sv is 4, nr_sv adds up to 4, but the lines after SV are 3"),
         ("nr_sv 1 2 1", "nr_sv 1 1 1", "adds up to 3"),
         ("nr_sv 1 2 1", "nr_sv -1 4 1", "total_sv is 4"),
         ("rho .*", "rho 1 2", "rho must contain 3 finite numbers"),
@@ -295,9 +295,9 @@ def test_a_callable_kernel_and_fractional_labels_are_refused(tmp_path):
         # of a regression
         ("rho -0.5\n", "", "rho must contain 1 finite numbers"),
         ("rho -0.5", "rho -0.5 2", "rho must contain 1 finite numbers"),
-        ("total_sv 2", "total_sv 3", "total_sv is 3 and 2 lines follow SV"),
-        ("total_sv 2", "total_sv 0", "total_sv is 0 and 2 lines follow SV"),
-        ("total_sv 2", "total_sv 1", "total_sv is 1 and 2 lines follow SV"),
+        ("total_sv 2", "total_sv 3", "total_sv is 3, but the lines after SV are 2"),
+        ("total_sv 2", "total_sv 0", "total_sv is 0, but the lines after SV are 2"),
+        ("total_sv 2", "total_sv 1", "total_sv is 1, but the lines after SV are 2"),
         ("nr_class 2", "nr_class 3", "contradict each other in a model"),
         (r"\n\Z", "", "the last line has no end, so the file may be cut off"),
         ("0.25 1:2", "0.25 0.5 1:2", "not a list of index:value"),
@@ -332,7 +332,7 @@ def test_serial_numbers_of_a_precomputed_kernel_are_whole(tmp_path):
         if accepted:
             assert read_model(tmp_path / "m").support_vectors.shape == (2, 1)
         else:
-            with pytest.raises(ValueError, match="must be a 32-bit integer from 1"):
+            with pytest.raises(ValueError, match="a 32-bit integer ≥ 1"):
                 read_model(tmp_path / "m")
 
 
