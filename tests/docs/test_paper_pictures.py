@@ -53,7 +53,7 @@ def test_maximum_gain_stays_at_a_corner_and_the_hybrid_ends_before_the_next(pict
 def test_the_bars_of_leave_one_out_are_the_seconds_of_the_table(pictures, axes):
     pictures.left_out_seconds(axes)
     text = (PAGES / "alpha_seeding.md").read_text(encoding="utf-8")
-    table = text.partition("CPU seconds of one thread, one turn:")[2].partition("![")[0]
+    table = text.partition("CPU seconds of one thread, measured once:")[2].partition("![")[0]
     names = [label.get_text() for label in axes.get_yticklabels()]
     assert names == ["LIBSVM", "AVG", "TOP", "ATO, default", "MIR", "SIR"]
     assert [bars.get_label() for bars in axes.containers] == ["heart", "madelon"]
