@@ -21,6 +21,7 @@ import pictures
 import summary
 from docutils import nodes
 from docutils.parsers.rst import directives
+from first_cell import first_cell
 from prose import of_script, unsaid_numbers
 from source_lines import ROOT, shown, spans
 from sphinx import addnodes
@@ -32,15 +33,7 @@ from stepper_page import Stepper
 
 import refsvm
 
-INSTALL = """\
-# Where all is installed this does nothing, and the notebook needs no network.
-# Elsewhere it installs what the notebook needs, from a clone of refsvm; say where yours is.
-from importlib.util import find_spec
-
-CLONE = "."
-if not all(map(find_spec, ("refsvm", "numba", "sklearn", "matplotlib", "anywidget"))):  # a clone alone has refsvm, too
-    %pip install --quiet "{CLONE}[sklearn,plot,cli,notebook]"
-"""
+INSTALL = first_cell(("refsvm", "numba", "sklearn", "matplotlib", "anywidget"), "[sklearn,plot,cli,notebook]")
 
 
 def include(path: str, names: list[str]) -> str:

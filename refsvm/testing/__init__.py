@@ -11,9 +11,12 @@
 `failures`      error messages with the rule, the problem, the step and the cause
 `practice`      the test problems, random and degenerate
 `shipped`       the shipped rules, with several parameters
+`grade`         the grader of the course's assignments: ``python -m refsvm.testing.grade``
+`assignments`   the oracles of the assignments, which examine what students' functions return
+`student`       the program that runs a student's answers, without refsvm and with few rights
 ==============  ====================================================================================
 
-They need NumPy only. Without Numba the engines are not compared, and the report says so.
+The checks need NumPy only. Without Numba the engines are not compared, and the report says so.
 """
 
 from refsvm.testing.contract import Case

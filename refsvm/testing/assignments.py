@@ -1,0 +1,713 @@
+"""The oracles of the assignments: for each point a function that draws problems, calls the answer and examines it.
+
+An oracle prefers properties to values: it replays the steps of a training, or computes the duality gap of a result.
+So every correct answer gets its points, whatever the order of its operations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from refsvm import AVG, TOP, DualProblem, KKTGap, NewtonStep, SecondOrder, WorkingSetSelector, solve
+from refsvm.core.state import TAU, moved
+from refsvm.datasets import load
+from refsvm.testing.strategy import check_strategy
+
+Generator = np.random.Generator
+Call = Callable[..., Any]
+
+
+class Lost(Exception):  # noqa: N818  it says why a point is lost
+    """A point is lost; the message is the sentence that the student reads."""
+
+
+@dataclass(frozen=True)
+class Point:
+    """What a student can earn points for.
+
+    Parameters
+    ----------
+    function : str
+        Name of the function that the student writes.
+    what : str
+        The part of its task that is tested.
+    run : callable
+        Draws problems, calls the function and raises `Lost` if an answer is wrong.
+    worth : int
+        Number of points.
+    seconds : float
+        Limit of the processor time of the student's process.
+    """
+
+    function: str
+    what: str
+    run: Callable[[Call, Generator], None]
+    worth: int = 1
+    seconds: float = 20.0
+
+
+def point(
+    function: str, what: str, draw: Callable[[Generator], tuple[Any, ...]], check: Callable[..., None],
+    worth: int = 1, times: int = 4,
+) -> Point:  # fmt: skip
+    """Return a point for which `check` must accept the answers to several draws."""
+
+    def run(call: Call, rng: Generator) -> None:
+        for _ in range(times):
+            arguments = draw(rng)
+            check(call(*arguments), *arguments)
+
+    return Point(function, what, run, worth)
+
+
+def where(
+    draw: Callable[[Generator], tuple[Any, ...]], good: Callable[..., bool]
+) -> Callable[[Generator], tuple[Any, ...]]:
+    """Return a function that draws until the arguments are good."""
+
+    def drawn(rng: Generator) -> tuple[Any, ...]:
+        while not good(*(arguments := draw(rng))):
+            pass
+        return arguments
+
+    return drawn
+
+
+def numbers(answer: Any, shape: tuple[int, ...]) -> np.ndarray:
+    """Return an answer as an array of finite numbers of this shape."""
+    try:
+        array = np.asarray(answer, dtype=float)
+    except (TypeError, ValueError, OverflowError, RecursionError):
+        raise Lost("the answer does not consist of numbers.") from None
+    if array.shape != shape:
+        raise Lost(f"the answer has the shape {array.shape}, not {shape}.")
+    if not np.isfinite(array).all():
+        raise Lost("the answer contains NaN or infinity.")
+    return array
+
+
+def equals(expected: Callable[..., Any], tol: float = 1e-8) -> Callable[..., None]:
+    """Return a check that compares an answer with what this function of the arguments returns."""
+
+    def check(answer: Any, *arguments: Any) -> None:
+        right = np.asarray(expected(*arguments), dtype=float)
+        off = np.abs(numbers(answer, right.shape) - right)
+        if (off > tol * (1.0 + np.abs(right))).any():
+            worst = np.unravel_index(off.argmax(), off.shape)
+            place = f" at {tuple(map(int, worst))}" if right.ndim else ""
+            given = float(np.asarray(answer, dtype=float)[worst])
+            raise Lost(f"the answer{place} is {given:.9g}; expected {float(right[worst]):.9g}.")
+
+    return check
+
+
+# -- problems, points and steps ----------------------------------------------------------------------------------------
+
+
+def data(rng: Generator, n: int = 24, C: float | None = None) -> tuple[np.ndarray, np.ndarray, float]:
+    """Return K, y and C of two classes that overlap; both have at least three examples."""
+    y = np.where(np.arange(n) < rng.integers(n // 3, 2 * n // 3 + 1), 1.0, -1.0)
+    rng.shuffle(y)
+    X = rng.normal(size=(n, 2)) + 0.8 * y[:, None]
+    K = np.exp(-rng.uniform(0.3, 1.0) * ((X[:, None] - X) ** 2).sum(-1))
+    return K, y, float(rng.uniform(0.5, 5.0)) if C is None else C
+
+
+def problem_of(K: np.ndarray, y: np.ndarray, C: float) -> DualProblem:
+    """Return the dual of the C-SVM."""
+    return DualProblem.classification(y=y.astype(int), gram=np.ascontiguousarray(K), C=C)
+
+
+def box(y: np.ndarray, C: float) -> tuple[np.ndarray, np.ndarray]:
+    """Return L and U."""
+    return np.minimum(0.0, y * C), np.maximum(0.0, y * C)
+
+
+def slope_and_curvature(K: np.ndarray, G: np.ndarray, i: int, j: int) -> tuple[float, float]:
+    """Return ℓ and q of a pair, with 1e-12 in place of a q that is not positive."""
+    q = K[i, i] + K[j, j] - 2.0 * K[i, j]
+    return float(G[i] - G[j]), float(q if q > 0.0 else TAU)
+
+
+def step_of(K: Any, G: Any, alpha: Any, lower: Any, upper: Any, i: int, j: int) -> float:
+    """Return the clipped Newton step."""
+    slope, q = slope_and_curvature(K, G, i, j)
+    low, high = max(lower[i] - alpha[i], alpha[j] - upper[j]), min(upper[i] - alpha[i], alpha[j] - lower[j])
+    return float(min(max(slope / q, low), high))
+
+
+def take(K: Any, G: Any, alpha: Any, lower: Any, upper: Any, i: int, j: int) -> None:
+    """Change α and G by one step."""
+    mu = step_of(K, G, alpha, lower, upper, i, j)
+    alpha[i], alpha[j] = moved(alpha[i], mu, lower[i], upper[i]), moved(alpha[j], -mu, lower[j], upper[j])
+    G -= mu * (K[i] - K[j])
+
+
+def on_the_way(rng: Generator, n: int = 24, C: float | None = None) -> tuple[Any, ...]:
+    """Return K, y, C, G, α, L and U after some steps of random pairs."""
+    K, y, C = data(rng, n, C)
+    lower, upper = box(y, C)
+    alpha, G = np.zeros(n), y.copy()
+    for _ in range(4 * n):
+        i, j = rng.choice(n, 2, replace=False)
+        if alpha[i] < upper[i] and alpha[j] > lower[j] and G[i] > G[j]:
+            take(K, G, alpha, lower, upper, i, j)
+    return K, y, C, G, alpha, lower, upper
+
+
+def ends(G: Any, alpha: Any, lower: Any, upper: Any) -> tuple[float, float]:
+    """Return the largest G in I_up and the smallest in I_down."""
+    return float(G[alpha < upper].max()), float(G[alpha > lower].min())
+
+
+def gap_of(G: Any, alpha: Any, lower: Any, upper: Any) -> float:
+    """Return ψ."""
+    top, bottom = ends(G, alpha, lower, upper)
+    return top - bottom
+
+
+def some_pair(rng: Generator, n: int = 24) -> tuple[Any, ...]:
+    """Return K, G, α, L, U and a pair that gains."""
+    while True:
+        K, _, _, G, alpha, lower, upper = on_the_way(rng, n)
+        i, j = map(int, rng.choice(n, 2, replace=False))
+        if alpha[i] < upper[i] and alpha[j] > lower[j] and G[i] > G[j] + 1e-6:
+            return K, G, alpha, lower, upper, i, j
+
+
+def twins_pair(rng: Generator) -> tuple[Any, ...]:
+    """Return the same, with two examples that are equal."""
+    K, G, alpha, lower, upper, i, j = some_pair(rng)
+    K[j], K[:, j], K[j, j] = K[i], K[i], 1.0
+    return K, G, alpha, lower, upper, i, j
+
+
+def is_free(K: Any, G: Any, alpha: Any, lower: Any, upper: Any, i: int, j: int) -> bool:
+    """Whether the box leaves the Newton step as it is."""
+    slope, q = slope_and_curvature(K, G, i, j)
+    return step_of(K, G, alpha, lower, upper, i, j) == slope / q
+
+
+def is_most_violating(answer: Any, G: Any, alpha: Any, lower: Any, upper: Any) -> None:
+    """Check a most violating pair."""
+    i, j = pair(answer, alpha, lower, upper)
+    top, bottom = ends(G, alpha, lower, upper)
+    if G[i] < top - 1e-9 or G[j] > bottom + 1e-9:
+        raise Lost(f"the pair ({i}, {j}) has a smaller violation than the most violating pair.")
+
+
+def pair(answer: Any, alpha: Any, lower: Any, upper: Any) -> tuple[int, int]:
+    """Return a pair, which must lie in I_up and I_down."""
+    given = numbers(answer, (2,))
+    i, j = map(int, given)
+    if (given != (i, j)).any() or not (0 <= i < len(alpha) and 0 <= j < len(alpha) and i != j):
+        raise Lost(f"{given.tolist()} is not a pair of indices.")
+    if not (alpha[i] < upper[i] and alpha[j] > lower[j]):
+        raise Lost(f"αᵢ may not rise or αⱼ may not fall for the pair ({i}, {j}).")
+    return i, j
+
+
+def replayed(second_order: bool, pairs: bool) -> Callable[..., None]:
+    """Return a check that replays the steps of a training: a check of all pairs, or of the end and α."""
+
+    def check(answer: Any, K: Any, y: Any, C: float, tol: float) -> None:
+        lower, upper = box(y, C)
+        alpha, G, last = np.zeros(len(y)), y.copy(), np.inf
+        if not (isinstance(answer, list) and len(answer) == 2 and isinstance(answer[1], list)):
+            raise Lost("the answer is not (alpha, pairs).")
+        result = numbers(answer[0], y.shape)
+        for t, chosen in enumerate(answer[1][:50_000]):
+            i, j = pair(chosen, alpha, lower, upper)
+            last, (top, bottom) = gap_of(G, alpha, lower, upper), ends(G, alpha, lower, upper)
+            q = np.diag(K) + K[i, i] - 2.0 * K[i]
+            gain = np.where(
+                (alpha > lower) & (G[i] > G), (G[i] - G) ** 2 / np.where(q > 0.0, q, TAU), -np.inf
+            )
+            is_best = gain[j] >= gain.max() * (1.0 - 1e-7) if second_order else G[j] <= bottom + 1e-7
+            if pairs and not (G[i] >= top - 1e-7 and is_best):
+                raise Lost(f"step {t + 1} moves the pair ({i}, {j}), which the rule does not choose.")
+            take(K, G, alpha, lower, upper, i, j)
+        psi = gap_of(G, alpha, lower, upper)
+        if not psi <= tol * (1.0 + 1e-6):
+            raise Lost(f"the training ends at ψ = {psi:.3g}, above the tolerance {tol:.3g}.")
+        if not pairs and last <= tol * (1.0 - 1e-6):
+            raise Lost("the training takes a step after ψ has reached the tolerance.")
+        off = float(np.abs(result - alpha).max())
+        if not pairs and off > 1e-7 * C:
+            raise Lost(f"the returned α differs by {off:.3g} from the α to which its pairs lead.")
+
+    return check
+
+
+def to_train(rng: Generator) -> tuple[Any, ...]:
+    """Return K, y, C and a tolerance."""
+    return *data(rng, 30), float(10.0 ** rng.uniform(-4.0, -2.0))
+
+
+def training(second_order: bool) -> list[Point]:
+    """Return the points of a training."""
+    rule = "second-order selection" if second_order else "the most violating pair"
+    return [
+        point("train", f"{rule} chooses every pair", to_train, replayed(second_order, pairs=True), 2),
+        point("train", "the end, and the α there", to_train, replayed(second_order, pairs=False), 2),
+    ]
+
+
+# -- the assignments ---------------------------------------------------------------------------------------------------
+
+
+def some_of(
+    draw: Callable[[Generator], tuple[Any, ...]], *kept: int
+) -> Callable[[Generator], tuple[Any, ...]]:
+    """Return a function that draws and keeps some of the arguments."""
+    return lambda rng: tuple(map(draw(rng).__getitem__, kept))
+
+
+THE_LOOP = [
+    point("newton_step", "steps inside the box", where(some_pair, is_free), equals(step_of)),
+    point("newton_step", "steps that the box cuts", where(some_pair, lambda *a: not is_free(*a)), equals(step_of)),
+    point("newton_step", "two equal examples, whose curvature is 0", twins_pair, equals(step_of)),
+    point("most_violating_pair", "some variables are at bounds", some_of(on_the_way, 3, 4, 5, 6), is_most_violating, 3),
+    *training(second_order=False),
+]  # fmt: skip
+
+
+def gaussian(A: Any, B: Any, gamma: float) -> np.ndarray:
+    """Return exp(−γ‖a − b‖²) for all pairs."""
+    return np.exp(-gamma * ((A[:, None] - B) ** 2).sum(-1))
+
+
+def two_sets(offset: float) -> Callable[[Generator], tuple[Any, ...]]:
+    """Return a function that draws two sets of examples and γ."""
+    return lambda rng: (
+        rng.normal(size=(7, 3)) + offset,
+        rng.normal(size=(5, 3)) + offset,
+        float(rng.uniform(0.1, 1.0)),
+    )
+
+
+def with_ties(rng: Generator) -> tuple[Any, ...]:
+    """Return kernel values of new examples, α and b, with decision values that are 0."""
+    K, alpha = rng.integers(-4, 5, (40, 6)) / 2.0, rng.integers(-4, 5, 6) / 2.0
+    return K, alpha, -float(K[rng.integers(40)] @ alpha)
+
+
+def rows_of_a_pair(rng: Generator) -> tuple[Any, ...]:
+    """Return G, two rows of K and a step."""
+    K, G, alpha, lower, upper, i, j = some_pair(rng)
+    return G, K[i], K[j], step_of(K, G, alpha, lower, upper, i, j)
+
+
+KERNEL_AND_GRADIENT = [
+    point("gaussian", "values", two_sets(0.0), equals(gaussian)),
+    point("gaussian", "data that lie far from the origin", two_sets(1e6), equals(gaussian)),
+    point("gradient", "values", some_of(on_the_way, 0, 1, 4), equals(lambda K, y, alpha: y - K @ alpha)),
+    point("after_step", "values", rows_of_a_pair, equals(lambda G, a, b, mu: G - mu * (a - b))),
+    point("objective", "values", some_of(on_the_way, 1, 3, 4), equals(lambda y, G, alpha: 0.5 * alpha @ (y + G))),
+    point("decide", "labels, also of examples on the boundary", with_ties,
+          equals(lambda K, alpha, b: np.where(K @ alpha + b >= 0.0, 1, -1))),
+]  # fmt: skip
+
+
+def gains(G: Any, alpha: Any, lower: Any, row: Any, diagonal: Any, i: int) -> np.ndarray:
+    """Return the Newton gains of i with all variables, −∞ where the pair does not gain."""
+    q = diagonal + diagonal[i] - 2.0 * row
+    gain = 0.5 * (G[i] - G) ** 2 / np.where(q > 0.0, q, TAU)
+    return np.where((alpha > lower) & (G[i] > G), gain, -np.inf)
+
+
+def a_partner(rng: Generator) -> tuple[Any, ...]:
+    """Return G, α, L, a row, the diagonal and i."""
+    K, G, alpha, lower, _, i, _ = some_pair(rng)
+    return G, alpha, lower, K[i], np.diag(K).copy(), i
+
+
+def a_twin_partner(rng: Generator) -> tuple[Any, ...]:
+    """Return the same, with a partner that equals i."""
+    K, G, alpha, lower, _, i, _ = twins_pair(rng)
+    return G, alpha, lower, K[i], np.diag(K).copy(), i
+
+
+def no_partner(rng: Generator) -> tuple[Any, ...]:
+    """Return the same for the i with the smallest G."""
+    G, alpha, lower, _, diagonal, i = a_partner(rng)
+    G[i] = G.min() - 1.0
+    return G, alpha, lower, np.full(len(G), 0.5), diagonal, i
+
+
+def is_best_partner(answer: Any, *arguments: Any) -> None:
+    """Check the partner."""
+    gain, given = gains(*arguments), numbers(answer, ())
+    if np.isneginf(gain).all():
+        if given != -1:
+            raise Lost(f"the answer is {given:g}, but no variable gains with i = {arguments[-1]}; return -1.")
+    elif given not in range(len(gain)) or not gain[int(given)] >= gain.max() * (1.0 - 1e-9):
+        raise Lost(f"the answer is {given:g}; j = {gain.argmax()} has the largest Newton gain.")
+
+
+def a_gain(rng: Generator) -> tuple[Any, ...]:
+    """Return ℓ and q."""
+    return float(rng.normal()), float(rng.uniform(0.1, 2.0))
+
+
+SECOND_ORDER = [
+    point("newton_gain", "values", a_gain, equals(lambda slope, q: 0.5 * slope * slope / q)),
+    point("partner", "the largest gain", a_partner, is_best_partner, 2),
+    point(
+        "partner", "a candidate that equals i, so that the curvature is 0", a_twin_partner, is_best_partner
+    ),
+    point("partner", "no candidate gains", no_partner, is_best_partner),
+    *training(second_order=True),
+]
+
+
+def primal(K: Any, y: Any, C: float, alpha: Any, b: float) -> float:
+    """Return F(α, b)."""
+    h = K @ alpha + b
+    return float(0.5 * alpha @ K @ alpha + C * np.maximum(0.0, 1.0 - y * h).sum())
+
+
+def has_best_intercept(answer: Any, K: Any, y: Any, C: float, alpha: Any) -> None:
+    """Check that b minimises F."""
+    b = float(numbers(answer, ()))
+    value, best = primal(K, y, C, alpha, b), problem_of(K, y, C).primal_objective(alpha)
+    if value > best * (1.0 + 1e-9):
+        raise Lost(f"b = {b:.6g} gives F = {value:.9g}; the best b gives {best:.9g}.")
+
+
+def is_accurate(answer: Any, K: Any, y: Any, C: float, most: float) -> None:
+    """Check that α is feasible and its duality gap small."""
+    alpha, (lower, upper) = numbers(answer, y.shape), box(y, C)
+    if (alpha < lower).any() or (alpha > upper).any() or abs(alpha.sum()) > 1e-9 * C * len(y):
+        raise Lost("α leaves the box or its sum is not 0.")
+    gap = problem_of(K, y, C).duality_gap(alpha)
+    if not gap <= most * (1.0 + 1e-6):
+        raise Lost(f"the duality gap of α is {gap:.3g}, which is more than {most:.3g}.")
+
+
+def for_a_gap(rng: Generator) -> tuple[Any, ...]:
+    """Return K, y, C and the largest duality gap."""
+    K, y, C = data(rng, 30)
+    return K, y, C, float(10.0 ** rng.uniform(-5.0, -2.0))
+
+
+STATE = some_of(on_the_way, 3, 4, 5, 6)
+CERTIFICATE = [
+    point("kkt_gap", "values", STATE, equals(gap_of)),
+    point("intercept", "the midpoint", STATE, equals(lambda *state: sum(ends(*state)) / 2.0)),
+    point("primal", "values", lambda rng: (*some_of(on_the_way, 0, 1, 2, 4)(rng), float(rng.normal())), equals(primal)),
+    point("best_intercept", "no other b has a smaller F", some_of(on_the_way, 0, 1, 2, 4), has_best_intercept, 2),
+    point("duality_gap", "values", some_of(on_the_way, 0, 1, 2, 4),
+          equals(lambda K, y, C, alpha: problem_of(K, y, C).duality_gap(alpha), 1e-7)),
+    point("train_to_gap", "the duality gap of the result", for_a_gap, is_accurate, 2),
+]  # fmt: skip
+
+
+def removable(G: Any, alpha: Any, lower: Any, upper: Any) -> np.ndarray:
+    """Return a mask of the variables that shrinking leaves out."""
+    top, bottom = ends(G, alpha, lower, upper)
+    return ((alpha == upper) & (top < G)) | ((alpha == lower) & (bottom > G))
+
+
+def late(rng: Generator) -> tuple[Any, ...]:
+    """Return G, α, L and U near the optimum."""
+    K, _, _, G, alpha, lower, upper = on_the_way(rng, 40, 1.0)
+    for _ in range(60):
+        up, down = np.where(alpha < upper, G, -np.inf), np.where(alpha > lower, G, np.inf)
+        take(K, G, alpha, lower, upper, int(up.argmax()), int(down.argmin()))
+    return G, alpha, lower, upper
+
+
+def is_mixed(G: Any, alpha: Any, lower: Any, upper: Any) -> bool:
+    """Whether shrinking leaves out variables at both bounds, and keeps some bounded ones."""
+    out = removable(G, alpha, lower, upper)
+    bounded = (alpha == lower) | (alpha == upper)
+    return bool((out & (alpha == upper)).any() and (out & (alpha == lower)).any() and (bounded & ~out).any())
+
+
+def an_active_set(rng: Generator) -> tuple[Any, ...]:
+    """Return K, y, α and the active variables."""
+    K, y, _, _, alpha, _, _ = on_the_way(rng)
+    return K, y, alpha, np.sort(rng.choice(len(y), 10, replace=False))
+
+
+def restricted(K: Any, y: Any, alpha: Any, active: Any) -> np.ndarray:
+    """Return v_B and, as the last number, z_B."""
+    rest = np.setdiff1d(np.arange(len(y)), active)
+    return np.append(y[active] - K[np.ix_(active, rest)] @ alpha[rest], -alpha[rest].sum())
+
+
+def a_change(rng: Generator) -> tuple[Any, ...]:
+    """Return K, G, the active variables and the change of their α."""
+    K, _, _, G, *_ = on_the_way(rng)
+    active = np.sort(rng.choice(len(G), 6, replace=False))
+    return K, G, active, rng.normal(size=6)
+
+
+def requests(rng: Generator) -> tuple[Any, ...]:
+    """Return numbers of rows in the order of their use, and how many rows the cache holds."""
+    return rng.integers(0, 12, 300), int(rng.integers(3, 9))
+
+
+def misses(rows: Any, capacity: int) -> int:
+    """Count the rows that a cache must compute which drops the row that was used least recently."""
+    held: list[int] = []
+    missed = 0
+    for row in rows.tolist():
+        if row in held:
+            held.remove(row)
+        else:
+            missed += 1
+            del held[: max(0, len(held) - capacity + 1)]
+        held.append(row)
+    return missed
+
+
+SHRINKING_AND_CACHE = [
+    point("removable", "variables at both bounds", where(late, is_mixed), equals(removable), 2),
+    point("restricted", "the linear term and the sum", an_active_set, equals(restricted), 2),
+    point(
+        "rebuilt", "the gradient of all variables", a_change, equals(lambda K, G, B, d: G - K[:, B] @ d), 2
+    ),
+    point("misses", "the least recently used row is dropped", requests, equals(misses), 2),
+]
+
+
+def one_left_out(rng: Generator) -> tuple[Any, ...]:
+    """Return y, C and r."""
+    _, y, C = data(rng)
+    return y, C, int(rng.integers(len(y)))
+
+
+def box_without(y: Any, C: float, r: int) -> np.ndarray:
+    """Return L and U, with both 0 at r."""
+    bounds = np.stack(box(y, C))
+    bounds[:, r] = 0.0
+    return bounds
+
+
+def solved(rng: Generator) -> tuple[Any, ...]:
+    """Return y, α and the decision values of a solved problem."""
+    K, y, C = data(rng, 30, 1.0)
+    solution = solve(problem_of(K, y, C), stop=KKTGap(1e-8), engine="numpy")
+    return y, solution.alpha.copy(), solution.decision_values.copy()
+
+
+def verdicts(y: Any, alpha: Any, h: Any) -> np.ndarray:
+    """Return 1 where α is 0, −1 for training errors and 0 elsewhere."""
+    return np.where(alpha == 0.0, 1, np.where(np.where(h >= 0.0, 1, -1) != y, -1, 0))
+
+
+def left_out_values(K: Any, y: Any, C: float) -> np.ndarray:
+    """Return the decision value of each example by the model trained without it."""
+    problem = problem_of(K, y, C)
+    solutions = (solve(problem.without(r), stop=KKTGap(1e-8), engine="numpy") for r in range(len(y)))
+    return np.array([solution.decision_values[r] for r, solution in enumerate(solutions)])
+
+
+def is_clear(K: Any, y: Any, C: float) -> bool:
+    """Whether no left-out value is near 0, and some are errors of either class."""
+    h = left_out_values(K, y, C)
+    return bool(np.abs(h).min() > 0.02 and (y[h * y < 0.0] > 0.0).any() and (y[h * y < 0.0] < 0.0).any())
+
+
+SMALL = where(lambda rng: data(rng, 14), is_clear)
+LEAVE_ONE_OUT = [
+    point("box_without", "the bounds", one_left_out, equals(box_without)),
+    point("verdicts", "what the full solution decides", solved, equals(verdicts), 2),
+    point("left_out_value", "the decision value of the left-out example",
+          lambda rng: (*data(rng, 14), int(rng.integers(14))),
+          equals(lambda K, y, C, r: left_out_values(K, y, C)[r], 0.01), 2),
+    point("leave_one_out", "the signs of all left-out examples", SMALL,
+          equals(lambda K, y, C: np.where(left_out_values(K, y, C) >= 0.0, 1, -1)), 3, 2),
+]  # fmt: skip
+
+
+def to_seed(C: float) -> Callable[[Generator], tuple[Any, ...]]:
+    """Return a function that draws K, y, C, the α of the optimum and an example r with αᵣ ≠ 0."""
+
+    def draw(rng: Generator) -> tuple[Any, ...]:
+        K, y, _ = data(rng)
+        alpha = solve(problem_of(K, y, C), engine="numpy").alpha.copy()
+        return K, y, C, alpha, int(rng.choice(np.flatnonzero(alpha)))
+
+    return draw
+
+
+def seed_of(rule: Any) -> Callable[..., np.ndarray]:
+    """Return a function of the same arguments that returns the seed of a rule."""
+
+    def seed(K: Any, y: Any, C: float, alpha: Any, r: int) -> np.ndarray:
+        problem = problem_of(K, y, C)
+        return np.asarray(rule.seed(solve(problem, engine="numpy"), problem.without(r)))
+
+    return seed
+
+
+def is_feasible(answer: Any, K: Any, y: Any, C: float, alpha: Any, r: int) -> None:
+    """Check that the seed is feasible, and no cold start."""
+    seed, (lower, upper) = numbers(answer, y.shape), box_without(y, C, r)
+    if (seed < lower).any() or (seed > upper).any() or abs(seed.sum()) > 1e-10 * C * len(y):
+        raise Lost(f"the seed leaves the box of the problem without r = {r}, or its sum is not 0.")
+    if np.abs(seed - alpha).sum() > 2.0 * abs(alpha[r]) + 1e-6:
+        raise Lost("the seed changes α by more than the weight of r and its equal among the other variables.")
+
+
+SEEDER = [
+    point("average", "feasible seeds", to_seed(1.0), is_feasible),
+    point("average", "equal shares", to_seed(100.0), equals(seed_of(AVG()))),
+    point("average", "shares that the box cuts", to_seed(0.7), equals(seed_of(AVG())), 2),
+    point("most_similar", "feasible seeds", to_seed(1.0), is_feasible),
+    point("most_similar", "one example takes all", to_seed(100.0), equals(seed_of(TOP()))),
+    point("most_similar", "several examples share", to_seed(0.7), equals(seed_of(TOP())), 2),
+]
+
+
+def three(rng: Generator) -> tuple[Any, ...]:
+    """Return K, y and C of three examples."""
+    X, y = rng.normal(size=(3, 2)), rng.permutation([1.0, -1.0, float(rng.choice([-1, 1]))])
+    return np.exp(-0.5 * ((X[:, None] - X) ** 2).sum(-1)), y, float(np.exp(rng.uniform(-2.0, 3.0)))
+
+
+def is_optimal(answer: Any, K: Any, y: Any, C: float) -> None:
+    """Check α by its duality gap."""
+    is_accurate(answer, K, y, C, 1e-9)
+
+
+def slopes(K: Any, y: Any, free: Any) -> np.ndarray:
+    """Return dα/dC and, as the last number, db/dC."""
+    bounded, m = np.setdiff1d(np.arange(3), free), len(free)
+    system = np.ones((m + 1, m + 1))
+    system[:m, :m], system[m, m] = K[np.ix_(free, free)], 0.0
+    right = np.append(-K[np.ix_(free, bounded)] @ y[bounded], -y[bounded].sum())
+    solution, rates = np.linalg.solve(system, right), y.copy()
+    rates[free] = solution[:m]
+    return np.append(rates, solution[m])
+
+
+def two_free(rng: Generator) -> tuple[Any, ...]:
+    """Return K, y and the numbers of two free variables."""
+    K, y, _ = three(rng)
+    return K, y, np.sort(rng.choice(3, 2, replace=False))
+
+
+def to_follow(rng: Generator) -> tuple[Any, ...]:
+    """Return K, y and the range of C."""
+    K, y, _ = three(rng)
+    return K, y, 0.05, 50.0
+
+
+def follows(answer: Any, K: Any, y: Any, C_min: float, C_max: float) -> None:
+    """Check the α that the rows of a path give between its breakpoints."""
+    rows = numbers(answer, (len(answer) if isinstance(answer, list) else 0, 4))
+    if not 2 <= len(rows) <= 12:
+        raise Lost(f"the path has {len(rows)} rows; the first, the last and the breakpoints need 2 to 12.")
+    if (np.diff(rows[:, 0]) < 0.0).any() or rows[0, 0] != C_min or rows[-1, 0] != C_max:
+        raise Lost(f"C does not rise from {C_min:g} to {C_max:g}.")
+    for C in np.geomspace(C_min, C_max, 80)[1:-1]:
+        alpha = np.array([np.interp(C, rows[:, 0], rows[:, k]) for k in (1, 2, 3)])
+        (lower, upper), off = box(y, C), 1e-6 * C  # breakpoints may be rounded
+        snapped = np.where(alpha < lower + off, lower, np.where(alpha > upper - off, upper, alpha))
+        gap = gap_of(y - K @ snapped, snapped, lower, upper) if abs(alpha.sum()) <= off else np.inf
+        if np.abs(snapped - alpha).max() > off or gap > 1e-5:
+            raise Lost(f"α is not optimal at C = {C:.4g}.")
+
+
+PATH = [
+    point("optimum", "three examples", three, is_optimal, 2, 8),
+    point("slopes", "two free variables", two_free, equals(slopes)),
+    point("slopes", "three free variables", lambda rng: (*three(rng)[:2], np.arange(3)), equals(slopes)),
+    point("path", "α at all C between the breakpoints", to_follow, follows, 4, 6),
+]
+
+
+# -- the project -------------------------------------------------------------------------------------------------------
+
+FIVE = {"heart": 0.05, "sonar": 0.1, "ionosphere": 0.1, "thyroid": 0.5, "monks1": 0.1}
+"""γ of the five sets of the project."""
+MOST_ROWS = 4  # rows of K that a choice may ask for
+
+
+def rule_of(call: Call) -> WorkingSetSelector:
+    """Return a selector that sends each state to the student's process and returns the pair that comes back."""
+
+    @dataclass(frozen=True)
+    class Students(WorkingSetSelector):
+        """The rule of the student."""
+
+        def select(self, state: Any) -> tuple[int, int]:
+            """Ask for a pair."""
+            if state.gap <= 0.0:
+                return -1, -1
+            asked = 0
+
+            def row(i: Any) -> np.ndarray:
+                nonlocal asked
+                asked += 1
+                if asked > MOST_ROWS or type(i) is not int or not 0 <= i < len(state.alpha):
+                    raise Lost(f"choose() asked for row {str(i)[:20]}, or for more than {MOST_ROWS} rows.")
+                return np.asarray(state.row(i))
+
+            arrays = (state.alpha, state.gradient, state.lower, state.upper, state.diagonal)
+            return pair(call(*arrays, row=row), state.alpha, state.lower, state.upper)
+
+    return Students()
+
+
+def keeps_contract(call: Call, rng: Generator) -> None:
+    """Run `check_strategy` on the student's rule."""
+    try:
+        check_strategy(rule_of(call), rng=int(rng.integers(2**31)))
+    except AssertionError as error:
+        raise Lost(str(error).split(": ", 1)[-1]) from None
+
+
+def steps_on(name: str, seed: int, rule: WorkingSetSelector) -> int:
+    """Count the steps of a rule on four times a hundred examples of a set."""
+    found, rng, steps = load(name), np.random.default_rng(seed), 0
+    for _ in range(4):
+        some = rng.permutation(len(found.y))[:100]
+        problem = DualProblem.classification(found.X[some], found.y[some], gamma=FIVE[name], C=10.0)
+        steps += solve(
+            problem, selector=rule, step=NewtonStep(), engine="numpy", shrinking=False, max_iter=5_000
+        ).iterations
+    return steps
+
+
+def ratios(call: Call, rng: Generator) -> dict[str, float]:
+    """Return the steps of the student's rule as a multiple of those of `SecondOrder`, for each set."""
+    rules, seed = (rule_of(call), SecondOrder()), int(rng.integers(2**31))
+    steps = {name: [steps_on(name, seed, rule) for rule in rules] for name in FIVE}
+    return {name: mine / theirs for name, (mine, theirs) in steps.items()}
+
+
+def beats(most: int) -> Callable[[Call, Generator], None]:
+    """Return a test that needs fewer steps than `SecondOrder` on so many sets."""
+
+    def run(call: Call, rng: Generator) -> None:
+        found = ratios(call, rng)
+        if sum(ratio < 1.0 for ratio in found.values()) < most:
+            texts = ", ".join(f"{name} {ratio:.2f}" for name, ratio in found.items())
+            raise Lost(
+                f"it needs fewer steps on fewer than {most} sets; steps as multiples of SecondOrder's: {texts}."
+            )
+
+    return run
+
+
+PROJECT = [
+    Point("choose", "the contract of a selector, as check_strategy tests it", keeps_contract, 6, 240.0),
+    Point("choose", "fewer steps than SecondOrder on at least one set", beats(1), 2, 120.0),
+    Point("choose", "fewer steps than SecondOrder on at least three sets", beats(3), 6, 120.0),
+]
+
+ASSIGNMENTS = {
+    "01_the_loop": THE_LOOP, "02_kernel_and_gradient": KERNEL_AND_GRADIENT, "03_second_order": SECOND_ORDER,
+    "04_certificate": CERTIFICATE, "05_shrinking_and_cache": SHRINKING_AND_CACHE, "06_leave_one_out": LEAVE_ONE_OUT,
+    "07_seeder": SEEDER, "08_path_of_three": PATH, "09_project": PROJECT,
+}  # fmt: skip
+"""The points of each assignment."""

@@ -1,0 +1,279 @@
+"""Grades a student's notebook: ``python -m refsvm.testing.grade assignment.ipynb [--seed N] [--json FILE]``.
+
+The grader runs the answers in another process (`refsvm.testing.student`), once for each point, and sends them problems
+drawn at random. The oracles of `refsvm.testing.assignments` then examine what comes back. The parent process holds
+oracles, score and seed, and reads nothing from the student's process but lines of JSON.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import secrets
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from hashlib import sha256
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from threading import Thread, Timer
+from typing import Any
+
+import numpy as np
+
+from refsvm.testing import student
+from refsvm.testing.assignments import ASSIGNMENTS, Lost, Point
+
+LONGEST_ANSWER = 4_000_000  # bytes
+LONGEST_CODE = 40_000  # characters of all answer cells: too few for a copy of a solver
+PRINTED = 2_000  # characters of the student's output that a report keeps
+PATIENCE = 6  # times the limit of processor time that a process may exist, for busy machines
+GB = 2**30
+
+
+@dataclass(frozen=True)
+class Grade:
+    """The points of one notebook.
+
+    Attributes
+    ----------
+    assignment : str
+        Name of the assignment.
+    points, out_of : int
+        Points reached and points available.
+    lost : list of str
+        For each lost point, a sentence that says why.
+    seed : int
+        The seed from which, together with the answers, all problems were drawn.
+    printed : str
+        The beginning of what the answers printed.
+    """
+
+    assignment: str
+    points: int
+    out_of: int
+    lost: list[str]
+    seed: int
+    printed: str
+
+
+class StudentProcess:
+    """A process that runs answers and calls one of their functions, and that ends after `seconds` of processor time."""
+
+    def __init__(self, cells: list[str], function: str, seconds: float) -> None:
+        if os.name != "posix":
+            raise OSError(
+                "the grader limits processes, which needs Linux or macOS; on Windows run it in WSL."
+            )
+        self.seconds, self.was_slow, self.printed = seconds, False, b""
+        self._folder = TemporaryDirectory()
+        reading, writing = os.pipe()
+        program = Path(student.__file__).read_text(encoding="utf-8")
+        self._process = subprocess.Popen(
+            [sys.executable, "-I", "-S", "-c", program, str(writing)],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, pass_fds=[writing],
+            cwd=self._folder.name, start_new_session=True,
+            env={"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "PYTHONHASHSEED": "0"},
+        )  # fmt: skip
+        os.close(writing)
+        self._answers = os.fdopen(reading, "rb")
+        self._timer = Timer(PATIENCE * seconds, self._end_in_time)
+        self._timer.start()
+        self._drain = Thread(target=self._keep_output, daemon=True)
+        self._drain.start()
+        limits = {
+            "RLIMIT_CPU": int(seconds), "RLIMIT_AS": 2 * GB, "RLIMIT_FSIZE": 0, "RLIMIT_NPROC": 0,
+            "RLIMIT_NOFILE": 32, "RLIMIT_CORE": 0,
+        }  # fmt: skip
+        numpy = str(Path(np.__file__).parents[1])
+        self._settings = [{"cells": cells, "function": function, "limits": limits, "numpy": numpy}]
+
+    def call(self, *arguments: Any, row: Callable[[int], np.ndarray] | None = None) -> Any:
+        """Return the plain data that the student's function returns, or raise `Lost` with a sentence."""
+        while self._settings:
+            self._send(self._settings.pop())
+        self._send([packed(each) for each in arguments] + [{"row": True}] * (row is not None))
+        while True:
+            line = self._answers.readline(LONGEST_ANSWER)
+            try:
+                answer = json.loads(line) if line.endswith(b"\n") else None
+            except (ValueError, RecursionError):
+                raise Lost("the answer is not JSON.") from None
+            if not isinstance(answer, dict):
+                raise Lost(self._why_it_ended(line))
+            if "row" not in answer or row is None:
+                break
+            self._send(packed(row(answer["row"])))
+        if "value" not in answer:
+            raise Lost(f"it raised {str(answer.get('error', 'an error'))[:300]}.")
+        return answer["value"]
+
+    def close(self) -> None:
+        """Kill the process and everything in its group."""
+        self._timer.cancel()
+        self._kill()
+        self._process.wait()
+        self._drain.join(1.0)
+        for file in (self._process.stdin, self._answers):
+            with suppress(OSError):
+                file.close()  # type: ignore[union-attr]
+        self._folder.cleanup()
+
+    def _send(self, message: Any) -> None:
+        stream: Any = self._process.stdin
+        try:
+            stream.write(json.dumps(message).encode() + b"\n")
+            stream.flush()
+        except OSError:
+            raise Lost(self._why_it_ended(b"")) from None
+
+    def _why_it_ended(self, line: bytes) -> str:
+        if self.was_slow:
+            return f"the answers ran for more than {PATIENCE * self.seconds:g} seconds."
+        if len(line) >= LONGEST_ANSWER:
+            return f"the answer has more than {LONGEST_ANSWER:,} bytes."
+        return f"the process ended without an answer: it exited, or used {self.seconds:g} seconds of processor time."
+
+    def _end_in_time(self) -> None:
+        self.was_slow = True
+        self._kill()
+
+    def _kill(self) -> None:
+        with suppress(
+            OSError
+        ):  # its process is waited for only after this, so that the number still belongs to it
+            os.killpg(self._process.pid, signal.SIGKILL)
+
+    def _keep_output(self) -> None:
+        stream: Any = self._process.stdout
+        while part := stream.read1(65_536):
+            self.printed = (self.printed + part)[:PRINTED]
+        stream.close()
+
+
+def packed(value: Any) -> Any:
+    """Return an argument as JSON can hold it."""
+    if isinstance(value, np.ndarray):
+        return {"values": value.tolist(), "dtype": value.dtype.name}
+    return value
+
+
+def answers_of(notebook: str | Path) -> tuple[str, list[str]]:
+    """Return the name of the assignment and the answer cells: code cells that begin with the comment ``# answer``.
+
+    Raises
+    ------
+    ValueError
+        If the file is not a notebook, or if its answers are too long.
+    """
+    try:
+        book = json.loads(Path(notebook).read_bytes())
+        cells = ["".join(cell["source"]) for cell in book["cells"] if cell["cell_type"] == "code"]
+        name = str(book["metadata"].get("refsvm", {}).get("assignment", ""))
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        raise ValueError(f"{notebook} is not a notebook; save it again as .ipynb.") from None
+    answers = [cell for cell in cells if cell.lstrip().lower().startswith("# answer")]
+    if sum(map(len, answers)) > LONGEST_CODE:
+        raise ValueError(
+            f"{notebook} has answers of more than {LONGEST_CODE:,} characters; a solution needs far fewer."
+        )
+    return name, answers
+
+
+def grade(notebook: str | Path, *, assignment: str | None = None, seed: int | None = None) -> Grade:
+    """Run the hidden tests of an assignment on a notebook.
+
+    Parameters
+    ----------
+    notebook : path
+        The notebook that a student handed in.
+    assignment : str, optional
+        Name of the assignment; by default the name that the notebook's metadata hold.
+    seed : int, optional
+        Seed of the random problems; by default a new one, which the result holds. The problems also depend on the
+        answers: a student who learns a seed cannot prepare for its problems, because a changed answer changes them.
+
+    Returns
+    -------
+    Grade
+        The points, and a sentence for each lost point.
+
+    Raises
+    ------
+    ValueError
+        If the file is not a notebook, or if no such assignment exists.
+
+    Notes
+    -----
+    Each point is earned in a new process, so an answer that hangs, exits or fills the memory loses this point only. The
+    process may not import refsvm, open files or start processes. It may use 2 GB of memory. These limits guard the
+    grade. Students could still hand in code that somebody else wrote. A program that corrupts the memory of its
+    own interpreter could escape the audit hook; then only the limits of the operating system hold. To grade
+    strangers, run the grader in a container.
+    """
+    name, cells = answers_of(notebook)
+    name = assignment or name
+    if name not in ASSIGNMENTS:
+        names = ", ".join(ASSIGNMENTS)
+        raise ValueError(
+            f"{notebook} belongs to the assignment {name!r}, which does not exist; choose from {names}."
+        )
+    seed = secrets.randbits(32) if seed is None else seed
+    code = int.from_bytes(sha256("\n".join(cells).encode("utf-8", "replace")).digest())
+    reached, lost, printed = 0, [], b""
+    for number, point in enumerate(ASSIGNMENTS[name]):
+        reason, output = examine(point, cells, np.random.default_rng([seed, number, code]))
+        reached += 0 if reason else point.worth
+        printed = (printed or output)[:PRINTED]
+        if reason:
+            shown = "".join(
+                sign if sign.isprintable() else " " for sign in reason
+            )  # a student may write control codes
+            lost.append(f"{point.function}, {point.what} ({point.worth}): {shown}")
+    out_of = sum(point.worth for point in ASSIGNMENTS[name])
+    return Grade(name, reached, out_of, lost, seed, printed.decode("utf-8", "replace"))
+
+
+def examine(point: Point, cells: list[str], rng: np.random.Generator) -> tuple[str, bytes]:
+    """Return why a point is lost, or an empty text; and what the answers printed."""
+    process, reason = StudentProcess(cells, point.function, point.seconds), ""
+    try:
+        point.run(process.call, rng)
+    except Lost as why:
+        reason = str(why)
+    finally:
+        process.close()
+    return reason, process.printed
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Grade one notebook from the command line; the exit code is 0 if it could be graded, whatever its points."""
+    parser = argparse.ArgumentParser(
+        prog="python -m refsvm.testing.grade", description="Grade a student's notebook."
+    )
+    parser.add_argument("notebook", help="the notebook that a student handed in")
+    parser.add_argument("--assignment", help="name of the assignment; by default the name in the notebook")
+    parser.add_argument("--seed", type=int, help="seed of the random problems; by default a new one")
+    parser.add_argument("--json", metavar="FILE", help="write the grade to this file")
+    options = parser.parse_args(arguments)
+    try:
+        result = grade(options.notebook, assignment=options.assignment, seed=options.seed)
+    except (OSError, ValueError) as error:
+        sys.stderr.write(f"{error}\n")
+        return 2
+    lines = [
+        f"{result.assignment}: {result.points} of {result.out_of} points (seed {result.seed})",
+        *result.lost,
+    ]
+    sys.stdout.write("\n".join(lines) + "\n")
+    if options.json:
+        Path(options.json).write_text(json.dumps(asdict(result), indent=1), encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,121 @@
+"""Runs a student's cells and calls a function that they define; `refsvm.testing.grade` starts this file as a program.
+
+The program cannot import refsvm: it runs without site-packages and loads NumPy from its folder. Each line of standard
+input holds one call as JSON, and the program writes each answer as a line of JSON to the pipe that its argument names.
+The parent process compares the answers, so the program never holds an expected value.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import sys
+from collections.abc import Callable
+from contextlib import suppress
+from importlib import import_module
+from typing import Any
+
+MODULES = (
+    "abc", "array", "bisect", "cmath", "collections", "contextlib", "copy", "dataclasses", "decimal", "enum",
+    "fractions", "functools", "heapq", "itertools", "math", "numbers", "operator", "queue", "random", "re",
+    "statistics", "string", "time", "types", "typing", "warnings", "numpy", "numpy.linalg", "numpy.random",
+)  # fmt: skip
+"""The modules that an answer may import."""
+
+HOOK = """
+def refuse(event, arguments):
+    text = "".__class__  # a subclass of str could replace its methods
+    if event == "import":
+        name, file = arguments[:2]
+        if not text.startswith(name, "numpy") or (file is not None and not text.startswith(file, {numpy!r})):
+            raise ImportError(f"answers may import NumPy and parts of the standard library, but not {{name}}")
+    elif event == "open":
+        path, _, flags = arguments
+        if flags & 3 or not text.startswith(path, {numpy!r}) or text.__contains__(path, ".."):
+            raise PermissionError("answers may not open files")
+    elif event == "object.__setattr__" and arguments[1] != "__code__":
+        pass
+    elif event not in {{
+        "builtins.id", "code.__new__", "compile", "exec", "function.__new__", "marshal.loads", "object.__getattr__",
+        "os.listdir", "sys._getframe", "sys._getframemodulename", "time.sleep",
+    }}:
+        raise PermissionError(f"answers may not use {{event}}")
+"""
+"""An audit hook, which no Python code can remove. It names constants only, so that nothing can be replaced in it."""
+
+
+def confine(numpy: str, limits: dict[str, int]) -> None:
+    """Give up rights: no files, no processes, little memory and time, and the audit hook."""
+    import resource
+
+    if os.geteuid() == 0:  # root could change limits and start processes
+        os.setgroups([])
+        os.setgid(65534)
+        os.setuid(65534)
+    for name, most in limits.items():
+        with suppress(OSError, ValueError):  # systems other than Linux refuse some limits
+            resource.setrlimit(getattr(resource, name), (most, most))
+    del sys.modules["resource"]
+    names: dict[str, Any] = {}
+    exec(HOOK.format(numpy=numpy + os.sep), names)
+    sys.addaudithook(names["refuse"])
+
+
+def unpacked(value: Any, ask: Callable[[int], Any]) -> Any:
+    """Return an argument: a number, an array, or the function that asks for a row of the kernel matrix."""
+    if not isinstance(value, dict):
+        return value
+    return ask if "row" in value else sys.modules["numpy"].array(value["values"], dtype=value["dtype"])
+
+
+def plain(value: Any) -> Any:
+    """Return what JSON can write of a NumPy array or scalar."""
+    if hasattr(value, "tolist"):
+        return value.tolist()
+    raise TypeError(
+        f"an answer must consist of numbers, tuples, lists and arrays, not of {type(value).__name__}"
+    )
+
+
+def run(cells: list[str], function: str, calls: Any, answers: Any) -> None:
+    """Execute the cells in order, then answer calls until there are no more."""
+
+    def ask(i: int) -> Any:
+        answers.write(json.dumps({"row": int(i)}) + "\n")
+        return unpacked(json.loads(calls.readline()), ask)
+
+    names: dict[str, Any] = {"__name__": "answers"}
+    failed = ""
+    for number, cell in enumerate(cells, 1):
+        try:
+            exec(compile(cell, f"answer cell {number}", "exec"), names)
+        except BaseException as error:  # noqa: BLE001  also SystemExit
+            failed = failed or f" (answer cell {number} raised {type(error).__name__}: {error})"
+    for line in calls:
+        try:
+            if not callable(names.get(function)):
+                raise NameError(f"the answers define no function {function}(){failed}")
+            value = names[function](*(unpacked(each, ask) for each in json.loads(line)))
+            text = json.dumps({"value": value}, default=plain)
+        except BaseException as error:  # noqa: BLE001
+            text = json.dumps({"error": f"{type(error).__name__}: {error}"[:300].rstrip(": ")})
+        answers.write(text + "\n")
+
+
+def main() -> None:
+    """Read the settings and cells, import what answers may use, and give up all rights before the first cell."""
+    calls, answers = sys.stdin, os.fdopen(int(sys.argv[1]), "w", buffering=1, encoding="utf-8")
+    sys.stdin = io.StringIO()
+    settings = json.loads(calls.readline())
+    sys.modules["ctypes"] = None  # type: ignore[assignment]
+    sys.path.append(settings["numpy"])
+    for name in MODULES:
+        import_module(name)
+    sys.path.remove(settings["numpy"])
+    confine(os.path.dirname(str(sys.modules["numpy"].__file__)), settings["limits"])  # noqa: PTH120
+    run(settings["cells"], settings["function"], calls, answers)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,123 @@
+"""The grader: solutions get all points, blank notebooks none, and no attack gets points or does harm."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+import refsvm
+from refsvm.testing import grade as grader
+from refsvm.testing.assignments import ASSIGNMENTS
+
+from ..programs import module
+
+ROOT = Path(__file__).parents[2]
+in_repository = pytest.mark.skipif(
+    not (ROOT / "docs/assignments").is_dir(), reason="the assignments are not here"
+)
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(os.name != "posix", reason="the grader limits processes")]
+
+
+@in_repository
+@pytest.mark.parametrize("name", ASSIGNMENTS)
+def test_a_solution_gets_all_points_and_a_blank_notebook_none(name, tmp_path):
+    maker = module("assignments", "docs/_ext")
+    source = ROOT / f"docs/assignments/{name}.py"
+    for solved, share in ((True, 1), (False, 0)):
+        file = tmp_path / f"{name}.ipynb"
+        file.write_text(maker.notebook(source, solved=solved), encoding="utf-8")
+        result = grader.grade(file, seed=5)
+        assert (result.points, result.assignment) == (share * result.out_of, name), result.lost
+    assert sum(
+        f"({point.worth}): " in line for point, line in zip(ASSIGNMENTS[name], result.lost, strict=True)
+    )
+
+
+SOURCE = str(Path(refsvm.__file__).parent / "testing/assignments.py")
+PROBLEM = "DualProblem.classification(y=y.astype(int), gram=K, C=C).duality_gap(alpha)"
+SITE = str(Path(refsvm.__file__).parents[1])
+BODIES = {
+    "constant": "return 1.0",
+    "another number": "return 2.0 * alpha @ K @ alpha",
+    "import of the package": f"sys.path[:0] = [{SITE!r}]\n from refsvm import DualProblem\n return PROBLEM",
+    "load of the oracle": "from importlib.machinery import SourceFileLoader\n"
+    f" SourceFileLoader('numpy.x', {SOURCE!r}).load_module()",
+    "file of the oracle": f"raise ValueError(open({SOURCE!r}).read()[:100])",
+    "file by NumPy": f"return np.fromfile({SOURCE!r}, np.uint8)",
+    "path of another class": f"P = type('P', (str,), dict(startswith=lambda *a: True))\n open(P({SOURCE!r}))",
+    "memory of the grader": "open(f'/proc/{os.getppid()}/mem', 'rb')",
+    "caught": "try:\n  import sklearn\n except BaseException:\n  return None",
+    "ended": "os._exit(0)",
+    "exit": "sys.exit(0)",
+    "patched": "json.dumps = lambda *a, **k: '{\"value\": true}'\n json.loads = json.dumps\n return 1",
+    "printed": "print('{\"value\": 1}' * 10)",
+    "written to all files": "for k in range(32):\n  try: os.write(k, b'{\"value\": 1}\\n')\n  except OSError: 0",
+    "processes": "import subprocess\n subprocess.Popen(['sleep', '1000'])",
+    "fork": "os.fork()\n time.sleep(1000)",
+    "end of the grader": "os.kill(os.getppid(), 9)",
+    "limits": "import resource",
+    "C": "import ctypes\n ctypes.CDLL(None)",
+    "objects": "import gc\n gc.get_objects()",
+    "deleted": "os.remove(CANARY)",
+    "disk": "open('x', 'w').write('x' * 10**9)",
+    "memory": "return bytearray(10**11)",
+    "hang": "while True: 0",
+    "much text": "while True: print('x' * 10**6)",
+    "long answer": "return [0] * 10**7",
+    "deep answer": "os.write(int(sys.argv[1]), b'[' * 10**6 + b'\\n')",
+    "number without end": "os.write(int(sys.argv[1]), b'{\"value\": 1' + b'0' * 10**5 + b'}\\n')",
+}
+"""Bodies of a function, each an attempt to get its point or to do harm."""
+
+
+@pytest.fixture
+def attacked(monkeypatch):
+    """An assignment of two points; the attacks replace the first function."""
+    points = [replace(point, seconds=4.0) for point in ASSIGNMENTS["04_certificate"]]
+    chosen = [point for name in ("duality_gap", "kkt_gap") for point in points if point.function == name]
+    monkeypatch.setitem(ASSIGNMENTS, "attacked", chosen)
+
+
+@pytest.mark.parametrize("attack", BODIES)
+def test_no_attack_gets_a_point_or_does_harm(attack, attacked, tmp_path, capfd):
+    canary, file = tmp_path / "canary", tmp_path / "attack.ipynb"
+    canary.write_text("here")
+    body = BODIES[attack].replace("CANARY", repr(str(canary))).replace("PROBLEM", PROBLEM)
+    code = f"# answer\nimport json, os, sys, time\nimport numpy as np\ndef duality_gap(K, y, C, alpha):\n {body}\n"
+    code += "def kkt_gap(G, alpha, lower, upper):\n return G[alpha < upper].max() - G[alpha > lower].min()\n"
+    cells = [{"cell_type": "code", "source": code}]
+    file.write_text(json.dumps({"cells": cells, "metadata": {"refsvm": {"assignment": "attacked"}}}))
+    assert grader.main([str(file), "--seed", "3", "--json", str(tmp_path / "grade.json")]) == 0
+    result = json.loads((tmp_path / "grade.json").read_text())
+    assert (result["points"], len(result["lost"])) == (1, 1)
+    assert result["lost"][0].startswith("duality_gap, ")
+    assert len(result["printed"]) <= grader.PRINTED
+    assert len(capfd.readouterr().out) < 1_000
+    assert {each.name for each in tmp_path.iterdir()} == {"canary", "attack.ipynb", "grade.json"}
+    if sys.platform == "linux":
+        assert not [each for each in Path("/proc").glob("[0-9]*/cmdline") if b"HOOK = " in read(each)]
+
+
+def read(file: Path) -> bytes:
+    try:
+        return file.read_bytes()
+    except OSError:  # the process has ended
+        return b""
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("{", "is not a notebook"),
+        ('{"cells": [], "metadata": {}}', "which does not exist; choose from 01_the_loop"),
+    ],
+)
+def test_what_is_not_an_assignment_is_refused(text, reason, tmp_path, capsys):
+    (tmp_path / "a.ipynb").write_text(text)
+    assert grader.main([str(tmp_path / "a.ipynb")]) == 2
+    assert reason in capsys.readouterr().err
