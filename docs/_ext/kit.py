@@ -56,6 +56,9 @@ OPTIONS = (
 )  # fmt: skip
 """How pandoc turns the Markdown of a deck into slides."""
 
+SIDES = {"l": r"\left", "r": r"\right"}
+"""How bars get their height from what stands between them."""
+
 KINDS = {"stepper": Stepper, "path-stepper": PathStepper, "line-stepper": LineStepper}
 PAGE = """\
 <!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
@@ -108,7 +111,7 @@ class Chapter:
     @property
     def formulas(self) -> list[str]:
         """The displayed formulas, as TeX without the full stop or comma at their end."""
-        parts = re.findall(r"(?m)^\$\$(.*)\$\$$", as_markdown(self.text).replace("\n  ", "\n"))
+        parts = re.findall(r"(?m)^ *\$\$(.*)\$\$$", as_markdown(self.text))
         parts = [re.sub(r"[\s,.]+$", "", part) for part in parts]
         return [rf"\begin{{aligned}}{part}\end{{aligned}}" if r"\\" in part and "begin" not in part else part
                 for part in parts]  # fmt: skip
@@ -167,6 +170,7 @@ def slides(chapter: Chapter, run: str = "") -> str:
         lambda found: taken(chapter, found[1], found[2] or "", run),
         outline(chapter),
     )
+    text = re.sub(r"\\[bB]igg?([lr])\\([lr])Vert", lambda found: SIDES[found[1]] + rf"\{found[2]}Vert", text)
     titles = [section.title for section in chapter.sections]
     parts = re.split(r"(?m)^# (.*)\n", text)
     for title in parts[1::2]:
@@ -180,6 +184,13 @@ def slides(chapter: Chapter, run: str = "") -> str:
         named.append(re.sub(r"(?m)^## (.*?)(?: \{(.*)\})?$", rf'## \1 {{section="{shown}" \2}}', part))
     title = as_markdown(chapter.title).replace('"', "'")
     return TITLE.format(title=title, number=chapter.number) + "".join(named)
+
+
+def fenced(text: str, language: str = "") -> str:
+    """Return code or output as a block whose letters are as large as the slide allows, at most 26 pixels."""
+    lines = text.split("\n")
+    size = min(26.0, 1136 / (0.603 * max(map(len, lines))), 500 / (1.32 * len(lines)))
+    return f'```{{{language}style="font-size:{size:.1f}px"}}\n{text}\n```'
 
 
 def formula(chapter: Chapter, part: str, run: str) -> str:
@@ -197,14 +208,16 @@ def printed(chapter: Chapter, part: str, run: str) -> str:
     """Return what a block of code printed, the first block whose output contains a part."""
     outputs = re.findall(r"(?m)^ \.\. code-block:: none\n\n((?:    .*\n|\s*\n)+)", run)
     found = [re.sub(r"(?m)^    ", "", each).strip("\n").rstrip() for each in outputs if part in each]
-    return f"```\n{found[0] if found else f'(what the chapter prints: {part})'}\n```"
+    return fenced(found[0] if found else f"(what the chapter prints: {part})")
 
 
 def code(chapter: Chapter, name: str, run: str) -> str:
-    """Return the source of a function of a chapter."""
+    """Return the source of a function of a chapter, without its docstring."""
     for block in (block for section in chapter.sections for block in section.code if f"def {name}(" in block):
         node = next(each for each in ast.parse(block).body if getattr(each, "name", "") == name)
-        return f"```python\n{ast.get_source_segment(block, node)}\n```"
+        lines = ast.get_source_segment(block, node).split("\n")
+        first = node.body[1].lineno - node.lineno if ast.get_docstring(node) else 1
+        return fenced("\n".join([lines[0], *lines[first:]]), ".python ")
     raise ExtensionError(f"The slides of {chapter.stem} show the function {name}, which the chapter lacks.")
 
 
@@ -229,7 +242,8 @@ def numbered(chapter: Chapter, what: str, which: str) -> str:
         return "**Exercise " + as_markdown(item).replace(". ", ".** ", 1)
     if what == "stepper":
         return f"[The stepper](steppers/{chapter.stem}_{number}.html){{target=_blank}}"
-    return as_markdown(re.sub(TABLE, table, item))
+    pages = re.sub(r":doc:`/(\w+)`", lambda found: found[1].replace("_", " "), item)
+    return as_markdown(re.sub(TABLE, table, pages))
 
 
 TAKEN = {"formula": formula, "printed": printed, "code": code, "known": known}
@@ -244,6 +258,16 @@ def reveal() -> Path | None:
     """Return the folder of reveal.js in the package sphinx-revealjs, if this is installed."""
     package = find_spec("sphinx_revealjs")
     return Path(package.origin).parent / "_static" / "revealjs" if package else None
+
+
+def mended(html: str) -> str:
+    """Return slides whose accents every browser draws, without a new line between a formula and the comma behind it."""
+    for combining, alone in (("\u0302", "^"), ("\u0303", "~")):
+        html = html.replace(
+            f'<mo accent="true">{combining}</mo>', f'<mo accent="true" stretchy="false">{alone}</mo>'
+        )
+    formula = r'(<math display="inline"(?:(?!</math>).)*</math>)([.,:;?!)]+)'
+    return re.sub(formula, r'<span class="whole">\1\2</span>', html, flags=re.DOTALL)
 
 
 def make_slides(source: Path, folder: Path) -> list[str]:
@@ -267,6 +291,8 @@ def make_slides(source: Path, folder: Path) -> list[str]:
                 f"--output={chapter.stem}.html",
             ]
             subprocess.run(command, cwd=folder, check=True)
+            html = folder / f"{chapter.stem}.html"
+            html.write_text(mended(html.read_text(encoding="utf-8")), encoding="utf-8")
     shutil.copy(LECTURES / "slides" / "slides.css", folder)
     if found:
         for part in ("dist/reset.css", "dist/reveal.css", "dist/reveal.js", "dist/theme/white.css",

@@ -27,7 +27,7 @@ def test_slides_take_only_what_the_chapters_have(kit):
     """Formulas, figures, code and exercises that an outline names are found; nothing of reST is left."""
     for chapter in kit.chapters():
         text = kit.slides(chapter)
-        assert chapter.number > 2 or (kit.LECTURES / "slides" / f"{chapter.stem}.md").is_file()
+        assert chapter.number > 12 or (kit.LECTURES / "slides" / f"{chapter.stem}.md").is_file()
         assert not re.search(r"(?m):[\w:]+:`|^ *\.\. [\w-]+::|`_|^\{\w+[:}]", text)
         named = {int(number) for number in re.findall(rf"figures/{chapter.stem}_(\d+)\.svg", text)}
         assert named == set(range(1, 1 + len(chapter.figures)))
