@@ -27,6 +27,10 @@ LEAST_ROWS: Final = 8
 _NAN: Final = ("nan", "NaN", "NAN", "-nan", "-NaN")
 _DECIMAL_COMMA: Final = re.compile(r"[+-]?\d*,\d+(?:[eE][+-]?\d+)?").fullmatch
 _POINT: Final = re.compile(r"[+-]?\d*\.\d*(?:[eE][+-]?\d+)?").fullmatch
+_NUMBER: Final = re.compile(
+    r"[+-]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?|inf(?:inity)?)", re.IGNORECASE
+).fullmatch
+"""A number as other programs write it; `float` also accepts 1_0, and pandas rounds some last digits wrongly."""
 _THOUSANDS: Final = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}").fullmatch
 _INDEX: Final = re.compile(r"(unnamed: \d+|index|level_0|id|row\.?names?)?", re.IGNORECASE).fullmatch
 """Names that pandas and R give to a column of row numbers, which they write without a name."""
@@ -195,10 +199,7 @@ def cells_of(path: Source, delimiter: str | None = None, least: int = 2) -> Cell
     # spreadsheets write the delimiter into the file, which overrides the guess
     between = delimiter or above.delimiter or delimiter_of(body)
     top = [row for row in islice(_rows(path, body, between, skipped + 1, strict=False), 20) if row] or [[]]
-    if (
-        mode(map(len, top[1:] or top)) == len(top[0]) + 1
-        and pd.Series(pd.to_numeric(top[0], errors="coerce")).isna().any()
-    ):
+    if mode(map(len, top[1:] or top)) == len(top[0]) + 1 and not all(map(_NUMBER, top[0])):
         body = f'""{between}{body}'  # R does not name the column with its row names
     _refuse_ragged(path, body, between, skipped + 1, least)
     frame = pd.read_csv(
@@ -212,7 +213,7 @@ def cells_of(path: Source, delimiter: str | None = None, least: int = 2) -> Cell
     texts = texts[rows]
     if between != ",":
         _replace_commas(texts)
-    numbers = np.array(pd.to_numeric(texts.ravel(), errors="coerce"), dtype=np.float64)
+    numbers = np.array([float(cell) if _NUMBER(cell) else np.nan for cell in texts.ravel().tolist()])
     # written NaN becomes infinite here, to distinguish it from text that is not a number
     unknown = np.flatnonzero(np.isnan(numbers))
     numbers[unknown[[text in _NAN for text in texts.ravel()[unknown]]]] = np.inf

@@ -118,7 +118,8 @@ def encoded(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         if first < last and (is_last | (y == first)).all() and first.is_integer() and last.is_integer():
             return np.array([first, last]), is_last.astype(np.int64)
     classes, codes = classes_of(y)
-    if y.dtype.kind in "biuU":  # integers and strings are always valid names of classes
+    # integers and strings are always valid names of classes
+    if y.dtype.kind in "biuU" or (y.dtype.kind == "f" and (y == np.rint(y)).all()):
         warn_of_many_classes(classes, len(y))
     else:
         check_classification_targets(y)

@@ -25,7 +25,7 @@ def test_prices_are_not_taken_for_classes_without_a_word(call):
     y = 300_000.0 + np.random.default_rng(0).permutation(60)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        with pytest.raises(UserWarning, match=r"different labels|unique classes"):
+        with pytest.raises(UserWarning, match="different labels"):
             call(np.arange(60.0)[:, None], y)
 
 

@@ -494,7 +494,7 @@ SLIPS: dict[Any, dict[str, tuple[Any, ...]]] = {
     },
     Alternating: {
         "array": ({"length": lambda self, state, i, j: np.array([state.high])}, r"length\(\) returned .*array\(",
-                  "only .* arrays can be converted"),
+                  "only .* arrays can be converted|Conversion of an array"),
         "forgets to return": ({"length": lambda self, state, i, j: None}, r"length\(\) returned None",
                               "'float' and 'NoneType'"),
         "momentum": ({"uses_momentum": True},

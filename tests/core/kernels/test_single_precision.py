@@ -70,7 +70,7 @@ def test_far_examples_are_multiplied_in_double_precision():
 
 @needs_jit
 def test_products_of_sparse_float32_data_are_float32_sums():
-    Z = pytest.importorskip("scipy.sparse").random_array((30, 9), density=0.5, rng=0, format="csr")
+    Z = pytest.importorskip("scipy.sparse").random_array((30, 9), density=0.5, random_state=0, format="csr")
     products = SparseProducts(Z.astype(np.float32), table_from=0)
     assert products.by_columns
     found = products.of(products.Z, None, np.empty((30, 30), np.float32))

@@ -68,7 +68,7 @@ def test_the_table_gives_the_same_for_all_columns_and_for_some():
 @pytest.mark.parametrize("real", [np.float64, np.float32])
 def test_compiled_products_with_few_entries_have_the_bits_of_scipy(kind, real, monkeypatch):
     rng = np.random.default_rng(0)
-    X = scipy_sparse.random_array((80, 5000), density=0.01, rng=rng, format="csr", dtype=real)
+    X = scipy_sparse.random_array((80, 5000), density=0.01, random_state=rng, format="csr", dtype=real)
     X.indices, X.indptr = X.indices.astype(kind), X.indptr.astype(kind)
     assert fastest().sparse is not None
     of_scipy, products = SparseProducts(X), SparseProducts(X)
@@ -160,7 +160,9 @@ def test_a_wide_problem_has_the_solution_of_its_columns_in_use():
 def test_scipy_multiplies_by_8_mib_of_dense_columns_at_a_time(d, heights):
     """2²³ bytes hold 8 dense examples of 2¹⁷ features."""
     found = []
-    data = scipy_sparse.random_array((20, d), density=0.06, format="csr", rng=np.random.default_rng(0))
+    data = scipy_sparse.random_array(
+        (20, d), density=0.06, format="csr", random_state=np.random.default_rng(0)
+    )
 
     class Examples:
         def __getitem__(self, rows):
