@@ -309,12 +309,15 @@ def result_of(table: TaskTable) -> LeaveOneOut:
     is_unsolved = np.zeros(len(known), dtype=bool)
     is_unsolved[[r for r, _ in table.unsolved]] = True
     each: Any = slice(None) if table.values.shape[1] > 1 else 0
+    width = max(map(len, {*table.decided.flat}))  # `astype(str)` would convert each entry twice to find it
     # the prediction is the sign of h(xᵣ), or the class with most votes of the pairs
     values = np.where(np.isnan(table.values), table.signs, table.values)
-    is_open = (table.decided == "") | (table.decided == "tie") | (table.decided == "limit")
+    predictions = task.predicted(values, known)
+    for name in ("", "tie", "limit"):
+        values[table.decided == name] = np.nan
     return LeaveOneOut(
-        kind=task.kind, classes=task.classes, predictions=task.predicted(values, known), labels=task.labels,
-        decided_by=table.decided[:, each].astype(str), decision_values=table.values[:, each],
+        kind=task.kind, classes=task.classes, predictions=predictions, labels=task.labels,
+        decided_by=table.decided[:, each].astype(f"U{width}"), decision_values=table.values[:, each],
         iterations=sum(full.iterations for full in fulls) + int(table.iterations.sum()),
         round_iterations=table.iterations.sum(axis=1),
         kernel_rows=task.rows_computed + sum(family.rows.computed for family in table.families),
@@ -324,5 +327,5 @@ def result_of(table: TaskTable) -> LeaveOneOut:
         engine=next((each for each in [*(it.used for it in table.families), *(it.engine for it in fulls)] if each), ""),
         gap_rule_kept=all(table.rule_kept) if table.rule_kept else None, traces=table.traces, weights=task.weights,
         is_solved=known & ~is_unsolved, machine=task.machine,
-        sides=np.where(is_open, np.nan, values), is_proved=table.proved[:, each],
+        sides=values, is_proved=table.proved[:, each],
     )  # fmt: skip

@@ -36,6 +36,9 @@ from refsvm.core.stopping.midpoint import EXCESS
 PLAIN: Final = (NoneType, BallRule, KKTGap)
 """Types of stopping rules for which rounds may end at the KKT gap."""
 
+SLICE_ENTRIES: Final = 2**16
+"""Largest number of entries of an array of pairs and examples that `elsewhere` computes at once: 512 KiB."""
+
 
 class SolvedPair(NamedTuple):
     """The machine of all examples of a pair of classes: α, G, steps and seconds."""
@@ -89,27 +92,34 @@ class SmallPairs:
         task, table, K = self.task, self.table, self.task.gram.dense
         assert K is not None
         for stack in stacks(task.gram, task.codes, task.C, self.options.cache_mb):
-            began, problems = time.perf_counter(), stack.problems
+            began, rounding = time.perf_counter(), task.gram.facts.rounding
             stands = stack.solve(self.backend, self.options.rules, MOST_STEPS)
-            own = left_out(stack, self.backend, self.round_rules, task.gram.facts.rounding)
-            others = elsewhere(stack, K, task.gram.facts.rounding)
-            # the entries of the pair's own examples are not read, because `own` decides them
-            np.put_along_axis(others.names, stack.rows, TIE, axis=1)
-            some = np.flatnonzero(stands & (own.names != "").all(axis=1) & (others.names != "").all(axis=1))
-            numbers, rows = stack.numbers[some], stack.rows[some]
-            cells = rows, numbers[:, None]
-            for name, ours, theirs in (
-                ("decided", own.names, others.names), ("values", own.values, others.values),
-                ("iterations", own.steps, others.steps), ("proved", own.names != TIE, others.names != TIE),
-            ):  # fmt: skip
-                column = getattr(table, name)
-                column[:, numbers] = theirs[some].T
-                column[cells] = ours[some]
-            seconds = (time.perf_counter() - began) / max(1, len(some))
-            counts = problems.results[some, STEPS].astype(np.int64).tolist()
-            pairs = zip(numbers.tolist(), problems.alpha[some], problems.gradient[some], counts, strict=True)
-            self.solved |= {number: SolvedPair(a, G, count, seconds) for number, a, G, count in pairs}
-            yield rows.size
+            own = left_out(stack, self.backend, self.round_rules, rounding)
+            seconds = (time.perf_counter() - began) / len(stands)
+            few = max(1, SLICE_ENTRIES // len(K))
+            for part in (slice(first, first + few) for first in range(0, len(stands), few)):
+                problems, rows, ours = stack.problems.part(part), stack.rows[part], own.part(part)
+                others = elsewhere(problems, rows, K, rounding)
+                # the entries of the pair's own examples are not read, because `own` decides them
+                np.put_along_axis(others.names, rows, TIE, axis=1)
+                some = np.flatnonzero(
+                    stands[part] & (ours.names != "").all(axis=1) & (others.names != "").all(axis=1)
+                )
+                numbers = stack.numbers[part][some]
+                cells = rows[some], numbers[:, None]
+                for name, inside, outside in (
+                    ("decided", ours.names, others.names), ("values", ours.values, others.values),
+                    ("iterations", ours.steps, others.steps), ("proved", ours.names != TIE, others.names != TIE),
+                ):  # fmt: skip
+                    column = getattr(table, name)
+                    column[:, numbers] = outside[some].T
+                    column[cells] = inside[some]
+                counts = problems.results[some, STEPS].astype(np.int64).tolist()
+                pairs = zip(
+                    numbers.tolist(), problems.alpha[some], problems.gradient[some], counts, strict=True
+                )
+                self.solved |= {number: SolvedPair(a, G, count, seconds) for number, a, G, count in pairs}
+            yield stack.rows.size
 
     def solution(self, part: LeftOutMachine, pair: SolvedPair) -> Solution:
         """Return the solution on all examples of a pair, in the form that `refsvm.solve` returns."""
@@ -134,6 +144,10 @@ class Decided(NamedTuple):
     names: np.ndarray
     values: np.ndarray
     steps: np.ndarray
+
+    def part(self, which: slice) -> Decided:
+        """Return the decisions of some of the machines."""
+        return Decided(*(each[which] for each in self))
 
 
 def left_out(stack: Stack, backend: SmallBackend, rules: Any, rounding: float) -> Decided:
@@ -171,16 +185,15 @@ def left_out(stack: Stack, backend: SmallBackend, rules: Any, rounding: float) -
         row, own = problems.kernels[at, r[:, None], rest], problems.kernels[p, r, r]
         f = (rounds.alpha * row).sum(axis=1)
         signs, values[p, r] = signs_of_rounds(rounds, row, own, f, rounding)
-        named = np.where(problems.alpha[p, r] == 0.0, ZeroAlpha.name, "kkt").astype(object)
+        named = np.array(["kkt", ZeroAlpha.name], dtype=object)[(problems.alpha[p, r] == 0.0).astype(np.intp)]
         named[signs == 0], named[np.isnan(signs) | ~stands] = TIE, ""
         names[p, r] = named
     return Decided(names, values, steps)
 
 
-def elsewhere(stack: Stack, K: np.ndarray, rounding: float) -> Decided:
+def elsewhere(problems: SmallProblems, rows: np.ndarray, K: np.ndarray, rounding: float) -> Decided:
     """Decide each example of other classes by the machine of each pair, which was not trained on the example."""
-    problems, diagonal = stack.problems, K.diagonal()
-    f = sums(K, stack.rows, problems.alpha)
+    f = sums(K, rows, problems.alpha)
     bounds = Bounds(problems, rounding)
     sizes = np.sqrt(np.abs(np.diagonal(problems.kernels, axis1=1, axis2=2)))
     rho, ends = np.sqrt(bounds.delta * (1.0 + EXCESS))[:, None], []
@@ -188,14 +201,15 @@ def elsewhere(stack: Stack, K: np.ndarray, rounding: float) -> Decided:
         over = np.maximum(rho - 0.5 * room * sizes, 0.0) ** 2
         more = np.divide(over, room, np.full(over.shape, np.inf), where=room > 0.0)
         ends.append(problems.gradient + side * (rho * sizes + more))
-    size = np.sqrt(np.abs(diagonal))
+    size = np.sqrt(np.abs(K.diagonal()))
     off = bounds.at(size)
     reach = rho * size * (1.0 + EXCESS) + off
     error = bounds.at(sizes)
     low, high = (ends[0] - error).max(axis=1)[:, None], (ends[1] + error).min(axis=1)[:, None]
     signs = (f + low > reach) * 1.0 - (f + high < -reach)
     signs[(signs == 0.0) & ~bounds.is_tie(f, off + error.max(axis=1)[:, None])] = np.nan
-    names = np.full(f.shape, OTHER_CLASS, dtype=object)
+    names = np.empty(f.shape, dtype=object)
+    names[:] = OTHER_CLASS  # `np.full` would make a text for each entry, of 60 bytes
     names[signs == 0.0], names[np.isnan(signs)] = TIE, ""
     return Decided(names, of_signs(f + problems.intercept[:, None], signs), np.zeros(f.shape, dtype=np.int64))
 

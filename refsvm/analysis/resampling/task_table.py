@@ -133,7 +133,7 @@ class TaskTable:
             return
         signs = signs_elsewhere(table, part.gram, part.examples, others)
         self.proved[others, column] = signs != 0
-        self.decided[others, column] = np.where(signs == 0, TIE, OTHER_CLASS)
+        self.decided[others[signs == 0], column] = TIE
         for r, sign in zip(others[signs != 0].tolist(), signs[signs != 0].tolist(), strict=True):
             self.values[r, column] = of_sign(float(self.values[r, column]), sign)
 
@@ -144,8 +144,9 @@ class TaskTable:
         if under_way:
             self._copy(*under_way)
             count += under_way[1].count()
-        known = (self.decided != "").all(axis=1)
-        if self.task.kind == CLASSIFICATION and known.any():
+        # an example has a prediction only after the last pair; the search for one would read the whole table
+        is_last = len(self.fulls) + 1 >= self.values.shape[1]
+        if is_last and self.task.kind == CLASSIFICATION and (known := (self.decided != "").all(axis=1)).any():
             values = np.where(np.isnan(self.values), self.signs, self.values)
             wrong = int((self.task.predicted(values, known) != self.task.labels).sum())
         self.progress.tell(count, wrong)

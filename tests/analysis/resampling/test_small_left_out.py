@@ -81,6 +81,18 @@ def test_proved_ties_need_no_rounds(monkeypatch):
     assert (found.decided_by == "tie").any()
 
 
+def test_slices_of_pairs_keep_the_results_and_share_their_texts(monkeypatch):
+    X, y, _ = examples(0, (3,) * 12, 0.3)
+    whole, tables = leave_one_out(X, y), []
+    monkeypatch.setattr("refsvm.analysis.resampling.small_left_out.SLICE_ENTRIES", 200)
+    monkeypatch.setattr(MODULE, "warn_of", lambda table, _: tables.append(table))
+    found = leave_one_out(X, y)
+    for name in ("decided_by", "decision_values", "sides", "is_proved", "predictions"):
+        np.testing.assert_array_equal(getattr(found, name), getattr(whole, name))
+    # a text for each entry would take more memory than the answer
+    assert len({id(each) for each in tables[0].decided.flat}) < 20
+
+
 def test_rounds_are_left_to_pairs_that_are_not_small(monkeypatch):
     X, y, _ = examples(0, (70, 3, 3), 0.8)
     options = {"kernel": RBF(0.5), "engine": FAST}
