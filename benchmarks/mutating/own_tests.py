@@ -60,7 +60,7 @@ FOLDERS: Final[dict[str, tuple[str, ...]]] = {
     "cli": ("tests/cli",),
     "display": ("tests/display",),
     "estimators": ("tests/estimators",),
-    "core/solver": ("tests/core/solver",),
+    "core/solver": ("tests/core/solver", "tests/test_any_problem.py", "tests/test_properties.py"),
     "core/rounds": ("tests/core/rounds",),
     "analysis/resampling": ("tests/analysis/resampling", "tests/core/rounds"),
 }

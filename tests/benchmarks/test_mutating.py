@@ -55,6 +55,6 @@ def test_a_test_that_runs_the_first_line_of_a_condition_alone_is_tried_on_the_ot
 def test_folders_and_mutants_are_of_files_that_are_there(own_tests):
     root = BENCHMARKS.parent
     for folder, tests in own_tests.FOLDERS.items():
-        assert all(any((root / each).glob("*.py")) for each in (f"refsvm/{folder}", *tests)), folder
+        assert all((root / each).exists() for each in (f"refsvm/{folder}", *tests)), folder
     reasons = tomllib.loads((BENCHMARKS / "mutants.toml").read_text(encoding="utf-8"))["reasons"]
     assert [key for key in reasons if not (root / key.partition(":")[0]).is_file()] == []

@@ -4,7 +4,6 @@ import json
 import platform
 from dataclasses import replace
 from functools import partial
-from importlib import import_module
 from pathlib import Path
 
 import numpy as np
@@ -63,43 +62,6 @@ def test_a_new_version_repeats_the_runs(store, monkeypatch):
     assert echoes(store).run() == 24
     monkeypatch.setattr("refsvm.__version__", "999")
     assert echoes(store).run() == 24
-
-
-MODULE = """
-from dataclasses import dataclass
-from refsvm import NewtonStep, SecondOrder, StepRule
-from refsvm.experiment import Strategy
-FACTOR = 1.0
-
-@dataclass(frozen=True)
-class Scaled(StepRule):
-    inner: object = None
-    def length(self, state, i, j): return FACTOR
-
-@dataclass(frozen=True)
-class Mine(Strategy):
-    step: object = None
-    def run(self, instance): return {"factor": FACTOR}
-"""
-
-
-def test_a_rule_that_was_edited_makes_another_run(tmp_path, monkeypatch):
-    """The file of the strategy, of its rules, of the rules in these and of the kernel count; nothing else does."""
-    monkeypatch.syspath_prepend(tmp_path)
-    (tmp_path / "mine_of_test.py").write_text(MODULE)
-    (tmp_path / "other_of_test.py").write_text(MODULE)
-    mine, other = import_module("mine_of_test"), import_module("other_of_test")
-    parts = [
-        mine.Mine("a"), other.Mine("a", mine.Scaled()), other.Mine("a", other.Scaled(mine.Scaled())),
-        other.Mine("a", (other.Scaled(), mine.Scaled())),
-    ]  # fmt: skip
-    before = [code_of(each) for each in parts]
-    untouched = code_of(smo()), code_of(other.Mine("a"), RBF(0.5))
-    with_kernel = code_of(smo(), mine.Scaled())
-    (tmp_path / "mine_of_test.py").write_text(MODULE.replace("1.0", "0.5"))
-    assert not set(before) & {code_of(each) for each in parts}
-    assert with_kernel != code_of(smo(), mine.Scaled())
-    assert untouched == (code_of(smo()), code_of(other.Mine("a"), RBF(0.5)))
 
 
 def test_an_edit_of_the_package_makes_another_run_where_it_computes(tmp_path, monkeypatch):

@@ -13,9 +13,7 @@ import refsvm
 from refsvm import (
     RBF,
     DualProblem,
-    Greedy,
     KKTGap,
-    MaximumGain,
     MostViolatingPair,
     Rounds,
     Seeder,
@@ -31,7 +29,7 @@ from refsvm.datasets import make_chessboard
 from refsvm.testing import SHRINK_EARLY, check_strategy
 from refsvm.testing.contract import infeasibility
 
-from ...catalogue import PROBLEMS, RULES, combinations
+from ...catalogue import PROBLEMS, RULES
 from ...settings import FAST
 from .plain import PLAIN
 
@@ -39,13 +37,8 @@ EASY = {name: known for name, known in PROBLEMS.items() if not known.hard and no
 LARGE = [name for name, known in PROBLEMS.items() if known.large]
 CONVEX = {name: known for name, known in EASY.items() if known.psd}
 ANSWERED = [name for name, known in PROBLEMS.items() if known.objective is not None]
-COMBINATIONS = list(combinations())
 BASES = WorkingSetSelector, StepRule, StoppingRule, Seeder
 pytestmark = pytest.mark.filterwarnings("ignore:The kernel is not positive semi-definite")
-
-
-def stalls(selector: WorkingSetSelector) -> bool:
-    return isinstance(selector, MaximumGain)
 
 
 # -- the catalogue -----------------------------------------------------------------------------------------
@@ -105,28 +98,6 @@ def test_small_problems_are_shrunk_here(engine, monkeypatch):
     assert max(sizes) < PLAIN.n
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(("shrinking", "tol"), [(False, 1e-8), (SHRINK_EARLY, 1e-6)], ids=["plain", "shrunk"])
-@pytest.mark.parametrize(("selector", "step"), COMBINATIONS, ids=repr)
-def test_all_rules_reach_the_same_objective(selector, step, shrinking, tol):
-    names, near = (
-        [name for name in CONVEX if not shrinking or "1e12" not in name],
-        1e-5 if shrinking else 1e-8,
-    )
-    if isinstance(selector, Greedy) and FAST != "numba" and not shrinking:
-        names = ("xor", "any box", "banana")
-    rules = {"selector": selector, "step": step, "stop": KKTGap(tol), "shrinking": shrinking}
-    for name in names:
-        problem, best = PROBLEMS[name].problem, reference(name)
-        solution = solve(problem, **rules, engine=FAST, max_iter=100_000 if shrinking else None)
-        if stalls(selector) and solution.status is Status.STALLED:
-            assert solution.objective <= best.objective + 1e-8 * abs(best.objective), name
-            continue
-        assert solution.status is Status.CONVERGED, name
-        assert solution.objective == pytest.approx(best.objective, rel=near), name
-        assert problem.kkt_gap(solution.alpha) <= 1.01 * tol + rounding(problem), name
-
-
 def reference(name: str, cache: dict = {}):  # noqa: B006
     if name not in cache:
         cache[name] = solve(PROBLEMS[name].problem, stop=KKTGap(1e-10), engine=FAST, shrinking=False)
@@ -139,19 +110,6 @@ def rounding(problem: DualProblem) -> float:
     return 1e-15 * problem.n * min(largest, 1e6)
 
 
-@pytest.mark.parametrize("name", EASY)
-def test_solutions_are_feasible_and_solved(name, engine, shrinking):
-    problem = PROBLEMS[name].problem
-    solution = solve(problem, stop=KKTGap(1e-5), engine=engine, shrinking=shrinking)
-    assert solution.status is Status.CONVERGED
-    assert infeasibility(problem, solution.alpha) <= 1e-13
-    assert problem.kkt_gap(solution.alpha) <= 1e-5 * (1 + 1e-6) + rounding(problem)
-    np.testing.assert_allclose(solution.gradient, problem.gradient(solution.alpha), atol=1e-7)
-    assert solution.engine == engine
-    if PROBLEMS[name].psd:
-        assert solution.duality_gap >= -1e-9 * abs(solution.primal_objective)
-
-
 @pytest.mark.parametrize("name", [*CONVEX, *LARGE])
 def test_shrinking_does_not_change_the_answer(name):
     problem = PROBLEMS[name].problem
@@ -160,16 +118,6 @@ def test_shrinking_does_not_change_the_answer(name):
     assert shrunk.objective == pytest.approx(reference(name).objective, rel=1e-8)
     assert infeasibility(problem, shrunk.alpha) <= 1e-13
     assert problem.kkt_gap(shrunk.alpha) <= 1.01e-8 + rounding(problem)
-
-
-@pytest.mark.parametrize("name", EASY)
-def test_a_warm_start_at_the_optimum_takes_no_step(name, engine, shrinking):
-    problem = PROBLEMS[name].problem
-    solved = solve(problem, stop=KKTGap(1e-6), engine=engine, shrinking=shrinking)
-    again = solve(problem, stop=KKTGap(1.001e-6), engine=engine, shrinking=shrinking, start=solved.alpha)
-    assert again.iterations == 0
-    assert again.status is Status.CONVERGED
-    np.testing.assert_array_equal(again.alpha, solved.alpha)
 
 
 def test_a_long_solve_is_no_worse_a_start():
@@ -185,29 +133,6 @@ def test_a_long_solve_is_no_worse_a_start():
     np.testing.assert_allclose(again.alpha, solved.alpha, rtol=1e-9)
     for bound in (problem.lower, problem.upper):
         np.testing.assert_array_equal(again.alpha == bound, solved.alpha == bound)
-
-
-def test_a_start_elsewhere_leads_to_the_same_optimum(engine, shrinking):
-    cold = solve(PLAIN, stop=KKTGap(1e-9), engine=engine, shrinking=shrinking)
-    start = PLAIN.feasible(10.0 * np.random.default_rng(0).normal(size=30))
-    warm = solve(PLAIN, stop=KKTGap(1e-9), engine=engine, shrinking=shrinking, start=start)
-    assert warm.iterations > 0
-    assert warm.objective == pytest.approx(cold.objective, rel=1e-10)
-
-
-@pytest.mark.parametrize("rows", [2, 5])
-def test_a_small_cache_costs_rows_and_changes_nothing(rows, engine):
-    large = solve(PLAIN, engine=engine, shrinking=False, trace=True)
-    small = solve(PLAIN, engine=engine, shrinking=False, trace=True, cache_mb=(rows + 0.5) * 240 / 2**20)
-    assert small.kernel_rows > large.kernel_rows
-    for name in ("i", "j", "step"):
-        np.testing.assert_array_equal(small.trace[name], large.trace[name])
-    np.testing.assert_allclose(small.alpha, large.alpha)
-
-
-def test_a_small_cache_does_not_change_the_answer_of_shrinking(engine):
-    small = solve(PLAIN, stop=KKTGap(1e-8), engine=engine, cache_mb=3 * 240 / 2**20)
-    assert small.objective == pytest.approx(solve(PLAIN, stop=KKTGap(1e-8)).objective, rel=1e-9)
 
 
 def test_the_options_of_iterate_are_those_of_solve():
