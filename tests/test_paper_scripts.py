@@ -260,49 +260,6 @@ def test_parts_of_the_sets_do_not_take_the_place_of_all_of_them(script, monkeypa
         script("loo_stopping").main()
 
 
-def test_the_history_of_a_page_tells_what_measured_a_section_without_a_line(tmp_path, monkeypatch, script):
-    """The oldest revision with its tables, however they are spaced; not one whose head keeps the section."""
-    measured_by = script("measured_by")
-    monkeypatch.setattr(measured_by, "ROOT", tmp_path)
-    page = tmp_path / "page.md"
-    settings = ("-c", "user.name=a", "-c", "user.email=a@b")
-    measured_by._git("init", "-q")
-
-    def committed(version, load, row, kept=""):
-        machine = f"a machine with 2 cores (AMD EPYC), at a load of at most {load}"
-        head = f"Written with refsvm {version}, Python 3.{kept} On {machine}."
-        sections = f"## A\n\n| a |\n|---|\n|{row}|\n\n## B\n\n| b |\n"
-        page.write_text(f"# Page\n\n{head}\n\n{sections}", encoding="utf-8")
-        measured_by._git("add", "page.md")
-        measured_by._git(*settings, "commit", "-q", "-m", version)
-        return measured_by.commit()
-
-    committed("0.1.0", "1.1", "1")
-    kept = " Kept from `script`: A (seconds were taken while other work was running)."
-    committed("0.1.1", "1.2", "2", kept=kept)
-    second = committed("0.2.0", "1.3", " 2")
-    committed("0.3.0", "1.4", "  2  ")
-    core = "AMD EPYC, one core of 2, load of at most 1.3 (from the head of the page of that commit)"
-    line = f"*refsvm 0.2.0 (commit {second}); {core}.*"
-    text = measured_by.completed(page)
-    assert measured_by.line_of(measured_by.sections(text)["A"]) == line
-    counted = text.replace(line, "*refsvm 0.3.0 (commit abc1234); AMD EPYC, one core of 2.*")
-    page.write_text(counted, encoding="utf-8")
-    assert f"commit abc1234); AMD EPYC, one core of 2; {measured_by.COUNTS}.*" in measured_by.completed(page)
-    page.write_text(counted.replace("| a |", "| CPU seconds |"), encoding="utf-8")
-    with pytest.raises(LookupError, match="tells what measured “A”"):
-        measured_by.completed(page)
-
-
-@pytest.mark.parametrize("page", sorted(SCRIPT_OF))
-def test_each_page_begins_with_what_was_done_as_the_paper(page):
-    text = (PAGES / f"{page}.md").read_text(encoding="utf-8")
-    headings = re.findall(r"^## (.*)$", text, flags=re.MULTILINE)
-    assert headings[:2] == ["The headlines", "What we did as the paper, what not"]
-    assert len(set(headings)) == len(headings)
-    assert f"`benchmarks/papers/{SCRIPT_OF[page]}` writes this page" in text
-
-
 # -- verdicts --------------------------------------------------------------------------------------------------
 
 

@@ -155,21 +155,6 @@ def test_an_inverse_that_hides_a_dependent_point_misleads_no_tracker(engine: str
     assert path.kkt_audit().worst <= 1e-6
 
 
-@pytest.mark.parametrize(
-    "name", ["overlapping, rbf", "overlapping, linear", "banana", "chessboard", "separable"]
-)
-@pytest.mark.slow
-def test_the_inverse_gives_the_path_of_the_qr_factors(name: str) -> None:
-    algebras = UpdatedInverse(), PivotedQR(), UpdatedQR()
-    one, *others = (tracked(name, C_min=1e-3, tracker=SVMP(algebra=algebra)) for algebra in algebras)
-    for other in others:
-        np.testing.assert_allclose(one.C, other.C, rtol=1e-9)
-        np.testing.assert_array_equal(one.record.elbow, other.record.elbow)
-        np.testing.assert_array_equal(one.events, other.events)
-        for C in one.C.tolist():
-            np.testing.assert_allclose(one.alpha(C), other.alpha(C), atol=1e-8 * C)
-
-
 @needs_numba
 @pytest.mark.parametrize("tracker", [SVMP(), Hastie()], ids=lambda tracker: type(tracker).__name__)
 def test_most_events_are_followed_in_runs(tracker: Any, monkeypatch: pytest.MonkeyPatch) -> None:
