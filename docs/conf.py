@@ -43,6 +43,7 @@ extensions = [
     "public_names",  # `SVC` and `refsvm.solve` in docstrings lead to their pages
     "book",  # shipped code on the page, folded answers, notebooks without reST
     "assignments",  # notebooks with blanks
+    "closing",  # the box at the end of a chapter: steps, kernel rows and seconds on five sets
     "kit",  # slides, exercises and the zip for lecturers, made from the chapters
     "bibliography",  # years of papers lead to the bibliography
     "apparatus",  # terms and symbols are linked at first use; an index of the book

@@ -411,6 +411,12 @@ for name, solutions in ended.items():
 # trusts the largest computed gain would chase rounding errors for ever. In such a case the shipped rule and ``Greedy``
 # take the most violating pair.
 #
+# .. worth:: 7
+#
+#    The hybrid loses in time where a kernel row is cheap: with few examples of few features, its search in two rows
+#    costs more than the rows that it saves. With a narrow kernel, as on ionosphere, it also takes more steps than
+#    second order.
+#
 # .. admonition:: Known elsewhere as
 #
 #    Choosing a pair is *working set selection*, WSS. Fan, Chen and Lin call the most violating pair WSS 1 and

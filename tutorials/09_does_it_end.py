@@ -296,6 +296,11 @@ for axes, place in ((left, "lower left"), (right, "lower right")):
 plt.show()
 
 # %%
+# .. worth:: 9
+#
+#    A smaller tolerance costs most where the free variables settle slowly. Polishing is in vain if many variables
+#    are free, or if they are not yet the final ones.
+#
 # .. admonition:: Known elsewhere as
 #
 #    A straight line on the logarithmic axis is *linear convergence*. The features of the last picture are *random

@@ -385,6 +385,11 @@ ConvergenceDisplay.from_solutions(runs, metric="objective", best=top, ax=axes)
 plt.show()
 
 # %%
+# .. worth:: 10
+#
+#    Both rules lose where consecutive directions hardly disturb each other. Then they take about as many steps as
+#    Newton steps, and each step costs more.
+#
 # .. admonition:: Known elsewhere as
 #
 #    Repeating a part of the last step in the next step is *momentum* or the *heavy ball* method. *Conjugate directions*

@@ -338,6 +338,11 @@ print("the seed of the package:", np.allclose(own, AVG().seed(full, problem.with
 # .. shipped:: analysis/resampling/leave_one_out.py
 #    :fold: The whole file
 #
+# .. worth:: 11
+#
+#    The proofs lose their worth with a large :math:`C`: they leave most support vectors open. The seed loses if the
+#    weight of an example is large, because it then starts far from the optimum.
+#
 # .. admonition:: Known elsewhere as
 #
 #    The procedure is *leave-one-out cross-validation*, and related to the *jackknife*. Counting the examples that the

@@ -277,6 +277,11 @@ for stop in (KKTGap(), LOODualityGap(), BallRule()):
     )
 
 # %%
+# .. worth:: 12
+#
+#    The bound H loses in time although it saves steps, because raising it costs more than the steps that it saves.
+#    Both proofs fail if the decision value is nearly zero. Then the round runs to its end.
+#
 # .. admonition:: Known elsewhere as
 #
 #    *Safe screening rules* also use balls around unknown solutions; they prove which variables can be left out. The

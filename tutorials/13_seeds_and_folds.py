@@ -317,6 +317,11 @@ for C in (10.0, 1000.0):
 # .. shipped:: core/seeders/neighbour.py
 #    :fold: Extrapolation from a neighbouring round
 #
+# .. worth:: 13
+#
+#    SIR and MIR save next to nothing with a large :math:`C`, because their loss grows like the square of the
+#    weights. All seeds lose on small problems: computing a seed takes longer than the steps that it saves.
+#
 # .. admonition:: Known elsewhere as
 #
 #    Starting from a seed is a *warm start* or *alpha seeding* (D. DeCoste and K. Wagstaff, 2000).

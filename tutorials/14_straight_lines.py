@@ -259,6 +259,10 @@ print("one more", np.allclose(more @ A, np.eye(7)), "one less", np.allclose(less
 # .. shipped:: compiled/seeders/ato.py
 #    :fold: Its twin
 #
+# .. worth:: 14
+#
+#    The walk loses if a single :math:`C` is needed, because every event costs a linear system.
+#
 # .. admonition:: Known elsewhere as
 #
 #    Following the optimum is *parametric quadratic programming*, a *homotopy* or a *solution path*. A method with such

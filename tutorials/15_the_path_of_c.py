@@ -290,6 +290,11 @@ print(f"same function at C/2: {np.abs(change).max():.0e}")
 # By default (``merge=True``), examples of equal features and label share one variable with a wider box, so duplicates
 # need no linear program. Points that are dependent without being equal still need the program.
 #
+# .. worth:: 15
+#
+#    Paths lose in time against a grid, because each corner costs a linear system and most corners change no
+#    prediction. They pay if the exact curve is needed.
+#
 # .. admonition:: Known elsewhere as
 #
 #    The path is the *regularisation path* of T. Hastie, S. Rosset, R. Tibshirani and J. Zhu (2004). Choosing :math:`C`

@@ -314,6 +314,10 @@ print(f"least, {error:.1%}, for C from {low:.3g} to {high:.3g}; at C = 3 it is {
 #    :object: OneVsOne.votes
 #    :fold: Counting the votes
 #
+# .. worth:: 16
+#
+#    Regression is the expensive box: it has two variables for each example.
+#
 # .. admonition:: Known elsewhere as
 #
 #    The tube is the *ε-insensitive loss*, votes of pairs are *one-vs-one* or *max-wins* voting, and the graph is

@@ -272,6 +272,11 @@ plt.show()
 # The validation points were used to choose ten parameters, so their loss is optimistic. Only the test points give an
 # honest estimate. The descent finds only a local minimum.
 #
+# .. worth:: 18
+#
+#    The system loses if many variables are free, because its cost grows like the cube of their number. At an event
+#    there is no derivative.
+#
 # .. admonition:: Known elsewhere as
 #
 #    These derivatives are *hypergradients*, found by *implicit differentiation*; descending along them is *bilevel

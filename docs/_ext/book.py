@@ -15,6 +15,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import closing
 import figures
 import front
 import pictures
@@ -135,6 +136,7 @@ def displayed(match: re.Match[str]) -> str:
 
 def as_markdown(text: str) -> str:
     """Replace what is left of reST in a cell."""
+    text = re.sub(closing.NAME, lambda box: closing.as_markdown(int(box[1]), box[2]), text)
     text = re.sub(r"(?m)^( *)\.\. math:: ?(.*)\n?((?:\s*^\1 +\S.*\n?)*)", displayed, text)
     text = re.sub(r"(?m)^ *\.\. shipped:: (\S+)\n(?: +:.*\n?)*", printed, text)
     text = re.sub(r"(?m)^ *\.\. literalinclude:: (?:\.\./)*(\S+)\n(?: +:.*\n?)*", printed, text)
