@@ -4,7 +4,7 @@ r"""
 
 Every decision of the loops in this package is made by an object that you pass in, and you can write your own. This
 chapter writes a selector in eight lines, proves that a solve with it ends, races it on five sets, checks it, and breaks
-it on purpose. :doc:`/write_a_rule` does the same for all other kinds of rules.
+it on purpose. The page :doc:`Write your own </write_a_rule>` writes the other kinds of rules.
 """
 
 # fold: Imports and settings

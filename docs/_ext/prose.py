@@ -40,7 +40,6 @@ EXCEPTIONS = {
     },
     "13_seeds_and_folds": {"ten folds, say, or twenty values": "examples of related problems"},
     "14_straight_lines": {"thirty lines of NumPy": COUNTED},
-    "17_your_own_rule": {"in some ten lines": COUNTED},
     "01_add_your_own_rule": {
         "``@njit``": "the decorator of Numba", "``state.now[0]``": "what twins read, as the contract lists it",
         "``may_refuse = True``": "a line to write",
