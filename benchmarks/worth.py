@@ -316,12 +316,8 @@ def verdicts(box: Box, runs: list[dict[str, Any]]) -> Iterator[str]:
         mean = math.exp(sum(map(math.log, ratios.values())) / len(ratios))
         more = [name for name, ratio in ratios.items() if ratio > 1.05]
         share = f"{mean:.2g} times" if mean >= 1.0 else f"{mean:.2g} of"
-        loses = (
-            "more on every set"
-            if len(more) == len(SETS)
-            else f"more on {', '.join(more) or 'none of the sets'}"
-        )
-        yield f"*{way.name}* takes {share} the time of *{first}* in the geometric mean, and {loses}."
+        where = "every set" if len(more) == len(SETS) else ", ".join(more) or "no set"
+        yield f"*{way.name}* takes {share} the time of *{first}* in the geometric mean. It takes longer on {where}."
 
 
 def printed(chapter: int, stored: list[dict[str, Any]]) -> tuple[str, str, str]:
