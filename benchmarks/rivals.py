@@ -108,6 +108,27 @@ def printed(runs: list[dict[str, Any]]) -> str:
     return "\n".join([f"{'set':9}{'n':>8}{'d':>5}  " + lines[0][24:], *lines[1:]])
 
 
+def verdict(runs: list[dict[str, Any]]) -> str:
+    """Return two sentences: from which n on a rival is faster on both sets, and at which d it errs less."""
+    from_n = []
+    for each in NAMES[1:]:
+        slower = [
+            n
+            for name, n, d in problems()
+            for of in [runs_of(runs, name, n, d)]
+            if d in (2, 21) and of[each]["seconds"] >= of[NAMES[0]]["seconds"]
+        ]
+        left = [n for n in SIZES if n > max(slower, default=0)]
+        from_n.append(f"*{each}* {f'from {left[0]:,} examples on' if left else 'at no size'}")
+    wide = [(d, runs_of(runs, "waveform", WIDE, d)) for d in DIMENSIONS]
+    less = [(d, each) for d, of in wide for each in NAMES[1:] if of[each]["error"] < of[NAMES[0]]["error"]]
+    of_d = "; ".join(f"*{each}* with {d:,}" for d, each in less)
+    return (
+        f"Faster than the kernel machine on both sets: {', '.join(from_n)}. "
+        f"With smaller error than the kernel machine, by the number of features: {of_d}."
+    )
+
+
 def draw(runs: list[dict[str, Any]]) -> None:
     """Draw seconds over n, errors over n, and seconds over d."""
     import matplotlib as mpl
@@ -154,7 +175,7 @@ def main() -> None:
                 print(runs[-1], flush=True)
                 lines = ",\n".join(f" {json.dumps(run)}" for run in runs)
                 STORE.write_text(f"[\n{lines}\n]\n", encoding="utf-8")
-    print(printed(runs), f"\n{MACHINE}.", sep="\n")
+    print(printed(runs), verdict(runs), f"{MACHINE}.", sep="\n\n")
     draw(runs)
 
 

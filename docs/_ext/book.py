@@ -137,6 +137,7 @@ def displayed(match: re.Match[str]) -> str:
 def as_markdown(text: str) -> str:
     """Replace what is left of reST in a cell."""
     text = re.sub(closing.NAME, lambda box: closing.as_markdown(int(box[1]), box[2]), text)
+    text = re.sub(closing.RIVALS, lambda _: closing.of_rivals("markdown"), text)
     text = re.sub(r"(?m)^( *)\.\. math:: ?(.*)\n?((?:\s*^\1 +\S.*\n?)*)", displayed, text)
     text = re.sub(r"(?m)^ *\.\. shipped:: (\S+)\n(?: +:.*\n?)*", printed, text)
     text = re.sub(r"(?m)^ *\.\. literalinclude:: (?:\.\./)*(\S+)\n(?: +:.*\n?)*", printed, text)
