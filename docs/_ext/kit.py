@@ -242,8 +242,10 @@ def numbered(chapter: Chapter, what: str, which: str) -> str:
         return "**Exercise " + as_markdown(item).replace(". ", ".** ", 1)
     if what == "stepper":
         return f"[The stepper](steppers/{chapter.stem}_{number}.html){{target=_blank}}"
-    pages = re.sub(r":doc:`/(\w+)`", lambda found: found[1].replace("_", " "), item)
-    return as_markdown(re.sub(TABLE, table, pages))
+    # after the table, whose columns are those of the text as it is typed
+    return as_markdown(
+        re.sub(r":doc:`/(\w+)`", lambda found: found[1].replace("_", " "), re.sub(TABLE, table, item))
+    )
 
 
 TAKEN = {"formula": formula, "printed": printed, "code": code, "known": known}
