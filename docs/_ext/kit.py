@@ -15,7 +15,8 @@ slides and the sentences of a derivation. A line in braces takes something from 
 A heading of the first level repeats a heading of the chapter: the slides below it belong to this section.
 
 The build of the pages calls `make_kit`. ``python docs/_ext/kit.py docs/_build/html``, after a build, also prints the
-slides as PDF, builds a wheel, and fails if pandoc, reveal.js or Chromium are missing.
+slides as PDF, builds a wheel, and writes a second zip, outside of the site, with the solutions of the assignments. It
+fails if pandoc, reveal.js or Chromium are missing.
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ from pathlib import Path
 from typing import Any
 from zipfile import ZIP_DEFLATED, ZipFile
 
+import assignments
 from book import TABLE, as_markdown, table
 from figures import description
 from source_lines import ROOT
@@ -43,9 +45,6 @@ from stepper_page import SCRIPTS, LineStepper, PathStepper, Stepper, script
 __all__ = ["Chapter", "Section", "chapters", "make_kit", "outline", "slides"]
 
 LECTURES = ROOT / "docs" / "lectures"
-ASSIGNMENTS = "assignments"
-"""The folder of the assignments in the build, if they were generated."""
-
 TITLE = '---\ntitle: "{title}"\nsubtitle: "The refsvm book, chapter {number}"\nlang: en\n---\n\n'
 OPTIONS = (
     "--from=markdown-implicit_figures", "--to=revealjs", "--standalone", "--mathml", "--slide-level=2",
@@ -377,28 +376,45 @@ def wheel(folder: Path) -> Path:
     return max(folder.glob("refsvm-*.whl"), key=lambda file: file.stat().st_mtime)
 
 
-def make_kit(source: Path, site: Path, *, whole: bool = False) -> Path:
-    """Write the slides and the zip for lecturers into the site, and return the path of the zip.
+def folder_in_zip(name: str, folder: Path) -> dict[str, bytes]:
+    """Return the files of a folder by their names in the zip, which is not in itself."""
+    files = [file for file in folder.rglob("*") if file.is_file() and file.suffix != ".zip"]
+    return {f"{name}/{file.relative_to(folder).as_posix()}": file.read_bytes() for file in files}
 
-    With ``whole`` the zip also has the slides as PDF and a wheel of the package.
-    """
-    folder, assignments = site / "slides", site.parent / ASSIGNMENTS
-    copy_figures(source, folder)
-    names = make_slides(source, folder)
-    files = {"README.md": (LECTURES / "README.md").read_bytes(), "paths.md": paths().encode()}
-    files |= {f"exercises/{chapter.stem}.md": exercises(chapter).encode() for chapter in chapters()}
-    held = [(f"notebooks/{name}.ipynb", source / f"gallery/tutorials/{name}.ipynb") for name in names]
-    if whole:
-        print_slides(folder, names)
-        built = wheel(site.parent / "wheel")
-        held.append((f"notebooks/{built.name}", built))
-    zipped = folder / "refsvm_lectures.zip"
-    for part, place in (("slides", folder), (ASSIGNMENTS, assignments)):
-        held += [(f"{part}/{each.relative_to(place).as_posix()}", each) for each in place.rglob("*")]
-    files |= {name: file.read_bytes() for name, file in held if file.is_file() and file != zipped}
-    with ZipFile(zipped, "w", ZIP_DEFLATED) as everything:
+
+def write_zip(file: Path, files: dict[str, bytes]) -> Path:
+    """Write files into a zip, and return its path."""
+    with ZipFile(file, "w", ZIP_DEFLATED) as everything:
         for name in sorted(files):
             everything.writestr(name, files[name])
+    return file
+
+
+def make_kit(source: Path, site: Path, *, whole: bool = False) -> Path:
+    """Write the slides and the zip into the site, and return the path of the zip.
+
+    With ``whole`` the zip also has the slides as PDF and a wheel of the package, and the path is that of a second zip,
+    beside the site, which has the solutions of the assignments, too.
+    """
+    slides_folder, beside = site / "slides", site.parent
+    copy_figures(source, slides_folder)
+    names = make_slides(source, slides_folder)
+    files = {"README.md": (LECTURES / "README.md").read_bytes(), "paths.md": paths().encode()}
+    files |= {f"exercises/{chapter.stem}.md": exercises(chapter).encode() for chapter in chapters()}
+    for name in names:
+        notebook = source / f"gallery/tutorials/{name}.ipynb"
+        files |= {f"notebooks/{name}.ipynb": notebook.read_bytes()} if notebook.is_file() else {}
+    assignments.write_assignments(beside / "assignments")
+    if whole:
+        print_slides(slides_folder, names)
+        built = wheel(beside / "wheel")
+        files |= {f"{folder}/{built.name}": built.read_bytes() for folder in ("notebooks", "assignments")}
+    files |= folder_in_zip("slides", slides_folder) | folder_in_zip("assignments", beside / "assignments")
+    zipped = write_zip(slides_folder / "refsvm_lectures.zip", files)
+    if whole:
+        assignments.write_solutions(beside / "solutions")
+        files |= folder_in_zip("solutions", beside / "solutions")
+        zipped = write_zip(beside / "refsvm_for_lecturers.zip", files)
     return zipped
 
 

@@ -41,6 +41,12 @@ def test_paths_name_exercises_and_sections_of_the_chapters(kit):
     assert [len(re.findall(rf"(?m)^### \d+ of {n}: ", paths)) for n in (3, 6, 12)] == [3, 6, 12]
     for numbers, chapter in re.findall(r"[Ee]xercises? ([\d, and to]+) of\s+chapter (\d+)", paths):
         assert max(map(int, re.findall(r"\d+", numbers))) <= len(chapters[int(chapter)].exercises)
+    given = {
+        int(number)
+        for part in re.findall(r"Assignments? ([\d and]+)", paths)
+        for number in part.split(" and ")
+    }
+    assert given == set(range(1, 9))
     titles = {section.title for chapter in chapters.values() for section in chapter.sections} | {
         "At the head"
     }
@@ -73,7 +79,8 @@ def test_one_file_holds_everything_and_no_answer(kit, tmp_path, monkeypatch):
     answers = re.sub(r"(?m)^# ?", "", script).split(".. fold:: Hints")[1]
     assert not any(hint in handed_out for hint in re.findall(r"(?m)^\d\. (.{20,}\.)$", answers))
     assert handed_out.count(". ★") == len(chapter.exercises)
-    assert names == {
+    assert not any("solution" in name for name in names)
+    assert {name for name in names if not name.startswith("assignments/")} == {
         "README.md", "paths.md", f"exercises/{chapter.stem}.md", f"notebooks/{chapter.stem}.ipynb",
         f"slides/{chapter.stem}.md", "slides/slides.css", f"slides/figures/{chapter.stem}_001.svg",
         *(f"slides/steppers/{chapter.stem}_{k + 1}.html" for k in range(len(chapter.steppers))),
