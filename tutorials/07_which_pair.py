@@ -246,7 +246,7 @@ for C in (1.0, 30.0, 300.0):
 # %%
 # With a small :math:`C` most examples are bounded, and the passes cost more than they save. With a large :math:`C` few
 # examples are free, so a step of ``ImprovedSMO`` is cheap, but it takes more steps. If all kernel rows stay in memory,
-# the passes do not pay.
+# the passes save no time.
 #
 # .. shipped:: core/selectors/improved_smo.py
 #    :twin:

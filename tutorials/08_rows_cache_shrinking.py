@@ -307,13 +307,13 @@ plt.show()
 
 # %%
 # Both ways soon work on few variables. LIBSVM returns to all variables once, when its gap is small, and updates all of
-# them until it shrinks again. A restricted problem needs only one check of all variables at its end. In place about a
-# fifth of the numbers belong to whole gradients, with restricted problems about a third.
+# them until it shrinks again. A restricted problem needs only one check of all variables at its end. With shrinking in
+# place about a fifth of the numbers serve whole gradients; with restricted problems, about a third.
 #
 # Why is a restriction safe? The most violating pair of the whole problem is always in :math:`A`. So no restricted
-# problem begins at its optimum, and :math:`f` rises in every round, as the printed gains show. The stopping rule has
-# the last word, on all variables with their true gradient. If a variable was left out wrongly, the next round includes
-# it.
+# problem begins at its optimum, and :math:`f` rises in every round, as the printed gains show. The stopping rule
+# decides at the end, on all variables with their exact gradient. If a variable was left out wrongly, the next round
+# includes it.
 #
 # Shrinking in the package
 # ------------------------

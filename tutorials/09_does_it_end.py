@@ -127,9 +127,10 @@ for name, each in (
 #   moved, so training costs at least :math:`\#\text{SV}\cdot n\cdot d`.
 # * Each step takes a few passes over :math:`n` numbers.
 # * A prediction takes :math:`\#\text{SV}\cdot d` multiplications and :math:`\#\text{SV}` exponentials, because
-#   :math:`h(x)=\sum_i\alpha_ik(x_i,x)+b` has a term for each support vector. With a linear kernel it takes :math:`d`.
+#   :math:`h(x)=\sum_i\alpha_ik(x_i,x)+b` has a term for each support vector. With a linear kernel it takes only
+#   :math:`d` multiplications.
 # * The whole of :math:`K` takes :math:`8n^2` bytes of memory, but the loop needs only the rows of the variables that
-#   move. Without a store it holds the data, two rows, :math:`\alpha`, :math:`G` and the box.
+#   move. Without a store the loop holds the data, two rows, :math:`\alpha`, :math:`G` and the box.
 #
 # If the share of support vectors stays the same while :math:`n` grows, the rows alone cost a multiple of :math:`n^2d`.
 # If the classes overlap, the share does not vanish. Every example that the best classifier gets wrong becomes a bounded
@@ -359,10 +360,10 @@ print(f"5. from D = {enough} on")
 #    :math:`\mu\ell-\tfrac12\mu\,(q\mu)\ge\tfrac12\mu\ell`.
 # 2. With half the price each, two copies count as one example, so the street and :math:`f^*` stay the same. The weight
 #    may be split among the copies in many ways.
-# 3. Every step needs it: with :math:`\varepsilon=0` the gains of free steps have no lower bound, and the loop may reach
-#    the optimum only in the limit.
+# 3. Every step of the proof needs it: with :math:`\varepsilon=0` the gains of free steps have no lower bound, and the
+#    loop may reach the optimum only in the limit.
 # 4. Every support vector has moved, so its row was computed: a third of :math:`n` rows of :math:`n` values.
-# 5. A step on features is cheaper if the examples outnumber the features. On heart they already do, because its kernel
-#    is wide and smooth.
+# 5. A step on features is cheaper if the examples outnumber the features. On heart this is already so, because its
+#    kernel is wide and smooth.
 #
 # .. endfold::

@@ -201,7 +201,7 @@ print(f"a step within 1 ± 0.9 of the Newton step gains at least {1 - 0.9**2:.2f
 # %%
 # Why 0.9? A step of :math:`\omega\hat\mu` gains :math:`1-(\omega-1)^2` of what the Newton step gains (exercise 2 of
 # chapter 4). If :math:`\omega` differs from 1 by at most 0.9, this share is at least the printed number. A longer step
-# has no such guarantee. Any number below one would serve.
+# has no such guarantee. Any limit below one would work.
 #
 # The convergence proof uses that the objective may fall in a planned step, but never over this step and the next step
 # together. The next lines count such losses on the chessboard, a problem known for its many steps:
@@ -223,8 +223,8 @@ print(
 
 # %%
 #
-# The rule rarely wins its bet exactly. Why does planning pay? The next lines take a hundred points at which the rule
-# planned, and compare the planned step, followed by Newton steps, with Newton steps only:
+# The next step rarely moves the planned pair. Why does planning pay? The next lines take a hundred points at which the
+# rule planned, and compare the planned step, followed by Newton steps, with Newton steps only:
 
 # fold: One planned step against a Newton step
 moments, before, seen = planned[:: len(planned) // 100], None, []

@@ -11,8 +11,8 @@ examples begin near their end. V. Franc, P. Laskov and K.-R. Müller (2008) publ
 
 # fold: Imports, the data, and the code of this figure
 # alt: The examples of the banana are coloured by what decided their leave-one-out prediction. Examples without weight
-#     lie away from the boundary between the two kinds, training errors beyond it, and examples that needed a round
-#     along it. Wrong predictions are ringed.
+#     lie away from the boundary between the two kinds. Training errors lie beyond the boundary, and examples that
+#     needed a round lie along it. Wrong predictions are ringed.
 import time
 
 import matplotlib.pyplot as plt
@@ -126,7 +126,7 @@ for tol in (1.0, 1e-3):
 
 # fold: The code of this figure
 # alt: The objective falls along two straight ways from the full optimum to points without the example. The way to the
-#     best point ends a little higher than the way that hands the weight on. Both ways end above the lower bound, a
+#     best point ends a little higher than the way that shares the weight. Both ways end above the lower bound, a
 #     dashed parabola.
 whole = solve(problem, stop=KKTGap(1e-9))
 xi = np.maximum(0.0, 1.0 - heart.y * whole.decision_values)
@@ -161,9 +161,9 @@ print(f"example {r}: the weights move by {moved:.4f}, at most by {np.sqrt(2 * R2
 # From the optimum to a computed solution
 # ---------------------------------------
 #
-# The three proofs are about the optimum, but a solver only returns a point near it. The duality gap of chapter 6 tells
-# how near this point is. At a feasible :math:`\alpha` and any :math:`b` the gap is a sum of terms that are never
-# negative:
+# The three proofs are about the optimum, but a solver only returns a point near it. The duality gap of chapter 6 says
+# how near a computed point is to the optimum. At a feasible :math:`\alpha` and any :math:`b` the gap is a sum of terms
+# that are never negative:
 #
 # .. math:: \delta = P(w,b)-f(\alpha) = \sum_i (U_i-\alpha_i)\max(0,\,G_i-b)+(\alpha_i-L_i)\max(0,\,b-G_i) .
 #
@@ -269,9 +269,10 @@ for seeder in (Cold(), AVG(), TOP()):
 #           = -\sum_i(G_i-b)\,\delta_i + \tfrac12\,\Bigl\lVert\sum_i\delta_i\varphi(x_i)\Bigr\rVert^2 .
 #
 # The second term is half the square of how far :math:`w` moves. If a single :math:`j` receives the weight, this term is
-# :math:`\tfrac12\alpha_r^2\lVert\varphi(x_r)-\varphi(x_j)\rVert^2`. ``TOP`` makes it small, with the nearest :math:`j`.
-# If all receivers are free, they have :math:`G_i=b`, and the first term is only :math:`|\alpha_r|\,\xi_r`. ``AVG``
-# makes this term small; in the second term the mean of the free :math:`\varphi(x_i)` replaces :math:`\varphi(x_j)`.
+# :math:`\tfrac12\alpha_r^2\lVert\varphi(x_r)-\varphi(x_j)\rVert^2`. ``TOP`` makes this term small: it chooses the
+# nearest :math:`j`. If all receivers are free, they have :math:`G_i=b`, and the first term is only
+# :math:`|\alpha_r|\,\xi_r`. ``AVG`` makes this term small; in the second term the mean of the free :math:`\varphi(x_i)`
+# replaces :math:`\varphi(x_j)`.
 
 
 def top(K, alpha, lower, upper, r):

@@ -67,8 +67,8 @@ print(f"and {(near & heavy).sum()} of the {heavy.sum()} that have a weight")
 # * **MIR**, *multiple instance replacement*, computes the :math:`\alpha` of all added examples together, by least
 #   squares.
 # * **ATO**, *adjusting alpha towards the optimum*, moves the weights of the removed examples to 0 bit by bit and lets
-#   the weights of the added examples grow until these satisfy their condition. All the way the free support vectors
-#   keep :math:`G_i=b`. :doc:`The next chapter <14_straight_lines>` derives this walk.
+#   the weights of the added examples grow until these satisfy their condition. During this walk the free support
+#   vectors keep :math:`G_i=b`. :doc:`The next chapter <14_straight_lines>` derives this walk.
 
 # fold: The code of this figure
 # alt: Three panels, for SIR, MIR and ATO, show the weights of the seed against the weights of the optimum. With SIR and

@@ -152,8 +152,8 @@ print(
 # example move linearly from :math:`\alpha_r` to 0 and carry its variable along. An *added* example starts at
 # :math:`\alpha=0`. If its optimality condition does not hold, its far bound grows linearly from 0 to :math:`\pm C`. The
 # variable follows this bound until its gradient reaches :math:`b`, and is free from then on. At :math:`t=1` every box
-# is the box of the new problem, so the walk ends at its optimum. This walk is the seed ATO of :doc:`chapter 13
-# <13_seeds_and_folds>`.
+# is the box of the new problem, so the walk ends at the optimum of that problem. This walk is the seed ATO of
+# :doc:`chapter 13 <13_seeds_and_folds>`.
 
 
 def exchange(K, solved, target, removed, added):
@@ -221,8 +221,8 @@ print(
 #
 # To check the formula, multiply from the left, with :math:`APu-u=0` and :math:`u^\top Pu-K_{kk}=-s`. To remove an
 # example, read the formula backwards. Column :math:`k` of the large inverse is :math:`p=-z/s`, with the diagonal entry
-# :math:`p_k=1/s`; subtracting :math:`pp^\top/p_k` leaves :math:`P`. An update takes :math:`m^2` operations, solving
-# anew :math:`m^3`.
+# :math:`p_k=1/s`; subtracting :math:`pp^\top/p_k` leaves :math:`P`. An update takes :math:`m^2` operations; solving
+# anew takes :math:`m^3`.
 
 
 def joined(P, u, corner):

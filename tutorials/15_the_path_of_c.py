@@ -172,8 +172,9 @@ display.ax_.legend(frameon=False)
 plt.show()
 
 # %%
-# The curve is ragged, because steps of a single example are chance. So a wide interval with a small error is a safer
-# choice than a narrow interval with the least error. ``curve.best()`` returns the widest interval with the least error.
+# The curve is ragged, because steps of single examples are due to chance. So a wide interval with a small error is a
+# safer choice than a narrow interval with the least error. ``curve.best()`` returns the widest interval with the least
+# error.
 #
 # The C of leave-one-out
 # ----------------------
@@ -231,8 +232,8 @@ except ValueError as error:
 #    L_M \;\le\; \hat s_M + s\,d_p + N\beta \;\le\; U_M, \qquad 0\le s\le s_{\max},
 #
 # At :math:`s_{\max}` the first bounded variable reaches :math:`G_i=b`, whatever :math:`u` is. The solution is a corner
-# of this program, at which variables go to their bounds and leave the elbow. The next lines solve it for two points,
-# each with a twin, with all four on the elbow:
+# of this program, at which variables go to their bounds and leave the elbow. The next lines solve this program for two
+# points, each with a twin; all four are on the elbow:
 
 
 def longest(rate, gap, null, limit):

@@ -164,9 +164,9 @@ problems = {
 
 
 # fold: The code of this figure
-# alt: Four panels show a grey bar for the box of each variable and a dot for its value. In classification bars reach up
-#     or down from zero, with a hard margin to the edge of the picture. In regression half of the bars reach up and half
-#     reach down. In novelty detection all bars reach from zero to one.
+# alt: Four panels show a grey bar for the box of each variable and a dot for its value. In classification the bars
+#     reach up or down from zero; with a hard margin they reach the edge of the picture. In regression half of the bars
+#     reach up and half reach down. In novelty detection all bars reach from zero to one.
 def draw(axes, name, problem, alpha):
     """Draw the box of a problem, and α in it."""
     top = 1.15 * np.abs(alpha).max()

@@ -150,7 +150,7 @@ def versions(libraries: Sequence[Library]) -> str:
 def measured_on() -> str:
     """Return the sentence on machine and versions of a table of refsvm beside scikit-learn."""
     with_learn = [library for library in LIBRARIES if library.package == "scikit-learn"]
-    return f"Measured on {machine()}, with {versions(with_learn)}."
+    return f"The times were measured on {machine()}, with {versions(with_learn)}."
 
 
 def machine() -> str:

@@ -126,12 +126,18 @@ def objectives(rows: Sequence[Row]) -> str:
     """Return what the check of the objectives found."""
     found = disagreements(rows)
     if not found:
-        return "All dual objectives agree to 1e-5, relatively."
+        return "All dual objectives agree up to a relative error of 1e-5."
     first = next(iter(rows[0].outcomes))
     ours = any(shortfalls(row).get(first, 0.0) > TOLERANCE for row in rows)
-    verdict = f"**{first} is among those that fall short.**" if ours else f"{first} never falls short:"
+    verdict = f"**{first} is one of them.**" if ours else f"{first} is never lower:"
     lines = (f"* {sentence}" for sentence in found)
-    return "\n".join([f"Not all dual objectives agree to 1e-5, relatively. {verdict}", "", *lines])
+    return "\n".join(
+        [
+            f"Some dual objectives are lower than the best by more than a relative error of 1e-5. {verdict}",
+            "",
+            *lines,
+        ]
+    )
 
 
 def growth_tables(growths: Sequence[Growth]) -> str:

@@ -62,7 +62,7 @@ def test_a_table_is_measured_from_end_to_end(peers, monkeypatch, capsys, tmp_pat
     assert "| thyroid" in part.text
     assert "thyroid: hasty ends" in part.text
     assert "First: sound." in part.text
-    assert "turns of each: 1." in part.text
+    assert "the number of turns 1." in part.text
 
 
 def test_a_problem_that_is_stored_is_read_back_bit_for_bit(peers, thyroid, tmp_path):
@@ -148,7 +148,7 @@ def test_a_library_that_stops_early_is_named_and_only_that_one(peers, thyroid):
     rows = [results.Row("thyroid", 215, 5, outcomes)]
     (sentence,) = agreement.disagreements(rows)
     assert sentence.startswith("thyroid: b ends ")
-    assert "a never falls short" in peers("report").objectives(rows)
+    assert "a is never lower" in peers("report").objectives(rows)
 
 
 def test_predictions_of_another_class_are_told(peers):

@@ -83,6 +83,7 @@ def provenance(libraries: Sequence[Library], how: Settings) -> str:
     path = os.environ.get("OPENBLAS_CORETYPE")
     processor = machine() if path is None else f"{machine()}, OPENBLAS_CORETYPE={path}"
     return (
-        f"Measured on {processor}, with {versions(libraries)}. Threads each may use: {', '.join(threads)}. "
-        f"Tolerance {TOL:g}, {how.cache_mb:g} MB for kernel rows, turns of each: {how.rounds}."
+        f"The times were measured on {processor}, with {versions(libraries)}. Most threads of each library: "
+        f"{', '.join(threads)}. "
+        f"The tolerance is {TOL:g}, the memory for kernel rows {how.cache_mb:g} MB, the number of turns {how.rounds}."
     )

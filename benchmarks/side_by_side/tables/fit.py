@@ -50,6 +50,6 @@ def first_fits(library: Library) -> str:
                 answer = worker.ask(FirstFit, problem, 100.0)
             seconds.append(answer.reason if isinstance(answer, Stopped) else f"{answer.seconds:.2g} s")
     return (
-        f"Not in the table: the first fit of {library.name} after installation takes {seconds[0]}; the first fit of "
-        f"any later process takes {seconds[1]}, the imports of both included."
+        f"The table leaves out first fits: the first fit of {library.name} after installation takes {seconds[0]}; the "
+        f"first fit of any later process takes {seconds[1]}, the imports of both included."
     )
