@@ -238,24 +238,3 @@ def test_a_picture_of_one_panel_fits_a_phone(chapter):
     text = chapter.read_text(encoding="utf-8")
     widths = [float(width) for width in re.findall(r"subplots\(figsize=\(([\d.]+),", text)]
     assert max(widths, default=0.0) <= 6.4
-
-
-TERMS = {
-    "hinge loss": 1, "soft margin": 1, "generalise": 1, "overfit": 1, "multiplier": 2, "complementary slackness": 2,
-    "strong duality": 2, "feature map": 2, "Mercer": 2, "representer theorem": 2,
-}  # fmt: skip
-
-
-def test_terms_are_defined_once_and_used():
-    """A term is emphasised in the chapter that defines it, and nowhere else but in the boxes of other names."""
-    places: dict[str, list[int]] = {term: [] for term in TERMS}
-    used = dict.fromkeys(TERMS, 0)
-    for chapter in CHAPTERS:
-        text = re.sub(r"(?m)^# ?", "", chapter.read_text(encoding="utf-8"))
-        text = " ".join(re.sub(r"\.\. admonition::.*\n(?:(?: {3,}.*)?\n)*", "", text).split())
-        for term in TERMS:
-            used[term] += len(re.findall(term, text, re.IGNORECASE))
-            emphasised = re.findall(rf"(?<![*\w])\*[\w' ]*{term}[\w' ]*\*(?!\*)", text)
-            places[term] += [int(chapter.stem[:2])] * len(emphasised)
-    assert places == {term: [number] for term, number in TERMS.items()}
-    assert min(used.values()) > 1, used

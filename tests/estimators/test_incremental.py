@@ -75,28 +75,6 @@ def two_classes(name: str) -> tuple[np.ndarray, np.ndarray]:
     return (features - features.mean(axis=0)) / np.maximum(features.std(axis=0), 1e-3), labels
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ["digits", "breast cancer"])
-def test_a_hundred_examples_one_by_one_and_at_once(name: str) -> None:
-    data, labels = two_classes(name)
-    first, settings = 250, {"C": 2.0, "gamma": 1.0 / data.shape[1]}
-    model = SVC(**settings).partial_fit(data[:first], labels[:first])
-    for i in range(100):
-        model.partial_fit(data[first + i, None], labels[first + i, None])
-        if i + 1 in (1, 10, 100):
-            n = first + i + 1
-            whole = SVC(tol=1e-10, **settings).fit(data[:n], labels[:n])
-            full_matrix_only = SVC(**settings).partial_fit(data[:first], labels[:first])
-            full_matrix_only.partial_fit(data[first:n], labels[first:n])
-            values = whole.decision_function(data)
-            for found in (model, full_matrix_only):
-                assert found.dual_objective_ == pytest.approx(whole.dual_objective_, rel=1e-8)
-                np.testing.assert_allclose(found.decision_function(data), values, atol=1e-6)
-    model.forget(np.arange(first, first + 100))
-    before = SVC(tol=1e-10, **settings).fit(data[:first], labels[:first])
-    assert model.dual_objective_ == pytest.approx(before.dual_objective_, rel=1e-8)
-
-
 def test_it_goes_by_events_and_takes_no_step_of_smo(monkeypatch: pytest.MonkeyPatch) -> None:
     def refused(*_: Any, **__: Any) -> None:
         raise AssertionError("something was solved")

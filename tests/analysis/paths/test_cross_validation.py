@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from refsvm import RBF
-from refsvm.analysis.paths import cross_validate_path, regularization_path
+from refsvm.analysis.paths import cross_validate_path
 from refsvm.datasets import load
 
 from ...core.paths.sets import SETS, solved
@@ -32,37 +32,6 @@ def test_error_is_that_of_independent_fits(name: str, folds: int | str) -> None:
             values = kernel(X[held], X[rest]) @ solution.alpha + solution.intercept
             wrong += int(((values >= 0) != (y[held] > 0)).sum())
         assert found.curve.at(C) == pytest.approx(wrong / len(y), abs=1e-12)
-
-
-@pytest.mark.parametrize(
-    "name", ["overlapping, rbf", "every row three times", "heart", "seven, a wide kernel"]
-)
-@pytest.mark.slow
-def test_leave_one_out_is_that_of_a_path_for_each_example(name: str) -> None:
-    if name == "heart":
-        data = load("heart")
-        X, y, kernel = data.X[:40], data.y[:40], RBF(0.005)
-    elif name.startswith("seven"):
-        # one class outweighs the other by less than a few examples: the weight of the one left out decides
-        X = np.array([[1.0], [0.0], [0.0], [1.0], [1.0], [-2.0], [0.0]])
-        y, kernel = np.array([1, -1, 1, -1, -1, 1, -1]), RBF(0.05)
-    else:
-        X, y, kernel = SETS[name]
-        X, y = X[:24], y[:24]
-    n, ends = len(y), {"C_min": 1e-2, "C_max": 50.0}
-    found = cross_validate_path(X, y, kernel=kernel, folds="loo", **ends)
-    assert found.curve.count == n
-    np.testing.assert_array_equal(found.fold, np.arange(n))
-    values = np.geomspace(0.0101, 49.0, 30)
-    for r in range(n):
-        rest = np.arange(n) != r
-        path = regularization_path(X[rest], y[rest], kernel=kernel, **ends)
-        h = np.array([path.decision_function(X[[r]], C)[0] for C in values])
-        # where no variable is free b is any of an interval, and both take the middle in their own way
-        certain = np.abs(h) > 2e-3
-        expected = (h >= 0.0) != (y[r] > 0)
-        np.testing.assert_array_equal(found.curves[r].at(values)[certain], expected[certain])
-    assert sum(found.breakpoints) < n * len(path.C)
 
 
 def test_folds_are_stratified_and_repeatable() -> None:

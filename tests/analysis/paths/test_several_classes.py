@@ -126,20 +126,6 @@ def test_alpha_and_intercept_make_the_decision_values():
         assert y[row["index"]] in (row["first"], row["second"])
 
 
-@pytest.mark.parametrize("folds", [3, "loo"])
-@pytest.mark.slow
-def test_cross_validation_is_that_of_refits(folds):
-    X, y = examples((5, 6, 4, 5), seed=2)
-    found = cross_validate_path(X, y, kernel=RBF(0.3), **SMALL, folds=folds)
-    assert len(found.curve.C) > 3
-    compared = compared_with_refits(found, RBF(0.3)(X, X), y, beside(found.curve))
-    for C in beside(found.curve):
-        assert found.curve.at(C) * len(y) == pytest.approx(
-            sum(curve.at(C) * curve.count for curve in found.curves)
-        )
-    assert compared >= len(found.curves) * len(found.curve.C)
-
-
 def test_breakpoints_walked_for_an_example_are_those_of_its_pairs():
     X, y = examples((5, 6, 4), seed=2)
     given = {"kernel": RBF(0.3), **SMALL, "folds": "loo"}
