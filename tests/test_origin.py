@@ -4,7 +4,6 @@ The truth is always the same problem with the offset subtracted beforehand, whic
 of 1/256 below 16, and the offsets are whole numbers.
 """
 
-import pickle
 from fractions import Fraction
 
 import numpy as np
@@ -13,27 +12,20 @@ from scipy import sparse
 
 from refsvm import (
     SVC,
-    SVCCV,
     SVR,
-    Cold,
     DualProblem,
     KKTGap,
     Linear,
     Polynomial,
     Precomputed,
-    Rounds,
     cost_path,
-    cross_validate,
     epsilon_path,
-    leave_one_out,
     parametric_path,
-    read_model,
     regularization_path,
     solve,
     weight_path,
-    write_model,
 )  # fmt: skip
-from refsvm.analysis.paths import cross_validate_path, load_path, save_path
+from refsvm.analysis.paths import load_path, save_path
 from refsvm.core.kernels import Gram
 from refsvm.core.kernels.origin import moved, origin_of
 
@@ -57,22 +49,6 @@ def data(offset, n=24, seed=0):
 
 def assert_near(found, truth, tol=1e-7):
     np.testing.assert_allclose(found, truth, rtol=0, atol=tol)
-
-
-@BOTH
-@FAR
-@pytest.mark.parametrize("shrinking", [True, False])
-def test_a_linear_machine_does_not_depend_on_the_origin(offset, shrinking, engine):
-    far, near, y, t = data(offset)
-    for make, target in ((DualProblem.classification, y), (DualProblem.regression, t)):
-        problem, nearby = (make(X, target, kernel="linear", C=0.3) for X in (far, near))
-        found, truth = (solve(p, shrinking=shrinking, **EXACT, engine=engine) for p in (problem, nearby))
-        assert_near(found.decision_values, truth.decision_values)
-        assert_near([found.objective, found.kkt_gap], [truth.objective, truth.kkt_gap])
-        # values at a point, from scratch
-        assert_near(problem.objective(truth.alpha), truth.objective)
-        assert_near(problem.kkt_gap(truth.alpha), truth.kkt_gap)
-        assert_near(problem.duality_gap(truth.alpha), truth.duality_gap)
 
 
 def test_gradient_intercept_and_kernel_matrix_are_those_of_the_data_as_given():
@@ -114,39 +90,6 @@ def test_sparse_features_that_all_rows_store_are_moved_and_others_stay():
     assert_near(found / 3e9, expected / 3e9, 1e-12)
 
 
-@BOTH
-@FAR
-@pytest.mark.parametrize("container", [np.asarray, sparse.csr_matrix])
-@pytest.mark.slow
-def test_estimators_and_their_files(offset, engine, container, tmp_path):
-    far, near, y, t = data(offset)
-    far, three = container(far), np.digitize(t, np.quantile(t, [0.3, 0.6]))
-    known = {"kernel": "linear", "C": 0.3, "tol": 1e-8, "engine": engine}
-    for make, target in (
-        (lambda: SVC(**known), y),
-        (lambda: SVC(**known, decision_function_shape="ovo"), three),
-        (lambda: SVR(**known), t),
-    ):
-        ask = "predict" if target is t else "decision_function"
-        found, truth = make().fit(far, target), make().fit(near, target)
-        values = getattr(truth, ask)(near)
-        assert_near(getattr(found, ask)(far), values)
-        assert_near(found.coef_, truth.coef_)
-        X = far.toarray() if sparse.issparse(far) else far
-        plane = X.astype(np.longdouble) @ found.coef_.T + found.intercept_
-        size = np.abs(found.coef_).sum() * np.abs(offset).max()
-        assert_near(plane.reshape(values.shape) / size, values / size, 1e-15)
-        again = pickle.loads(pickle.dumps(found))
-        assert np.array_equal(getattr(again, ask)(far), getattr(found, ask)(far))
-        write_model(found, tmp_path / "model")
-        # b of the file has 17 digits, of which the offset takes nine
-        assert_near(getattr(read_model(tmp_path / "model"), ask)(far), values, 1e-7 + 1e-15 * size)
-        grown = make().partial_fit(far[:15], target[:15]).partial_fit(far[15:], target[15:])
-        assert_near(getattr(grown, ask)(far), values)
-        grown.forget([0, 1])
-        assert_near(getattr(grown, ask)(far), getattr(make().fit(near[2:], target[2:]), ask)(near))
-
-
 @pytest.mark.skipif(np.finfo(np.longdouble).eps == np.finfo(float).eps, reason="needs extended precision")
 def test_the_intercept_around_zero_is_right_where_large_summands_cancel():
     far, _, y, _ = data(np.array([1e9, -1e9, 0.0]))
@@ -175,61 +118,6 @@ def test_intervals_do_not_depend_on_the_origin():
         for X in (far, near)
     )
     assert_near(of_far, of_near, 1e-6)
-
-
-@BOTH
-@FAR
-@pytest.mark.slow
-def test_rounds_do_not_depend_on_the_origin(offset, engine):
-    far, near, y, _ = data(offset)
-    options = {"kernel": Linear(), "C": 0.3, "engine": engine}
-    for more in ({}, {"seeder": Cold()}, {"from_full": True}, {"cache_mb": 0.003}):
-        found, truth = (cross_validate(X, y, folds=4, **EXACT, **options, **more) for X in (far, near))
-        assert_near(found.decision_values, truth.decision_values)
-    found, truth = (leave_one_out(X, y, **options) for X in (far, near))
-    assert np.array_equal(found.predictions, truth.predictions)
-    assert found.full_solution.problem.gram.centred is not found.full_solution.problem.gram
-    for cv in (3, "loo"):
-        search = SVCCV(kernel="linear", Cs=[0.01, 0.3], cv=cv, engine=engine)
-        found, truth = (search.fit(X, y).cv_results_["mean_test_score"] for X in (far, near))
-        assert np.array_equal(found, truth)
-    problems = [DualProblem.classification(X, y, kernel="linear", C=0.3) for X in (far, near)]
-    found, truth = ([Rounds(each, **EXACT, engine=engine)] for each in problems)
-    for r in range(3):
-        for family, problem in ((found, problems[0]), (truth, problems[1])):
-            origin = family[-1] if r else None
-            family.append(family[0].solve(problem.without(r), origin=origin))
-        assert_near(found[-1].decision_values, truth[-1].decision_values)
-
-
-@BOTH
-@FAR
-@pytest.mark.slow
-def test_paths_do_not_depend_on_the_origin(offset, engine, tmp_path):
-    far, near, y, t = data(offset)
-    for track in (
-        lambda X: regularization_path(X, y, kernel="linear", C_min=0.003, C_max=0.3, engine=engine),
-        lambda X: regularization_path(
-            DualProblem.regression(X, t, kernel="linear"), C_min=0.003, C_max=0.3, engine=engine
-        ),
-        lambda X: epsilon_path(X, t, kernel="linear", C=0.3, epsilon=(0.3, 0.01), engine=engine),
-        lambda X: cost_path(X, y, kernel="linear", C=0.3, engine=engine),
-    ):
-        found, truth = track(far), track(near)
-        save_path(found, tmp_path / "path.npz")
-        for at in (0.02, 0.1, 0.3):
-            values = truth.decision_function(near, at)
-            assert_near(found.decision_function(far, at), values)
-            assert_near(load_path(tmp_path / "path.npz").decision_function(far, at), values)
-            beta = found.alpha(at).reshape(-1, len(y)).sum(axis=0)
-            h = far.astype(np.longdouble) @ (beta @ near) + found.intercept(at)
-            assert_near(h / 1e9, values / 1e9, 1e-13)
-        assert load_path(tmp_path / "path.npz").kkt_audit().worst < 1e-6
-    found, truth = (
-        cross_validate_path(X, y, kernel="linear", C_min=0.01, C_max=0.3, folds=3, engine=engine)
-        for X in (far, near)
-    )
-    assert_near(found.curve.at(0.1), truth.curve.at(0.1))
 
 
 @BOTH
