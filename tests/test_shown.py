@@ -336,20 +336,6 @@ def test_the_numbers_are_the_attributes(name):
     assert f"{int((result.predictions != result.labels).sum())} of 60" in repr(result)
 
 
-@pytest.mark.parametrize("name", [name for name in SHOWN if name.endswith("interrupted")])
-def test_a_partial_result_has_no_score_and_bounds_that_hold(name):
-    part, whole = SHOWN[name](), SHOWN[name.removesuffix(" interrupted")]()
-    assert "INTERRUPTED" in repr(part)
-    assert not part.is_finished
-    for score, (low, high) in part.bounds.items():
-        assert np.isnan(getattr(part, score))
-        assert low < high
-    if part.kind == "regression":
-        assert part.rmse_bounds[1] == np.inf
-        assert part.r2_bounds[0] == -np.inf
-        assert part.rmse_bounds[0] <= whole.rmse
-
-
 @pytest.mark.parametrize("name", ["loo regression", "cv regression"])
 def test_the_numbers_of_a_regression_are_the_attributes(name):
     result = SHOWN[name]()
