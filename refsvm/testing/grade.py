@@ -30,6 +30,7 @@ from refsvm.testing.assignments import ASSIGNMENTS, Lost, Point
 
 LONGEST_ANSWER = 4_000_000  # bytes
 LONGEST_CODE = 40_000  # characters of all answer cells: too few for a copy of a solver
+MOST_OUTPUT = 10_000_000  # bytes after which a process that prints is killed
 PRINTED = 2_000  # characters of the student's output that a report keeps
 PATIENCE = 6  # times the limit of processor time that a process may exist, for busy machines
 GB = 2**30
@@ -116,8 +117,8 @@ class StudentProcess:
         """Kill the process and everything in its group."""
         self._timer.cancel()
         self._kill()
-        self._process.wait()
         self._drain.join(1.0)
+        self._process.wait()
         for file in (self._process.stdin, self._answers):
             with suppress(OSError):
                 file.close()  # type: ignore[union-attr]
@@ -136,7 +137,7 @@ class StudentProcess:
             return f"the answers ran for more than {PATIENCE * self.seconds:g} seconds."
         if len(line) >= LONGEST_ANSWER:
             return f"the answer has more than {LONGEST_ANSWER:,} bytes."
-        return f"the process ended without an answer: it exited, or used {self.seconds:g} seconds of processor time."
+        return f"the process ended without an answer: it exited, printed too much, or used {self.seconds:g} s of time."
 
     def _end_in_time(self) -> None:
         self.was_slow = True
@@ -150,8 +151,11 @@ class StudentProcess:
 
     def _keep_output(self) -> None:
         stream: Any = self._process.stdout
+        length = 0
         while part := stream.read1(65_536):
-            self.printed = (self.printed + part)[:PRINTED]
+            self.printed, length = (self.printed + part)[:PRINTED], length + len(part)
+            if length > MOST_OUTPUT:
+                self._kill()
         stream.close()
 
 

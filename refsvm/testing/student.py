@@ -14,6 +14,7 @@ import sys
 from collections.abc import Callable
 from contextlib import suppress
 from importlib import import_module
+from types import ModuleType
 from typing import Any
 
 MODULES = (
@@ -57,6 +58,9 @@ def confine(numpy: str, limits: dict[str, int]) -> None:
         with suppress(OSError, ValueError):  # systems other than Linux refuse some limits
             resource.setrlimit(getattr(resource, name), (most, most))
     del sys.modules["resource"]
+    for name in ("mkfifo", "mknod"):  # the hook does not hear of these
+        for module in (os, sys.modules["posix"]):
+            vars(module).pop(name, None)
     names: dict[str, Any] = {}
     exec(HOOK.format(numpy=numpy + os.sep), names)
     sys.addaudithook(names["refuse"])
@@ -85,7 +89,8 @@ def run(cells: list[str], function: str, calls: Any, answers: Any) -> None:
         answers.write(json.dumps({"row": int(i)}) + "\n")
         return unpacked(json.loads(calls.readline()), ask)
 
-    names: dict[str, Any] = {"__name__": "answers"}
+    notebook = sys.modules["__main__"] = ModuleType("__main__")  # as in Jupyter
+    names = vars(notebook)
     failed = ""
     for number, cell in enumerate(cells, 1):
         try:

@@ -6,13 +6,15 @@ import json
 import os
 import sys
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import refsvm
 from refsvm.testing import grade as grader
-from refsvm.testing.assignments import ASSIGNMENTS
+from refsvm.testing.assignments import ASSIGNMENTS, Lost
 
 from ..programs import module
 
@@ -74,6 +76,24 @@ BODIES = {
 }
 """Bodies of a function, each an attempt to get its point or to do harm."""
 
+ORDINARY = """
+from __future__ import annotations
+import dataclasses, functools, typing, warnings
+import numpy as np
+@dataclasses.dataclass(frozen=True)
+class Ends:
+    top: float
+    bottom: float = 0.0
+@functools.lru_cache
+def kkt_gap_of(ends): return ends.top - ends.bottom
+def kkt_gap(G, alpha, lower, upper):
+    warnings.warn("ordinary")
+    np.unique(G); np.setdiff1d(G, G); np.median(G); np.ix_([1], [2]); np.random.default_rng(0).normal(size=3)
+    np.linalg.lstsq(np.eye(2), np.ones(2), rcond=None); np.einsum("i,i", G, G); np.array2string(G)
+    return kkt_gap_of(Ends(G[alpha < upper].max(), G[alpha > lower].min()))
+"""
+"""Code that a student may write."""
+
 
 @pytest.fixture
 def attacked(monkeypatch):
@@ -88,8 +108,7 @@ def test_no_attack_gets_a_point_or_does_harm(attack, attacked, tmp_path, capfd):
     canary, file = tmp_path / "canary", tmp_path / "attack.ipynb"
     canary.write_text("here")
     body = BODIES[attack].replace("CANARY", repr(str(canary))).replace("PROBLEM", PROBLEM)
-    code = f"# answer\nimport json, os, sys, time\nimport numpy as np\ndef duality_gap(K, y, C, alpha):\n {body}\n"
-    code += "def kkt_gap(G, alpha, lower, upper):\n return G[alpha < upper].max() - G[alpha > lower].min()\n"
+    code = f"# answer\n{ORDINARY}import json, os, sys, time\ndef duality_gap(K, y, C, alpha):\n {body}\n"
     cells = [{"cell_type": "code", "source": code}]
     file.write_text(json.dumps({"cells": cells, "metadata": {"refsvm": {"assignment": "attacked"}}}))
     assert grader.main([str(file), "--seed", "3", "--json", str(tmp_path / "grade.json")]) == 0
@@ -121,3 +140,12 @@ def test_what_is_not_an_assignment_is_refused(text, reason, tmp_path, capsys):
     (tmp_path / "a.ipynb").write_text(text)
     assert grader.main([str(tmp_path / "a.ipynb")]) == 2
     assert reason in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ASSIGNMENTS)
+def test_no_point_is_earned_by_a_constant_or_by_an_argument(name):
+    answers = [lambda *given, row=None, value=value: value for value in (0, 1, -1, [], None, "x", [0, 1])]
+    answers += [lambda *given, row=None, k=k: np.asarray(given[k % len(given)]).tolist() for k in range(4)]
+    for point, answer in product(ASSIGNMENTS[name], answers):
+        with pytest.raises(Lost):
+            point.run(answer, np.random.default_rng(1))
