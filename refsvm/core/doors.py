@@ -17,7 +17,7 @@ class Doors:
     ----------
     rendered : callable
         ``rendered(result, form)`` returns a result as "text" for `print`, as "html" for a notebook, or as one "line".
-        The default returns the line for every form. This function cannot be an argument, because Python calls
+        The default returns "line" whatever the form. This function cannot be an argument, because Python calls
         ``__str__`` without arguments.
     kernel_named : callable
         ``kernel_named(kernel, gamma, degree, coef0)`` returns the kernel that these arguments describe;
@@ -27,7 +27,7 @@ class Doors:
     rows_and_guards : callable or None
         ``rows_and_guards(problem, options, limits, rows, reads_values)`` returns the kernel rows of a run, in float64
         or float32, and its guards; the default is `refsvm.core.solver.options.rows_and_guards`. Public functions pass
-        it to `refsvm.core.solver.options.RunOptions`. The function must also be known here, because users call
+        it to `refsvm.core.solver.options.RunOptions`. This function is a door, because users call
         ``Rounds(problem)`` themselves.
     workers : callable
         ``workers(n_jobs)`` returns an object that shares rounds among several workers; the default returns None, for

@@ -196,8 +196,8 @@ class DualProblem(Shown, Formulations):
     def decision_range(self, alpha: np.ndarray, gradient: np.ndarray | None = None) -> float:
         """Return the range (max − min) of the decision values of the variables with Lᵢ < Uᵢ.
 
-        Up to b, the decision values are v − G = Kα. At α = 0 they are all
-        equal; the method then returns the range of v, which holds the targets.
+        Up to b, the decision values are v − G = Kα. At α = 0 all decision values are equal; the method then returns the
+        range of v, which holds the targets.
         """
         values = self.v
         if np.count_nonzero(alpha):

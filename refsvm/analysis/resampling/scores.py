@@ -242,8 +242,8 @@ def outcomes_of(values: np.ndarray, codes: np.ndarray, k: int) -> np.ndarray:
 def _may_win(own: int, least: np.ndarray, most: int, left: list[tuple[int, int]]) -> bool:
     """Return whether a class with `most` votes, which include all its own missing pairs, may win the vote.
 
-    Each missing pair between rivals gives its vote to one of the two; the class may win if no rival gets too many. The
-    votes are placed one after another; if both rivals are full, earlier votes are moved along a path of pairs.
+    A missing pair of two other classes gives its vote to one of them. The class may win if these votes can be given so
+    that no other class gets too many. If both classes of a pair have enough, earlier votes move along a path of pairs.
     """
     room = [most - (d < own) - int(count) for d, count in enumerate(least)]
     holds: list[list[tuple[int, int]]] = [[] for _ in room]

@@ -8,7 +8,8 @@ A run takes chunks of steps until its stopping rule or a limit gives a verdict. 
 `after`     at the last point                               may warn, refuse the point, or improve it
 ==========  ==============================================  =======================================
 
-Rounds in compiled code are solved without a run. Their solutions are passed to `review_solution` instead of `after`.
+Rounds in compiled code are solved without a run. The guards get their solutions by `review_solution` instead of
+`after`.
 """
 
 from __future__ import annotations

@@ -84,7 +84,7 @@ def snap(state: SolverState, tolerance: float = 0.0) -> None:
         |αᵢ − bound| ≤ min(|z − Σα| + 4ε(Σ|α| + |z|), 10⁻⁶(Uᵢ − Lᵢ)),   ε the rounding of one operation
 
     Setting α removes members from I_up and I_down and adds none, so ψ does not grow. G is not updated; the exact G
-    would change by at most |αᵢ − bound| max Kⱼⱼ. If this change exceeds a hundredth of both the KKT gap and the
+    would change by at most |αᵢ − bound| max Kⱼⱼ. If this change of G exceeds a hundredth of both the KKT gap and the
     tolerance, αᵢ stays unchanged. If the KKT gap is above the tolerance, no α changes, so that proofs of a stopping
     rule remain valid.
     """

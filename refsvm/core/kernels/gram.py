@@ -92,8 +92,8 @@ class Gram(KernelMatrix):
     dense : ndarray of shape (n, n) or None
         The matrix itself, if the caller supplied it.
     full_matrix_only : bool
-        True if all rows should be evaluated in one block when memory suffices. This holds for callables, which may be
-        slow to call, or may rely on getting all examples at once, as scikit-learn passes them.
+        True if all rows should be evaluated in one block when memory suffices. Callables set it to True, because they
+        may be slow to call, or may rely on getting all examples at once, as scikit-learn passes them.
 
     Raises
     ------

@@ -128,7 +128,7 @@ class KernelMatrix(Shown, ABC):
         """Return all kᵢᵢ, shape (n,), float64."""
 
     def row(self, i: int) -> np.ndarray:
-        """Return K[i], shape (n,), float64. Do not write to it; it may change when another row is computed."""
+        """Return K[i], shape (n,), float64. Do not write to it; the array may change when another row is computed."""
         return self.block(np.array([i]))[0]
 
     def restrict(self, indices: np.ndarray) -> KernelMatrix:

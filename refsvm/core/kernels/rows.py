@@ -48,7 +48,8 @@ class KernelRows(KernelMatrix):
     gram : KernelMatrix
         The matrix, which holds K of shape (n, n) in ``gram.dense``.
     cache_mb : float
-        Memory budget in MiB. This class uses it only for copies of rows, such as the rows of a restricted problem.
+        Memory budget in MiB. This class uses the budget only for copies of rows, such as the rows of a restricted
+        problem.
     values : ndarray of shape (capacity, n), optional
         Memory for rows, in place of K.
 

@@ -62,8 +62,8 @@ class SparseProducts:
     ----------
     Z : CSR array or matrix of shape (n, d), float64 or float32
     table_from : int, optional
-        A dense table is made if Z has at least so many stored entries, `TABLE_FROM_ENTRIES` by default. For products of
-        many examples at once, 0 is better.
+        A dense table is made if Z has at least so many stored entries, `TABLE_FROM_ENTRIES` by default. Choose 0 if
+        many examples are multiplied at once.
 
     Attributes
     ----------

@@ -50,7 +50,7 @@ class TrackedPath(Shown):
     matrix : ndarray of shape (g, g), optional
         The kernel matrix of the merged variables, if it was stored; otherwise `kernel_matrix` computes it.
     classes : ndarray of shape (2,)
-        The class labels, sorted; the second is the positive class. They are −1 and +1 if a problem was given.
+        The class labels, sorted; the second is the positive class. Both labels are −1 and +1 if a problem was given.
     """
 
     record: PathRecord

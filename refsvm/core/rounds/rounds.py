@@ -86,9 +86,8 @@ class Rounds(Shown):
 
     Notes
     -----
-    Each round begins with new counters and new scratch memory. Earlier rounds
-    influence its steps only through rounding errors of G, and do not influence
-    them if the round starts cold or names its `origin`. Threads must not share
+    Each round begins with new counters and new scratch memory. Earlier rounds influence the steps of a round only
+    through rounding errors of G, and not at all if the round starts cold or names its `origin`. Threads must not share
     an object of this class.
 
     Examples
@@ -225,8 +224,7 @@ class Rounds(Shown):
             steps.
         proves : bool
             If True, each round tries to prove the sign of h at its left-out
-            example (``RoundResult.sign``). This is meant for classification
-            with one left-out example in each round.
+            example (``RoundResult.sign``). Use it for classification with one left-out example in each round.
 
         Yields
         ------

@@ -171,8 +171,8 @@ class Runner:
         """Return True if a round begins without shrinking, given the names of the kept solutions.
 
         On a large problem, rounds from α = 0 begin with shrinking. Folds also begin with shrinking if the first fold
-        took many steps. The steps of other rounds do not matter, so that several workers take the same steps as one
-        thread.
+        took many steps. The choice does not depend on the steps of other rounds, so that several workers take the same
+        steps as one thread.
         """
         if not self.is_large or self.limit < 0:
             return self.limit >= 0

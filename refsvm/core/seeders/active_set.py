@@ -21,7 +21,7 @@ class ActiveSet(Seeder):
 
     The missing sum z − 1ᵀα is spread over the free variables, and over all variables if the free variables have no room
     left. Multiplying all α by C′/C, as for linear classifiers (Chu et al. 2015), also keeps the same variables at their
-    bounds. But it moves the free variables, whose α hardly depends on C, and therefore saves almost no steps.
+    bounds. But this start moves the free variables, whose α hardly depends on C, and therefore saves almost no steps.
 
     References
     ----------

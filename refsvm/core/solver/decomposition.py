@@ -71,7 +71,7 @@ class Decomposition(Shrinking):
 
     @property
     def for_restricted_problem(self) -> Shrinking:
-        """The shrinking rule inside a working set: none."""
+        """The shrinking rule inside a working set, which never shrinks."""
         return NoShrinking()
 
     def steps(

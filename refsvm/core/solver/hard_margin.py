@@ -7,9 +7,9 @@ grow for ever. `HardMargin` therefore does two things after each round of steps 
 width of the margin is at most the distance of these points, ‖w‖/s, with ‖w‖² = αᵀKα and s = Σ over αᵢ > 0 of αᵢ. If
 that distance is not larger than rounding errors, the hulls meet: no function of this kernel separates the classes.
 
-**Stretch.** f(tα) is largest at t = vᵀα/αᵀKα. At the optimum t = 1. If the hulls meet, t is large: multiplying α by t
-lets α grow much faster than steps would, and the distance above falls to zero as fast as in Gilbert's algorithm for
-the two nearest points.
+**Stretch.** f(tα) is largest at t = vᵀα/αᵀKα. At the optimum t = 1. If the hulls meet, the factor t is large:
+multiplying α by t lets α grow much faster than steps would, and the distance above falls to zero as fast as in
+Gilbert's algorithm for the two nearest points.
 
 References: E. G. Gilbert, "An iterative procedure for computing the minimum of a quadratic form on a convex set", SIAM
 Journal on Control 4, 1966; S. S. Keerthi et al., "A fast iterative nearest point algorithm for support vector machine

@@ -7,10 +7,10 @@
         G ← G − K[:, A] Δα_A, on all variables
 
 A restricted problem is a problem like any other: it has its own small, contiguous kernel matrix and is solved by the
-same loop. `refsvm.core.solver.rules.Rules.restricted` chooses its rules: the rules of the full problem, or conjugate
-steps if the user named neither a selector nor a step. It is solved to the KKT gap that the stopping rule's
-`restricted_tolerance` returns; from 3,000 variables on to half this gap, so that f hardly depends on the precision
-of the kernel rows.
+same loop. `refsvm.core.solver.rules.Rules.restricted` chooses the rules of the restricted problem: the rules of the
+full problem, or conjugate steps if the user named neither a selector nor a step. The restricted problem is solved to
+the KKT gap that the stopping rule's `restricted_tolerance` returns; from 3,000 variables on to half this gap, so that f
+hardly depends on the precision of the kernel rows.
 
 Why this is safe: the most violating pair of the full problem is always in A, so no restricted problem begins at its
 optimum, and f rises in every round. The solve ends only when the stopping rule is satisfied by all variables with their
@@ -51,7 +51,7 @@ COPIES_MB: Final = 256.0
 
 
 class Shrinking(Rule):
-    """Base of shrinking rules, which choose the variables of the next steps and decide when the others return.
+    """Base of shrinking rules, which choose the variables of the next steps and decide when the other variables return.
 
     A rule that always chooses all variables is False as a truth value.
 

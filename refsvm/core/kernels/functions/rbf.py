@@ -32,8 +32,8 @@ class RBF(Kernel):
 
     Notes
     -----
-    With one γ for each feature, the kernel equals ``RBF(1.0)`` on features multiplied by √γⱼ. `scaled` multiplies them,
-    once for each matrix and once for each prediction.
+    With one γ for each feature, the kernel equals ``RBF(1.0)`` on features multiplied by √γⱼ. `scaled` multiplies the
+    features, once for each matrix and once for each prediction.
 
     Examples
     --------
