@@ -101,15 +101,14 @@ def write_solutions(folder: Path) -> None:
 
 
 def write_files(app: Any, error: Exception | None) -> None:
-    """Write the assignments into the site and, for the kit of lecturers, into the folder of the build."""
+    """Write the notebooks with blanks and the rubrics into the site."""
     if error is None and app.builder.format == "html":
-        for folder in (Path(app.outdir), Path(app.outdir).parent):
-            write_assignments(folder / "assignments")
+        write_assignments(Path(app.outdir) / "assignments")
 
 
 def setup(app: Any) -> dict[str, bool]:
-    """Write the files before the kit collects them."""
-    app.connect("build-finished", write_files, priority=400)
+    """Write the files at the end of a build."""
+    app.connect("build-finished", write_files)
     return {"parallel_read_safe": True}
 
 
