@@ -5,7 +5,6 @@ from __future__ import annotations
 import sqlite3
 from contextlib import closing
 
-import numpy as np
 import pytest
 
 from refsvm.experiment import RunStore
@@ -48,38 +47,6 @@ def refused(action, store, *words):
     assert "\n" not in sentence
     for word in words:
         assert word in sentence
-
-
-def test_damaged_pages_are_a_sentence(store):
-    content = bytearray(store.path.read_bytes())
-    content[PAGE:] = np.random.default_rng(0).bytes(len(content) - PAGE)
-    store.path.write_bytes(content)
-    for action in (lambda: store.metrics(HASHES), lambda: add(store, "new")):
-        refused(action, store, "is damaged (database disk image is malformed)", "move it away")
-
-
-@pytest.mark.parametrize("seed", range(10))
-def test_any_damage_is_a_sentence_or_harmless(store, seed):
-    """Bytes are changed, pages overwritten, the file cut off; what can still be read is what was stored."""
-    rng = np.random.default_rng(seed)
-    whole = store.path.read_bytes()
-    for kind in ("bytes", "page", "cut"):
-        content = bytearray(whole)
-        if kind == "bytes":
-            places = rng.integers(len(content), size=rng.integers(1, 200))
-            content = np.frombuffer(content, dtype=np.uint8).copy()
-            content[places] = rng.integers(256, size=len(places))
-        elif kind == "page":
-            first = PAGE * int(rng.integers(len(content) // PAGE))
-            content[first : first + PAGE] = rng.bytes(PAGE)
-        else:
-            content = content[: rng.integers(1, len(content))]
-        store.path.write_bytes(content)
-        for action in (store.prepare, lambda: store.metrics(HASHES), lambda: add(store, "new")):
-            try:
-                action()
-            except (ValueError, OSError) as error:
-                assert str(error).startswith(f"store={str(store.path)!r} "), error  # noqa: PT017
 
 
 @pytest.mark.parametrize("metrics", ["", "{", "[1]", "7", "[" * 100_000, b"\xff", None])
