@@ -113,6 +113,28 @@ print(
 print(f"f = {by_hand.objective:.6f}, F = {by_hand.primal_objective:.6f}")
 
 # %%
+# A price is a slope. If point :math:`i` has to satisfy :math:`y_ih(x_i)\ge1+u`, the optimum changes at the rate
+# :math:`a_i`. The figure shows this for each of the three points; the dotted lines have the slopes :math:`a_i`:
+
+# fold: The code of this figure
+# alt: The optimum is drawn over u for each of the three points. The curve of point 0 is flat, and bends upwards where u
+#     is 1. The equal curves of points 1 and 3 rise, and touch their dotted line of slope one half where u is 0.
+figure, axes = plt.subplots(figsize=(6.4, 3.0))
+asked = np.linspace(-0.9, 1.6, 51)
+for i, (colour, look) in enumerate(((INK, "-"), (NEGATIVE, "-"), (POSITIVE, "--"))):
+    optima = []
+    for u in asked:
+        v = by_hand.problem.v.copy()
+        v[i] *= 1.0 + u
+        moved = DualProblem(by_hand.problem.gram, v, 0.0, by_hand.problem.lower, by_hand.problem.upper)
+        optima.append(solve(moved, stop=KKTGap(1e-9)).objective)
+    axes.plot(asked, optima, look, color=colour, label=f"point {line[i, 0]:g}, $a={abs(by_hand.alpha[i]):g}$")
+    axes.plot(asked, by_hand.objective + abs(by_hand.alpha[i]) * asked, ":", color=colour, lw=1)
+axes.set(xlabel="$u$", ylabel="the optimum")
+axes.legend(frameon=False)
+plt.show()
+
+# %%
 # The dual can also be drawn. Without slack the prices of each class have the same sum :math:`s`. The prices divided by
 # :math:`s` are the weights of a mixture of the examples of the class. The mixture is a point of the *convex hull* of
 # the class, and :math:`w` is :math:`s` times the difference of the two mixtures. The prices of the optimum belong to
