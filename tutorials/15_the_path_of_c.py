@@ -147,11 +147,7 @@ figure, axes = plt.subplots(figsize=(6.4, 3.4))
 axes.semilogx(patients.C, shares, color=NEGATIVE, lw=0.5, alpha=0.5)
 axes.set(xlabel="$C$", ylabel=r"$|\alpha_i|/C$")
 plt.show()
-print(f"{len(patients.C)} breakpoints of {heart.n} patients")
-for C in (0.01, 1.0, 100.0):
-    share = np.abs(patients.alpha(C)) / C
-    right, left = (share == 0).sum(), (share == 1).sum()
-    print(f"C = {C:5g}: {right:3d} right, {heart.n - right - left:3d} elbow, {left:3d} left")
+print(f"{len(patients.C)} breakpoints")
 
 # %%
 # .. shipped:: core/trackers/hastie.py

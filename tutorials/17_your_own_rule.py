@@ -49,20 +49,21 @@ problem = DualProblem.classification(heart.X, heart.y, kernel=RBF(gamma=0.005), 
 # -----------
 #
 # ``select(state)`` returns :math:`i`, which rises, and :math:`j`, which falls; or (−1, −1) if no pair gains. The
-# selector below goes round: it takes the next :math:`i` in turn that violates by at least half of :math:`\psi`.
-# (Without the half it may spend its steps on pairs that gain next to nothing.) The state knows the lowest variable that
-# may fall, ``state.bottom``, the violation :math:`\psi`, ``state.gap``, and the :math:`i` of the last step,
-# ``state.working_sets[0, 0]``, which is −1 before the first step.
+# selector below goes round: it takes the next :math:`i` in turn that violates by at least a share of :math:`\psi`, by
+# default half. (With the share zero it may spend its steps on pairs that gain next to nothing.) The state knows the
+# lowest variable that may fall, ``state.bottom``, the violation :math:`\psi`, ``state.gap``, and the :math:`i` of the
+# last step, ``state.working_sets[0, 0]``, which is −1 before the first step.
 
 
 @dataclass(frozen=True)
 class InTurn(WorkingSetSelector):
+    share: float = 0.5
+
     def select(self, state):
-        if state.gap <= 0.0:
-            return -1, -1
         last, slope = int(state.working_sets[0, 0]), state.gradient - state.gradient[state.bottom]
-        gains = (state.alpha < state.upper) & (slope >= 0.5 * state.gap)
-        return (last + 1 + int(np.roll(gains, -1 - last).argmax())) % len(gains), state.bottom
+        gains = (state.alpha < state.upper) & (slope >= self.share * state.gap) & (slope > 0.0)
+        i = (last + 1 + int(np.roll(gains, -1 - last).argmax())) % len(gains)
+        return (i, state.bottom) if state.gap > 0.0 else (-1, -1)
 
 
 # %%
@@ -107,31 +108,11 @@ Stepper(banana.X, banana.y, kernel=RBF(0.5), C=10.0, selector=InTurn(), against=
 #
 # The next lines count the steps for several shares of :math:`\psi` and two values of :math:`C`:
 
-# fold: The same selector with any share
-
-
-@dataclass(frozen=True)
-class InTurnAbove(WorkingSetSelector):
-    """InTurn with any share of ψ in place of the half."""
-
-    share: float = 0.5
-
-    def select(self, state):
-        """Return the first such i behind the last one."""
-        if state.gap <= 0.0:
-            return -1, -1
-        last, slope = int(state.working_sets[0, 0]), state.gradient - state.gradient[state.bottom]
-        gains = (state.alpha < state.upper) & (slope >= self.share * state.gap) & (slope > 0.0)
-        return (last + 1 + int(np.roll(gains, -1 - last).argmax())) % len(gains), state.bottom
-
-
 small = DualProblem.classification(heart.X, heart.y, kernel=RBF(gamma=0.005), C=1.0)
 print(f"{'share of ψ':>12s}{'C = 1':>8s}{'C = 10':>8s}")
 for share in (0.0, 0.1, 0.5, 0.9):
     counts = [
-        solve(
-            each, selector=InTurnAbove(share), step=NewtonStep(), shrinking=False, max_iter=20_000
-        ).iterations
+        solve(each, selector=InTurn(share), step=NewtonStep(), shrinking=False, max_iter=20_000).iterations
         for each in (small, problem)
     ]
     print(f"{share:12g}{counts[0]:8d}{counts[1]:8d}")
