@@ -16,7 +16,7 @@ A heading of the first level repeats a heading of the chapter: the slides below 
 
 The build of the pages calls `make_kit`. ``python docs/_ext/kit.py docs/_build/html``, after a build, also prints the
 slides as PDF, builds a wheel, and writes a second zip, outside of the site, with the solutions of the assignments. It
-fails if pandoc, reveal.js or Chromium are missing.
+fails if pandoc, reveal.js, playwright or Chromium are missing.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ OPTIONS = (
     "--from=markdown-implicit_figures", "--to=revealjs", "--standalone", "--mathml", "--slide-level=2",
     "--css=slides.css", *(f"--variable={each}" for each in (
         "revealjs-url=reveal.js", "theme=white", "width=1280", "height=720", "margin=0", "center=false", "hash=true",
-        "transition=none", "slideNumber='c/t'", "controls=false", "pdfSeparateFragments=false",
+        "transition=none", "slideNumber='c/t'", "controls=false",
     )),
 )  # fmt: skip
 """How pandoc turns the Markdown of a deck into slides."""
@@ -157,8 +157,9 @@ def outline(chapter: Chapter) -> str:
         return file.read_text(encoding="utf-8")
     numbers, lines = count(1), []
     for section in chapter.sections:
+        title = chapter.title.split("· ")[-1] if section.title == "At the head" else section.title
         lines += [f"# {section.title}\n"] * bool(section.figures)
-        lines += [f"## {section.title}\n\n{{figure: {next(numbers)}}}\n" for _ in section.figures]
+        lines += [f"## {title}\n\n{{figure: {next(numbers)}}}\n" for _ in section.figures]
     return "\n".join(lines)
 
 
@@ -307,12 +308,20 @@ def make_slides(source: Path, folder: Path) -> list[str]:
 
 
 def print_slides(folder: Path, names: list[str]) -> None:
-    """Print slides as PDF, with Chromium."""
-    for name in names:
-        address = f"{(folder / f'{name}.html').resolve().as_uri()}?print-pdf"
-        command = ["chromium", "--headless", "--no-sandbox", "--disable-gpu", "--no-pdf-header-footer",
-                   "--virtual-time-budget=20000", f"--print-to-pdf={folder / f'{name}.pdf'}", address]  # fmt: skip
-        subprocess.run(command, check=True, capture_output=True)
+    """Print slides as PDF, a page for each slide, with playwright and Chromium."""
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as engine:
+        browser = engine.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
+        page = browser.new_page()
+        for name in names:
+            file = folder / f"{name}.html"
+            page.goto(f"{file.resolve().as_uri()}?print-pdf&pdfSeparateFragments=false&pdfMaxPagesPerSlide=1")
+            slides_in_all = file.read_text(encoding="utf-8").count("<section")
+            page.wait_for_function(f"document.querySelectorAll('.pdf-page').length >= {slides_in_all}")
+            page.wait_for_load_state("networkidle")  # all figures are there
+            page.pdf(path=folder / f"{name}.pdf", prefer_css_page_size=True, print_background=True)
+        browser.close()
 
 
 # -- the zip -----------------------------------------------------------------------------------------------------------
@@ -431,7 +440,7 @@ def setup(app: Any) -> dict[str, bool]:
 
 
 if __name__ == "__main__":
-    missing = [name for name in ("pypandoc", "sphinx_revealjs") if not find_spec(name)]
+    missing = [name for name in ("pypandoc", "sphinx_revealjs", "playwright") if not find_spec(name)]
     missing += ["chromium"] * (not shutil.which("chromium"))
     if missing or len(sys.argv) != 2:
         sys.exit(f"Give the folder of a built site. Missing: {', '.join(missing) or 'nothing'}.")
