@@ -176,8 +176,8 @@ def tune_by_gradient(
     bounds : dict of str to (float, float), optional
         Lower and upper bounds by name; the notes list the defaults.
     starts : int
-        Number of starts. The first is at the given values; the others are drawn from the middle half of the bounds,
-        on a logarithmic scale.
+        Number of starts. The first start is at the given values; the others are drawn from the middle half of the
+        bounds, on a logarithmic scale.
     max_evaluations : int
         Largest number of evaluations of J from each start.
     engine, cache_mb, n_jobs
@@ -269,7 +269,7 @@ def minimised(
     began : float
         Time at the start of the call.
     watching : callable, optional
-        Called after each evaluation. If it returns True, the search ends.
+        Called after each evaluation. If the callback returns True, the search ends.
     """
     minimize, deadline = _minimizer(), Deadline.after(time_limit)
     starts, most = whole("starts", starts, 1), whole("max_evaluations", max_evaluations, 1)

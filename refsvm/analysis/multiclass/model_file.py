@@ -90,7 +90,7 @@ def write_model(
     `read_model` scales the data itself.
 
     ``SV`` is followed by the number and the SHA-256 digest of the remaining bytes of the file. LIBSVM ignores them,
-    but `read_model` refuses a file that does not match them. Delete them if you edit a file by hand.
+    but `read_model` refuses a file that does not match them. Delete this digest if you edit a file by hand.
 
     The last feature of the first support vector is written even if it is zero, so that the number of features can be
     read off the file. A regression with all targets inside the tube has no support vector; its file contains b only.

@@ -224,7 +224,7 @@ def solve_pairs(
         Options of the solves; the time limit is for all pairs together.
     workers : int
         Number of threads that share the pairs. Threads are used if they save time, which needs compiled code; the
-        results do not depend on the number.
+        results do not depend on the number of threads.
 
     Yields
     ------

@@ -83,7 +83,7 @@ def continued(
     tracker, engine, cache_mb, time_limit, max_events
         As in `refsvm.parametric_path`.
     reached : Reached, optional
-        State at the end of the walk that found `alpha`. If it is still optimal, the start is neither solved nor
+        State at the end of the walk that found `alpha`. If that point is still optimal, it is neither solved nor
         factorised again.
     progress : Progress, optional
         Object that shows how far the call is, in percent.

@@ -1,4 +1,5 @@
-"""LeftOutPaths: the sign of each left-out decision value along the path, proved from the path of all or walked to.
+"""LeftOutPaths: the sign of each left-out decision value along the path, proved from the path of all examples, or by a
+walk.
 
 The variables are scaled: s = λα, f = λ(h − b) and ŵ = λw. If s is feasible without r, both paths agree. If even the
 machine trained with r predicts r wrongly, the machine trained without r predicts r wrongly. In all other cases, a ball
@@ -14,10 +15,10 @@ A computed breakpoint is only near the optimum, so its duality gap and |G − b|
 
     |f_R(xⱼ) − f_R(xᵣ) − (fⱼ − fᵣ + ½ δŵ·(φⱼ − φᵣ))| ≤ ½ ‖δŵ‖ ‖φⱼ − φᵣ‖.
 
-ĥ_R(xᵣ) minimises Σ wⱼ max(0, λ − yⱼ(f_R(xⱼ) − f_R(xᵣ) + η)) over η. It is positive if this sum falls at η = 0, which is
-the case if the negative examples that may have a loss at η = 0 weigh less than the positive examples that must have a
-loss. On a segment between two breakpoints s, f and δ are affine in λ and ‖δŵ‖ is convex, so a condition that holds at
-both ends holds on the whole segment.
+ĥ_R(xᵣ) minimises Σ wⱼ max(0, λ − yⱼ(f_R(xⱼ) − f_R(xᵣ) + η)) over η. ĥ_R(xᵣ) is positive if the sum falls at η = 0,
+which is the case if the negative examples that may have a loss at η = 0 weigh less than the positive examples that must
+have a loss. On a segment between two breakpoints s, f and δ are affine in λ and ‖δŵ‖ is convex, so a condition that
+holds at both ends holds on the whole segment.
 """
 
 from __future__ import annotations

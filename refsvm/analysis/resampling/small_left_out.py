@@ -237,7 +237,7 @@ class Bounds:
     def is_tie(self, f: np.ndarray, off: np.ndarray) -> np.ndarray:
         """Return whether the two ends of the interval of b give h different signs, for f of shape (P, …).
 
-        Then `top` < `bottom`, so α is optimal together with every b between them.
+        At a tie `top` < `bottom`, so α is optimal together with every b between them.
         """
         off = off + self.error[:, None]
         return np.asarray((f + self.top[:, None] < -off) & (f + self.bottom[:, None] > off))

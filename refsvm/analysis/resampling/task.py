@@ -226,8 +226,9 @@ def shared_gram(
 ) -> KernelMatrix:
     """Return the kernel matrix as an array computed in one product if it fits into the budget; otherwise unchanged.
 
-    Any number of rounds and threads can read the array. If Σα = 0 (`is_balanced`), it is computed around the mean of
-    the data when that is more precise. For a regression it has one row for each example, not for each variable.
+    Any number of rounds and threads can read the array. If Σα = 0 (`is_balanced`), the matrix is computed around the
+    mean of the data when that is more precise. For a regression the matrix has one row for each example, not for each
+    variable.
     """
     if gram.repeats:
         examples = shared_gram(gram.source, cache_mb, single, is_balanced)

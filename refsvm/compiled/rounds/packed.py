@@ -52,7 +52,7 @@ class PackedRounds:
     runner : Runner
         The runner; if its seeder has no twin, Python computes the seeds first.
     rows : KernelRows
-        All kernel rows. They may be float32 for the default rules and a seeder that reads no rows.
+        All kernel rows. Kernel rows may be float32 for the default rules and a seeder that reads no rows.
     """
 
     def __init__(self, runner: Runner, rows: KernelRows) -> None:
