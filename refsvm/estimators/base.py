@@ -54,8 +54,8 @@ PROBABILITIES: Final = (
 class KernelEstimator(BaseEstimator):
     """Base of all estimators: the parameters that they share, and the checks of parameters against X.
 
-    `SVC` describes the parameters. A subclass adds its own, and `dataclasses.dataclass` writes the constructor as
-    scikit-learn requires it: it takes keywords only and stores each value unchanged.
+    `SVC` describes the parameters. A subclass adds its own parameters, and `dataclasses.dataclass` writes the
+    constructor as scikit-learn requires it: it takes keywords only and stores each value unchanged.
     """
 
     kernel: KernelLike = "rbf"
@@ -413,7 +413,7 @@ class KernelMachine(KernelEstimator):
         """Weights w = Σ αᵢxᵢ of the linear kernel, one row for each decision function.
 
         If features are far from 0 compared with their spread, the terms of w·x + b cancel. `decision_function`, which
-        evaluates w·(x − c) with c at their centre, is more precise then.
+        evaluates w·(x − c) with c at the centre of the features, is more precise then.
         """
         self._check_fitted()
         if not isinstance(self.kernel_, Linear):

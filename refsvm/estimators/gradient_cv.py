@@ -37,7 +37,7 @@ from refsvm.services.types import ArrayLike, FoldsLike, LossLike, NamesLike, Ran
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class GradientCV(ChoosingEstimator, ABC):
-    """Base of `SVCGradientCV` and `SVRGradientCV`; these two describe the parameters."""
+    """Base of `SVCGradientCV` and `SVRGradientCV`; those two classes describe the parameters."""
 
     parameters: NamesLike = ("C", "gamma")
     loss: LossLike = None
@@ -272,7 +272,7 @@ class SVRGradientCV(RegressorMixin, GradientCV):
     parameters : sequence of str, default ("C", "gamma", "epsilon")
         The parameters to tune: "C"; "gamma", or "gammas" for one γ for each feature of "rbf"; "epsilon".
     C, epsilon : float, optional
-        Values at the first start; a parameter that is not tuned keeps its value. By default 1 and 0.1 times the
+        Values at the first start; a parameter that is not tuned keeps its value. The defaults are 1 and 0.1 times the
         standard deviation of the targets.
     tol : float, optional
         Tolerance of the final fit, as in `SVRCV`. All fits before it are solved to 1e-10 times the standard

@@ -53,7 +53,7 @@ class HeldOut:
         return reduce(values)
 
     def _check_fitted(self) -> None:
-        """Pass, since the decision values are known although no support vectors are stored."""
+        """Do nothing, because the decision values are known although no support vectors are stored."""
 
 
 class HeldOutSVC(HeldOut, SVC):

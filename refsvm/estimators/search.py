@@ -335,7 +335,7 @@ class StoredCells:
 class Delivery:
     """Solves the wanted cells of a column and passes each finished cell on.
 
-    In this process it calls `take`, from any thread. A pickled copy in another process only returns the cells.
+    In this process the object calls `take`, from any thread. A pickled copy in another process only returns the cells.
 
     Parameters
     ----------

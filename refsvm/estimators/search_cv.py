@@ -50,7 +50,7 @@ CS: Final = (0.1, 1.0, 10.0, 100.0, 1000.0)
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class SearchCV(SearchScores, ABC):
-    """Base of `SVCCV` and `SVRCV`; these two describe the parameters.
+    """Base of `SVCCV` and `SVRCV`; those two classes describe the parameters.
 
     A subclass defines the labels, a further axis of the grid, and the splits that it cannot train on.
     """
@@ -110,7 +110,7 @@ class SearchCV(SearchScores, ABC):
             If some cells were not solved to the tolerance.
         UserWarning
             If mean scores are not finite, such as R² in splits that test one example; or if a scorer takes no weights
-            and some weights are not whole numbers. The examples of a split then count equally.
+            and some weights are not whole numbers. In the second case the examples of a split count equally.
         """
         self._validate_params()
         self._refuse_scoring()
@@ -159,7 +159,7 @@ class SearchCV(SearchScores, ABC):
         """Raise an error if the weights leave a single class; the check of splits comes later, and names the split."""
 
     def _look_at(self, labels: np.ndarray, weights: np.ndarray | None) -> None:
-        """Compute the quantities that default values depend on."""
+        """Compute the quantities from which default values are derived."""
 
     def _penalties(self) -> np.ndarray:
         """Return the grid's values of C."""

@@ -128,7 +128,8 @@ class Derivative(Shown):
     @property
     def alpha(self) -> np.ndarray:
         """dα/dθ, shape (n,). Raises a ValueError at a kink, and if the derivative of α is not unique and ``least_norm``
-        is False."""
+        is False.
+        """
         side = self._smooth()
         if len(self.dependent) and not self.least_norm:
             raise ValueError(

@@ -99,7 +99,8 @@ class Scores(Shown, ABC):
     @property
     def error(self) -> float:
         """Weighted share of wrong predictions, not for regression. NaN while some predictions are missing: see
-        `error_bounds`."""
+        `error_bounds`.
+        """
         self._only("error", CLASSIFICATION, NOVELTY)
         return self._of_all(share_wrong)
 
