@@ -127,8 +127,9 @@ class Derivative(Shown):
 
     @property
     def alpha(self) -> np.ndarray:
-        """dα/dθ, shape (n,). Raises a ValueError at a kink, and if the derivative of α is not unique and ``least_norm``
-        is False.
+        """dα/dθ, shape (n,).
+
+        Raises a ValueError at a kink, and if dα is not unique and ``least_norm`` is False.
         """
         side = self._smooth()
         if len(self.dependent) and not self.least_norm:

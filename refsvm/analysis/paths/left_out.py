@@ -1,5 +1,4 @@
-"""LeftOutPaths: the sign of each left-out decision value along the path, proved from the path of all examples, or by a
-walk.
+"""LeftOutPaths: the sign of each left-out decision value, proved from the path of all examples or found by a walk.
 
 The variables are scaled: s = λα, f = λ(h − b) and ŵ = λw. If s is feasible without r, both paths agree. If even the
 machine trained with r predicts r wrongly, the machine trained without r predicts r wrongly. In all other cases, a ball
