@@ -98,7 +98,7 @@ class Scores(Shown, ABC):
 
     @property
     def error(self) -> float:
-        """Weighted share of wrong predictions, not for regression; NaN while predictions are missing (`error_bounds`)."""
+        """Weighted share of errors, not for regression; NaN while some predictions are missing (`error_bounds`)."""
         self._only("error", CLASSIFICATION, NOVELTY)
         return self._of_all(share_wrong)
 
