@@ -27,7 +27,7 @@ class Lost(Exception):  # noqa: N818  it says why a point is lost
 
 @dataclass(frozen=True)
 class Point:
-    """What a student can earn points for.
+    """A task for which a student gets points.
 
     Parameters
     ----------

@@ -25,6 +25,7 @@ from typing import Any
 
 import numpy as np
 
+from refsvm.services.files import written_whole
 from refsvm.testing import student
 from refsvm.testing.assignments import ASSIGNMENTS, Lost, Point
 
@@ -215,7 +216,7 @@ def grade(notebook: str | Path, *, assignment: str | None = None, seed: int | No
     -----
     Each point is earned in a new process, so an answer that hangs, exits or fills the memory loses this point only. The
     process may not import refsvm, open files or start processes. It may use 2 GB of memory. These limits guard the
-    grade. Students could still hand in code that somebody else wrote. A program that corrupts the memory of its
+    grade. Students could still hand in code that others wrote. A program that corrupts the memory of its
     own interpreter could escape the audit hook; then only the limits of the operating system hold. To grade
     strangers, run the grader in a container.
     """
@@ -275,7 +276,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     ]
     sys.stdout.write("\n".join(lines) + "\n")
     if options.json:
-        Path(options.json).write_text(json.dumps(asdict(result), indent=1), encoding="utf-8")
+        with written_whole(options.json) as stream:
+            stream.write(json.dumps(asdict(result), indent=1).encode())
     return 0
 
 

@@ -23,8 +23,9 @@ def _nothing_is_said_about_compiling():
 
 
 @pytest.fixture(autouse=True)
-def _no_data_directory(monkeypatch):
+def _no_settings_from_outside(monkeypatch):
     monkeypatch.delenv("REFSVM_DATA", raising=False)
+    monkeypatch.delenv("COLUMNS", raising=False)
 
 
 @pytest.fixture
