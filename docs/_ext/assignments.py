@@ -26,7 +26,9 @@ SOURCES = Path(__file__).parents[1] / "assignments"
 BLANK = r"(?ms)^( *)# blank: (.*?)\n.*?^ *# end$"
 GRADING = """\
 Your teacher grades the cells that begin with `# answer`. They may import NumPy and modules of the standard library such
-as `itertools`, but not refsvm. You can run the grader yourself, with other problems than your teacher's:
+as `itertools`, but not refsvm. Your own helper functions also belong into these cells, and you may add more such cells.
+For each point the answers may use 20 seconds of processor time. You can run the grader yourself, with other problems
+than your teacher's:
 `python -m refsvm.testing.grade {name}.ipynb`.
 """
 
