@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import logging
+import os
 import sys
 import warnings
 from collections.abc import Callable, Iterator
@@ -51,6 +52,10 @@ class OneSentence(TyperGroup):
             code = 0
         except OSError as error:
             code = _refuse(_system_message(error))
+            try:
+                print(end="", flush=True)
+            except OSError:  # Python would flush the output once more when it exits, and fail again
+                os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         # the package refuses input with these exceptions; any other is a bug and keeps its traceback
         except (ValueError, ImportError) as error:
             code = _refuse(str(error))

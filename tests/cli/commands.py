@@ -1,6 +1,7 @@
 """Run the commands of the command line within the test process, or in a process of their own."""
 
 import json
+import os
 import subprocess
 import sys
 from inspect import signature
@@ -52,5 +53,8 @@ def assert_refusal(code, stdout, stderr):
 
 def process(*arguments, code=None, **more):
     start = ["-m", "refsvm"] if code is None else ["-c", code]
-    given = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, "timeout": 300, **more}
+    # as in the shell of a user, Python buffers what it prints
+    env = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
+    given = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, "timeout": 300, "env": env}
+    given.update(more)
     return subprocess.run([sys.executable, *start, *map(str, arguments)], check=False, **given)
