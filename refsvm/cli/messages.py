@@ -42,6 +42,7 @@ class OneSentence(TyperGroup):
         try:
             with _warnings_as_notes(), listening(_tell_notice):
                 code = super().main(*args, **{**options, "standalone_mode": False})
+                print(end="", flush=True)
         except _WrongUsage as error:
             code = _refuse(error.format_message())
         except (
@@ -51,7 +52,7 @@ class OneSentence(TyperGroup):
                 raise
             code = 0
         except OSError as error:
-            code = _refuse(_system_message(error))
+            code = 0 if isinstance(error, BrokenPipeError) else _refuse(_system_message(error))
             try:
                 print(end="", flush=True)
             except OSError:  # Python would flush the output once more when it exits, and fail again
