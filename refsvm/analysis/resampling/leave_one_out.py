@@ -99,8 +99,10 @@ def leave_one_out(
         the optimum of the round; it is the default if the full solution takes
         many steps (`refsvm.core.rounds.walked`).
     stop : StoppingRule, optional
-        Rule that ends a round, by default ``BallRule(relative=True)``. This rule proves the sign of the decision value,
-        mostly without a step; use ``KKTGap(1e-3)`` if you need the value. The notes list the other defaults.
+        Rule that ends a round, by default ``BallRule(relative=True)``. This
+        rule proves the sign of the decision value, mostly without a step; use
+        ``KKTGap(1e-3)`` if you need the value. The notes list the other
+        defaults.
     selector, step
         As in `refsvm.solve`.
     checks : iterable of Check or str
@@ -131,8 +133,9 @@ def leave_one_out(
     callback : callable, optional
         Called repeatedly with a `refsvm.core.engine.progress.Progress`, whose
         ``done`` and ``total`` count the decided examples and all examples.
-        Return True to end the call. With k > 2 classes ``done`` and ``total`` count an example k − 1 times, once for
-        each of its pairs. With a callback, pairs of small classes run round by round, not in one call.
+        Return True to end the call. With k > 2 classes ``done`` and ``total``
+        count an example k − 1 times, once for each of its pairs. With a
+        callback, pairs of small classes run round by round, not in one call.
     trace : bool or int, default False
         Record every step, or every k-th step, of each round.
     progress : bool or "auto", default "auto"
