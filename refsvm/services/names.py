@@ -279,7 +279,7 @@ def _sparse_variance(X: Any, weights: np.ndarray | None) -> float:
 
 
 def is_precomputed(kernel: Any) -> bool:
-    """Return whether X is the kernel matrix itself."""
+    """Return True if this kernel means that the user gives the kernel matrix in place of examples."""
     return isinstance(kernel, Precomputed) or (isinstance(kernel, str) and kernel == "precomputed")
 
 

@@ -280,7 +280,7 @@ def _support_vectors(lines: list[str], k: int, precomputed: bool) -> tuple[np.nd
         raise ValueError(f"each support vector needs {needed}")
     if precomputed and ((values < 1) | (values != np.floor(values)) | (values >= 2**31)).any():
         raise ValueError(
-            "with a precomputed kernel each support vector must name its training example, a 32-bit integer ≥ 1"
+            "with a precomputed kernel, the value of index 0 must be the number of a training example, from 1 on"
         )
     if ((np.diff(rows) == 0) & (np.diff(columns) <= 0)).any():
         raise ValueError("the indices of a support vector must ascend")

@@ -102,7 +102,7 @@ def are_small(codes: np.ndarray, penalties: np.ndarray, options: RunOptions) -> 
     if options.callback is not None or options.cache_dtype == "float32" or not supports(options.rules):
         return False
     sizes = np.sort(np.bincount(codes[penalties > 0.0]))
-    # a smaller budget holds no piece of the matrix; `refsvm.solve` then solves the pair with memory for two rows
+    # if `cache_mb` is too small for this piece of the matrix, `refsvm.solve` solves the pair with two rows in memory
     least = min(FEWEST_EXAMPLES, int(sizes.sum()))
     is_enough = options.cache_mb >= megabytes(least, least)
     return bool(is_enough and sizes[0] + sizes[1] <= FEW and np.isfinite(penalties).all())

@@ -144,9 +144,9 @@ def cross_validate(
     of a fold over the other examples. The default seeder has two exceptions.
     If the full solution takes many steps, for instance with a large C and a
     linear kernel, `ATO` walks to the optimum of each round
-    (`refsvm.core.rounds.walked`). With ten classes or more and at most 64
-    examples in each pair, all rounds of a fold are solved in few calls without
-    a seed.
+    (`refsvm.core.rounds.walked`). With ten classes or more, whose pairs have
+    at most 64 examples each, the machines of all pairs in a fold are trained
+    together, without a seed.
 
     The default tolerance is 1e-3 times the range of the decision values, or
     1e-3 if the range exceeds 1; for a regression, 1 is replaced by the

@@ -144,7 +144,7 @@ class TaskTable:
         if under_way:
             self._copy(*under_way)
             count += under_way[1].count()
-        # an example has a prediction only after the last pair; the search for one would read the whole table
+        # examples have predictions only once the last pair is solved; before, do not search the whole table for them
         is_last = len(self.fulls) + 1 >= self.values.shape[1]
         if is_last and self.task.kind == CLASSIFICATION and (known := (self.decided != "").all(axis=1)).any():
             values = np.where(np.isnan(self.values), self.signs, self.values)

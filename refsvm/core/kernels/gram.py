@@ -200,7 +200,7 @@ class Gram(KernelMatrix):
 
     @property
     def supports_float32(self) -> bool:
-        """True if float32 rows are computed in single precision and no value exceeds 1."""
+        """True if rows can be computed in single precision; then no kernel value exceeds 1."""
         return getattr(self.kernel, "has_unit_diagonal", False) and self._single is not None
 
     def parts(self, dtype: np.dtype) -> RowParts | None:

@@ -37,7 +37,7 @@ class KernelMatrix(Shown, ABC):
     full_matrix_only : bool
         True if all rows should be evaluated in one block when memory suffices.
     supports_float32 : bool
-        True if float32 rows are computed in single precision and no value exceeds 1.
+        True if rows can be computed in single precision; then no kernel value exceeds 1.
     is_float32 : bool
         True if the matrix itself is held as a float32 array.
     exact : KernelMatrix
@@ -75,7 +75,7 @@ class KernelMatrix(Shown, ABC):
 
     @property
     def supports_float32(self) -> bool:
-        """True if float32 rows are computed in single precision and no value exceeds 1."""
+        """True if rows can be computed in single precision; then no kernel value exceeds 1."""
         return False
 
     @property

@@ -59,7 +59,7 @@ class SecondOrder(WorkingSetSelector):
             raise ValueError(f"planned_range={self.planned_range!r} is outside (0, 1); the paper uses 0.9.")
 
     def select(self, state: SolverState) -> tuple[int, int]:
-        """Compare all of I_down by the kernel row of i, then the candidates."""
+        """Return i and the j with the largest gain; the kernel row of i gives the gain of each pair (i, j)."""
         i = state.top
         if state.gap <= 0.0:
             return -1, -1

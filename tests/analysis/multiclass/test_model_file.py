@@ -332,7 +332,7 @@ def test_serial_numbers_of_a_precomputed_kernel_are_whole(tmp_path):
         if accepted:
             assert read_model(tmp_path / "m").support_vectors.shape == (2, 1)
         else:
-            with pytest.raises(ValueError, match="a 32-bit integer ≥ 1"):
+            with pytest.raises(ValueError, match="the number of a training example, from 1 on"):
                 read_model(tmp_path / "m")
 
 
