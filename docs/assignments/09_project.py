@@ -87,3 +87,5 @@ print(check_strategy(Mine()))
 # %% [rubric]
 # * (6) The page "Where you lose". Two points each: the measurement (several random orders, steps and rows and seconds);
 #   an honest list of losses; an explanation of one loss that a further measurement supports.
+# * Read `choose`: if it keeps anything from one step to the next, take away the eight points for fewer steps. The
+#   grader does not test this.

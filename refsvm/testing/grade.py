@@ -89,7 +89,7 @@ class StudentProcess:
         self._drain.start()
         limits = {
             "RLIMIT_CPU": int(seconds), "RLIMIT_AS": 2 * GB, "RLIMIT_FSIZE": 0, "RLIMIT_NPROC": 0,
-            "RLIMIT_NOFILE": 32, "RLIMIT_CORE": 0,
+            "RLIMIT_NOFILE": 0, "RLIMIT_CORE": 0,
         }  # fmt: skip
         numpy = str(Path(np.__file__).parents[1])
         self._settings = [{"cells": cells, "function": function, "limits": limits, "numpy": numpy}]
@@ -197,7 +197,8 @@ def grade(notebook: str | Path, *, assignment: str | None = None, seed: int | No
     notebook : path
         The notebook that a student handed in.
     assignment : str, optional
-        Name of the assignment; by default the name that the notebook's metadata hold.
+        Name of the assignment; by default the name that the notebook's metadata hold. A student can change that name
+        to the name of an easier assignment.
     seed : int, optional
         Seed of the random problems; by default a new one, which the result holds. The problems also depend on the
         answers: a student who learns a seed cannot prepare for its problems, because a changed answer changes them.
@@ -216,9 +217,10 @@ def grade(notebook: str | Path, *, assignment: str | None = None, seed: int | No
     -----
     Each point is earned in a new process, so an answer that hangs, exits or fills the memory loses this point only. The
     process may not import refsvm, open files or start processes. It may use 2 GB of memory. These limits guard the
-    grade. Students could still hand in code that others wrote. A program that corrupts the memory of its
-    own interpreter could escape the audit hook; then only the limits of the operating system hold. To grade
-    strangers, run the grader in a container.
+    grade. Students could still hand in code that others wrote. An answer that corrupts the memory of its own
+    interpreter escapes the audit hook: it still cannot open files or start processes, but machine code could do all
+    else that its user may, such as ending the grader or deleting files. To grade strangers, run the grader in a
+    container or as another user; if root runs it, the answers run as the user nobody.
     """
     name, cells = answers_of(notebook)
     name = assignment or name

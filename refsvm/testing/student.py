@@ -20,33 +20,32 @@ from typing import Any
 MODULES = (
     "abc", "array", "bisect", "cmath", "collections", "contextlib", "copy", "dataclasses", "decimal", "enum",
     "fractions", "functools", "heapq", "itertools", "math", "numbers", "operator", "queue", "random", "re",
-    "statistics", "string", "time", "types", "typing", "warnings", "numpy", "numpy.linalg", "numpy.random",
+    "statistics", "string", "time", "types", "typing", "warnings", "numpy", "numpy.fft", "numpy.linalg", "numpy.ma",
+    "numpy.polynomial", "numpy.random", "numpy.typing",
 )  # fmt: skip
 """The modules that an answer may import."""
 
 HOOK = """
 def refuse(event, arguments):
-    text = "".__class__  # a subclass of str could replace its methods
     if event == "import":
-        name, file = arguments[:2]
-        if not text.startswith(name, "numpy") or (file is not None and not text.startswith(file, {numpy!r})):
-            raise ImportError(f"answers may import NumPy and parts of the standard library, but not {{name}}")
+        raise ImportError(f"answers may import NumPy and parts of the standard library, but not {arguments[0]}")
     elif event == "open":
-        path, _, flags = arguments
-        if flags & 3 or not text.startswith(path, {numpy!r}) or text.__contains__(path, ".."):
-            raise PermissionError("answers may not open files")
+        raise PermissionError("answers may not open files")
     elif event == "object.__setattr__" and arguments[1] != "__code__":
         pass
-    elif event not in {{
+    elif event not in {
         "builtins.id", "code.__new__", "compile", "exec", "function.__new__", "marshal.loads", "object.__getattr__",
-        "os.listdir", "sys._getframe", "sys._getframemodulename", "time.sleep",
-    }}:
-        raise PermissionError(f"answers may not use {{event}}")
+        "sys._getframe", "sys._getframemodulename", "time.sleep",
+    }:
+        raise PermissionError(f"answers may not use {event}")
 """
 """An audit hook, which no Python code can remove. It names constants only, so that nothing can be replaced in it."""
 
+HARMLESS = {"_exit", "fspath", "getcwd", "getpid", "getppid", "lstat", "stat", "urandom", "write"}
+"""The functions of `os` that stay. The hook does not hear of some others, which make files or slow the grader down."""
 
-def confine(numpy: str, limits: dict[str, int]) -> None:
+
+def confine(limits: dict[str, int]) -> None:
     """Give up rights: no files, no processes, little memory and time, and the audit hook."""
     import resource
 
@@ -58,11 +57,13 @@ def confine(numpy: str, limits: dict[str, int]) -> None:
         with suppress(OSError, ValueError):  # systems other than Linux refuse some limits
             resource.setrlimit(getattr(resource, name), (most, most))
     del sys.modules["resource"]
-    for name in ("mkfifo", "mknod"):  # the hook does not hear of these
-        for module in (os, sys.modules["posix"]):
+    posix = sys.modules["posix"]
+    for name in [each for each, value in vars(posix).items() if type(value) is type(len)]:
+        for module in (os, posix) if name not in HARMLESS else ():
             vars(module).pop(name, None)
+    vars(sys.modules["_imp"]).pop("create_builtin")  # it could load all of `os` again
     names: dict[str, Any] = {}
-    exec(HOOK.format(numpy=numpy + os.sep), names)
+    exec(HOOK, names)
     sys.addaudithook(names["refuse"])
 
 
@@ -118,7 +119,7 @@ def main() -> None:
     for name in MODULES:
         import_module(name)
     sys.path.remove(settings["numpy"])
-    confine(os.path.dirname(str(sys.modules["numpy"].__file__)), settings["limits"])  # noqa: PTH120
+    confine(settings["limits"])
     run(settings["cells"], settings["function"], calls, answers)
 
 

@@ -119,7 +119,9 @@ def test_no_attack_gets_a_point_or_does_harm(attack, attacked, tmp_path, capfd):
     assert len(capfd.readouterr().out) < 1_000
     assert {each.name for each in tmp_path.iterdir()} == {"canary", "attack.ipynb", "grade.json"}
     if sys.platform == "linux":
-        assert not [each for each in Path("/proc").glob("[0-9]*/cmdline") if b"HOOK = " in read(each)]
+        started = (read(each) for each in Path("/proc").glob("[0-9]*/cmdline"))
+        mine = os.fsencode(sys.executable)  # other graders may run on this machine
+        assert not [each for each in started if each.startswith(mine) and b"HOOK = " in each]
 
 
 def read(file: Path) -> bytes:
@@ -127,6 +129,49 @@ def read(file: Path) -> bytes:
         return file.read_bytes()
     except OSError:  # the process has ended
         return b""
+
+
+ESCAPED = """
+import os, sys
+import numpy as np
+def words(address, n):
+    data = {"data": (address, False), "shape": (n,), "typestr": "<u8", "version": 3}
+    return np.asarray(type("Memory", (), {"__array_interface__": data})())
+class All:
+    def __contains__(self, event): return True
+ALL, NAME = All(), "never"
+def opened(path):
+    try:
+        open(path)
+    except PermissionError as error:
+        constants = error.__traceback__.tb_next.tb_frame.f_code.co_consts
+    for k, constant in enumerate(constants):
+        if isinstance(constant, frozenset) or constant == "open":
+            words(id(constants) + 24, len(constants))[k] = id(NAME if constant == "open" else ALL)
+    if hasattr(os, "setpriority") or hasattr(sys.modules["_imp"], "create_builtin"):
+        return "os is here"
+    return len(open(path).read())
+"""
+"""An answer that overwrites the audit hook."""
+
+
+def test_an_answer_that_overwrites_the_hook_opens_no_file():
+    process = grader.StudentProcess([ESCAPED], "opened", 4.0)
+    try:
+        with pytest.raises(Lost, match="Errno 24"):
+            process.call(SOURCE)
+    finally:
+        process.close()
+
+
+def test_a_rule_that_stalls_does_not_win():
+    def choose(alpha, gradient, lower, upper, diagonal, row):
+        up, down = np.where(alpha < upper, gradient, np.inf), np.where(alpha > lower, gradient, -np.inf)
+        return int(up.argmin()), int(down.argmax())
+
+    for point in ASSIGNMENTS["09_project"][1:]:
+        with pytest.raises(Lost):
+            point.run(choose, np.random.default_rng(1))
 
 
 @pytest.mark.parametrize(
