@@ -12,6 +12,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+fcntl = pytest.importorskip("fcntl")
+
 import refsvm
 from refsvm.testing import grade as grader
 from refsvm.testing.assignments import ASSIGNMENTS, Lost
@@ -23,6 +25,14 @@ in_repository = pytest.mark.skipif(
     not (ROOT / "docs/assignments").is_dir(), reason="the assignments are not here"
 )
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(os.name != "posix", reason="the grader limits processes")]
+
+
+@pytest.fixture(autouse=True)
+def _alone(tmp_path_factory):
+    """Each test counts the processes that are left, so other workers wait."""
+    with (tmp_path_factory.getbasetemp().parent / "graders").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
 
 
 @in_repository
