@@ -12,8 +12,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-fcntl = pytest.importorskip("fcntl")
-
 import refsvm
 from refsvm.testing import grade as grader
 from refsvm.testing.assignments import ASSIGNMENTS, Lost
@@ -30,6 +28,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.skipif(os.name != "posix", reason="t
 @pytest.fixture(autouse=True)
 def _alone(tmp_path_factory):
     """Each test counts the processes that are left, so other workers wait."""
+    fcntl = pytest.importorskip("fcntl")
     with (tmp_path_factory.getbasetemp().parent / "graders").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
