@@ -29,7 +29,7 @@ ICONS = re.compile(r'<script defer src="[^"]*/fontawesome\.js[^"]*"></script>\s*
 def words(folder: Path) -> set[str]:
     """Return all words of pages and scripts."""
     found: set[str] = set()
-    for file in (*folder.rglob("*.html"), *folder.rglob("*.js")):
+    for file in filter(Path.is_file, (*folder.rglob("*.html"), *folder.rglob("*.js"))):
         if file.name != "searchindex.js":
             text = file.read_text(encoding="utf-8", errors="replace")
             if file.suffix == ".html":
