@@ -29,6 +29,9 @@ STEPS_EACH: Final = 100
 """A walk takes over after FEW_STEPS steps, or after STEPS_EACH steps for each variable if this number is larger; most
 problems need 1 to 10 steps for each variable."""
 
+LONGEST: Final = 30
+"""Unless the caller gives `max_iter`, a solve on the way of a walk ends after this multiple of those steps."""
+
 EASIER: Final = 0.1
 """A walk begins at most at this fraction of the problem's C; if SMO is fast at a larger C, there is no walk."""
 
@@ -66,22 +69,22 @@ def walked(rounds: Rounds, begun: Solution, kkt: KKTGap) -> tuple[Rounds, Soluti
     """
     began, rounds = time.perf_counter(), rounds.with_shrinking()
     origin, steps, problem = begun.in_solver_coordinates(rounds.problem), begun.iterations, rounds.problem
-    share = easy_share(problem, rounds.rows.diagonal())
-    if share < EASIER:
+    most, rounds.max_iter = rounds.max_iter, rounds.options.max_iter or LONGEST * few_steps(problem.n)
+    if (share := easy_share(problem, rounds.rows.diagonal())) < EASIER:
         plan = [Round(keep=EASY, C=share), Round(origin=EASY, keep=WALKED)]
         steps += sum(each.iterations for each in rounds.run(plan, WALK, kkt))
         origin = rounds.solutions.pop(WALKED, origin)
         rounds.solutions.pop(EASY, None)
+    solution = replace(begun, status=rounds.status)
     if rounds.status is Status.CONVERGED:
         solution = rounds.solve(start=origin.alpha, origin=origin, stop=kkt)
         steps += solution.iterations
         if solution.status is Status.CONVERGED:  # the exact step has usually reached the optimum
-            solution = rounds.solve(start=solution.alpha, origin=solution.in_solver_coordinates(problem))
-            steps += solution.iterations
-    else:
-        solution = replace(begun, status=rounds.status)
-    seconds = begun.seconds + time.perf_counter() - began
-    return rounds, replace(solution, iterations=steps, seconds=seconds)
+            exact = rounds.solve(start=solution.alpha, origin=solution.in_solver_coordinates(problem))
+            # exactness saves later steps, but is not required
+            steps, solution = steps + exact.iterations, solution if exact.status is Status.MAX_ITER else exact
+    rounds.max_iter = most
+    return rounds, replace(solution, iterations=steps, seconds=begun.seconds + time.perf_counter() - began)
 
 
 def folds_walked_to(

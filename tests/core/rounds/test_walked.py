@@ -123,22 +123,30 @@ def test_a_walk_begins_at_a_tenth_of_the_penalty_at_most(share, monkeypatch):
     assert found.seconds > begun.seconds
 
 
+@pytest.mark.parametrize("most", [None, 50])
+@pytest.mark.parametrize("exact", [Status.CONVERGED, Status.MAX_ITER])
 @pytest.mark.parametrize("status", [Status.CONVERGED, Status.MAX_ITER, Status.STALLED])
-def test_what_the_exact_step_has_solved_goes_on_to_the_rule_of_its_rounds(status):
-    """From there, and its steps count as well; what has not been solved is returned as it is. z is not 0: no walk."""
-    problem, rows = SimpleNamespace(z=1.0, is_open=False), SimpleNamespace(diagonal=lambda: np.ones(2))
-    asked, start = [], SimpleNamespace(alpha="begun")
+def test_what_the_exact_step_has_solved_goes_on_to_the_rule_of_its_rounds(status, exact, most):
+    """From there, within a limit, and its steps count as well. z is not 0: no walk."""
+    problem, rows = SimpleNamespace(z=1.0, is_open=False, n=2), SimpleNamespace(diagonal=lambda: np.ones(2))
+    asked, limits, start = [], [], SimpleNamespace(alpha="begun")
 
     def solve(**given):
         asked.append(given)
-        return Ended(status, 20, "first") if len(asked) == 1 else Ended(Status.CONVERGED, 3, "second")
+        limits.append(other.max_iter)
+        return Ended(status, 20, "first") if len(asked) == 1 else Ended(exact, 3, "second")
 
-    other = SimpleNamespace(problem=problem, rows=rows, status=Status.CONVERGED, solve=solve)
-    begun = SimpleNamespace(iterations=100, seconds=5.0, in_solver_coordinates=lambda _: start)
+    other = SimpleNamespace(problem=problem, rows=rows, status=Status.CONVERGED, solve=solve, max_iter=10**7)
+    other.options = SimpleNamespace(max_iter=most)
+    begun = Ended(Status.MAX_ITER, 100, "begun", 5.0)
+    begun.__dict__["in_solver_coordinates"] = lambda _: start
     rounds, found = walked(SimpleNamespace(with_shrinking=lambda: other), begun, "loose")
     assert rounds is other
+    assert other.max_iter == 10**7
+    assert {*limits} == {most or 300_000}
     assert (asked[0]["start"], asked[0]["stop"]) == ("begun", "loose")
     again = status is Status.CONVERGED
     assert asked[1:] == [{"start": "first", "origin": ("first", problem)}] * again
-    assert (found.iterations, found.alpha) == ((123, "second") if again else (120, "first"))
+    alpha = "second" if again and exact is Status.CONVERGED else "first"
+    assert (found.status, found.iterations, found.alpha) == (status, 123 if again else 120, alpha)
     assert found.seconds > 5.0
