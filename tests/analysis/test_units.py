@@ -87,6 +87,16 @@ def test_a_relative_rule_takes_the_unit_of_the_targets(unit, engine):
     np.testing.assert_array_equal(unit * one.alpha, other.alpha)
     path, scaled = (path_of(regression(k * y, epsilon=0.1 * k), engine=engine) for k in (1.0, unit))
     np.testing.assert_array_equal(scaled.C[[0, -1]], unit * path.C[[0, -1]])
+    start = {
+        "parameters": ("C",),
+        "gamma": 0.3,
+        "starts": 1,
+        "max_evaluations": 1,
+        "folds": 2,
+        "engine": engine,
+    }
+    first, same = (tune_by_gradient(A, k * y, epsilon=0.1 * k, **start).best["C"] for k in (1.0, unit))
+    assert same == pytest.approx(unit * first)
 
 
 def test_the_unit():
