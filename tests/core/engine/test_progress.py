@@ -134,14 +134,6 @@ def test_true_leaves_the_last_state(call, terminal):
     assert f"{call.__name__}: {done}" in terminal.states[-1]
 
 
-@needs_tqdm
-def test_a_line_of_folds(terminal):
-    cross_validate(X, Y, **OPTIONS, folds=8, selector=Slow())
-    assert terminal.states
-    assert terminal.states[0].startswith("cross_validate: ")
-    assert any("of 8 folds" in state for state in terminal.states)
-
-
 def test_limits_watch_the_gap():
     limits, progress = Limits(5), Progress("solve")
     assert limits.reached(SimpleNamespace(gap=0.5, iteration=1), 1) is None
@@ -500,18 +492,14 @@ def test_a_line_of_a_path(classes, terminal):
 
 
 @needs_tqdm
-def test_a_line_of_folds_of_a_path(terminal):
-    found = cross_validate_path(X, Y, kernel=RBF(0.5), C_max=10.0, folds=3, engine="numpy", progress=True)
-    assert len(found.curves) == 3
-    assert {state.partition(":")[0] for state in terminal.states} == {"cross_validate_path"}
-    assert "3 of 3 folds" in terminal.states[-1]
-
-
-@needs_tqdm
-def test_a_line_of_another_line(terminal):
-    cost_path(X, Y, kernel=RBF(0.5), C=1.0, engine="numpy", progress=True)
-    assert terminal.states[-1].startswith("cost_path: C₊ = 1, ")
-    assert "100 percent" in terminal.states[-1]
+@pytest.mark.parametrize(
+    ("call", "given", "end"),
+    [(cross_validate_path, {"C_max": 10.0, "folds": 3}, "3 of 3 folds"), (cost_path, {"C": 1.0}, "C₊ = 1, ")],
+)
+def test_the_last_line_of_folds_and_of_another_line(call, given, end, terminal):
+    call(X, Y, kernel=RBF(0.5), engine="numpy", progress=True, **given)
+    assert {state.partition(":")[0] for state in terminal.states} == {call.__name__}
+    assert end in terminal.states[-1]
 
 
 @needs_tqdm
