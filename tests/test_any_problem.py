@@ -21,9 +21,7 @@ from refsvm.testing.shipped import SELECTORS, STEPS  # noqa: E402
 from .programs import module  # noqa: E402
 from .settings import INTERPRETED, NUMBA, needs_jit  # noqa: E402
 
-frame, fuzz, open_boxes, trials = (
-    module(f"audit.{name}") for name in ("frame", "fuzz", "open_boxes", "trials")
-)
+fuzz, open_boxes, trials = (module(f"audit.{name}") for name in ("fuzz", "open_boxes", "trials"))
 Verdict, Trial, any_trial = fuzz.Verdict, trials.Trial, trials.any_trial
 
 LIMITS = {"compared": 100, "limit": 200} if INTERPRETED or not NUMBA else {"compared": 200, "limit": 20_000}
@@ -177,14 +175,3 @@ def test_engines_that_differ_are_found_out(monkeypatch):
     )
     trial = trial_of(rules=Rules(MaximumGain(), STEPS[0], KKTGap(1e-12)))
     assert any(said.startswith("engines differ at step ") for said in Verdict(trial).complaints)
-
-
-def test_what_is_wrong_with_a_trial_is_a_case_that_is_bad(monkeypatch, capsys):
-    monkeypatch.setattr(fuzz, "Verdict", lambda trial: Verdict(trial, compiled=False, limit=20))
-    assert frame.main(["fuzz", "--first", "3", "--count", "2", "--single"]) == 0
-    assert "fuzz: 2 cases from 3, 0 bad" in capsys.readouterr().out
-    monkeypatch.setattr(Verdict, "_check_feasible", lambda self: self.complaints.append("wrong"))
-    assert frame.main(["fuzz", "--count", "2"]) == 1
-    shown = capsys.readouterr().out
-    assert "case 1: wrong" in shown
-    assert "case 1: n=" in shown

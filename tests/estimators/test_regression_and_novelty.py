@@ -29,9 +29,6 @@ from refsvm import (
     leave_one_out,
     regularization_path,
 )
-from refsvm.datasets import load
-
-from ..settings import FAST
 
 RNG = np.random.default_rng(5)
 X = RNG.normal(size=(90, 4))
@@ -147,27 +144,6 @@ def test_the_numbers_it_reports_are_those_of_its_alpha(ours, theirs, options):
     assert model.primal_objective_ == pytest.approx(problem.primal_objective(alpha), rel=1e-10)
     assert model.kkt_gap_ == pytest.approx(problem.kkt_gap(alpha), abs=1e-10)
     assert 0 <= model.duality_gap_ <= 1e-6
-
-
-@pytest.mark.slow
-@both
-@pytest.mark.parametrize("name", ["heart", "sonar", "thyroid", "ionosphere", "wbc", "breast_cancer"])
-def test_the_objective_is_that_of_scikit_learn(ours, theirs, options, name):
-    data = load(name).X
-    data = (data - data.mean(axis=0)) / np.where(data.std(axis=0) > 0, data.std(axis=0), 1.0)
-    X, y, kernel = np.delete(data, 0, axis=1), data[:, 0], RBF(1.0 / (data.shape[1] - 1))
-    mine, other = (make(gamma=kernel.gamma, tol=1e-8, **options).fit(X, y) for make in (ours, theirs))
-    beta = np.zeros(len(y))
-    beta[other.support_] = other.dual_coef_[0]
-    if ours is SVR:
-        problem = DualProblem.regression(X, y, kernel=kernel, C=2.0, epsilon=0.1)
-        beta = np.concatenate([beta.clip(0.0), beta.clip(None, 0.0)])
-    else:
-        problem = DualProblem.one_class(X, kernel=kernel, nu=0.3)
-    assert mine.dual_objective_ == pytest.approx(problem.objective(beta), rel=1e-8)
-    readable = ours(gamma=kernel.gamma, tol=1e-3, engine="numpy", **options).fit(X, y)
-    compiled = ours(gamma=kernel.gamma, tol=1e-3, engine=FAST, **options).fit(X, y)
-    assert np.array_equal(readable.alpha_, compiled.alpha_)
 
 
 @pytest.mark.filterwarnings("ignore:float32 kernel values")  # at this tolerance they have to be said
@@ -296,13 +272,6 @@ def test_one_example():
     model = OneClassSVM().fit(X[:1])
     assert (model.predict(X[:1]), model.alpha_, model.offset_) == ([1], [0.5], pytest.approx(0.5))
     assert SVR().fit(X[:1], [2.0]).predict(X[:1]) == pytest.approx(2.0, abs=0.1 + 1e-3)
-
-
-def test_duplicates():
-    data, targets = np.repeat(X[:30], 3, axis=0), np.repeat(Y[:30], 3) + np.tile([0.0, 0.5, -0.5], 30)
-    mine = SVR(gamma=0.4, C=10.0, tol=1e-8).fit(data, targets)
-    other = svm.SVR(gamma=0.4, C=10.0, tol=1e-8).fit(data, targets)
-    np.testing.assert_allclose(mine.predict(data), other.predict(data), atol=1e-4)
 
 
 def test_no_error_beyond_epsilon_is_allowed_by_an_infinite_penalty():
