@@ -220,7 +220,7 @@ def grade(notebook: str | Path, *, assignment: str | None = None, seed: int | No
     grade. Students could still hand in code that others wrote. An answer that corrupts the memory of its own
     interpreter escapes the audit hook: it still cannot open files or start processes, but machine code could do all
     else that its user may, such as ending the grader or deleting files. To grade strangers, run the grader in a
-    container or as another user; if root runs it, the answers run as the user nobody.
+    container or as another user; if root runs it, the answers run as the user with number 65534.
     """
     name, cells = answers_of(notebook)
     name = assignment or name
