@@ -113,7 +113,7 @@ print(f"{gave} removed examples had a weight, {took} added ones have it now")
 
 # %%
 # If no added example of the class is left, the package's SIR gives the weight, with the sign turned, to a random unused
-# example. SIR then spreads what the sum still lacks over the added examples.
+# example. SIR then spreads the missing sum over the added examples.
 #
 # **MIR** looks for weights :math:`x` of the added examples that restore optimality. Let the examples :math:`R` be
 # removed and :math:`T` added, and let :math:`X` be all examples of the new problem. If :math:`\alpha_R` goes to zero
@@ -130,7 +130,7 @@ print(f"{gave} removed examples had a weight, {took} added ones have it now")
 #    \begin{pmatrix}K_{XT}\\ \mathbf 1^\top\end{pmatrix}x \;\approx\;
 #    \begin{pmatrix}K_{XR}\,\alpha_R-dG_X\\ \mathbf 1^\top\alpha_R\end{pmatrix} .
 #
-# MIR solves the system by least squares and clips the solution to the box. MIR spreads what the sum then lacks over
+# MIR solves the system by least squares and clips the solution to the box. MIR spreads the missing sum over
 # :math:`T`, then over the free variables, then over all variables.
 #
 # The next figure draws the three seeds on points of a plane. Rings show the weight of removed examples, discs the

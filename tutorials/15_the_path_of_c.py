@@ -81,10 +81,10 @@ plt.show()
 #
 # * For a small :math:`C` points 2 and 0 are left: :math:`a_2=C` and :math:`a_0=C/4`. The remaining weight goes to point
 #   1, :math:`a_1=\tfrac34C`. This point is on the elbow, so :math:`b=G_1=1-\tfrac34C`.
-# * *First event.* Point 2 is left while :math:`G_2=-1+a_2=-1+C` is below :math:`b`. The two are equal at
+# * *First event.* Point 2 is left while :math:`G_2=-1+a_2=-1+C` is below :math:`b`. Both are equal at
 #   :math:`C=\tfrac87`, and the point joins the elbow. From then on :math:`G_1=G_2` implies :math:`a_1+a_2=2`, and with
 #   the sum :math:`a_1=1-\tfrac C8`, :math:`a_2=1+\tfrac C8`, :math:`b=\tfrac C8`.
-# * *Second event.* Point 0 is left while :math:`G_0=1-\tfrac C4` is above :math:`b`. The two are equal at
+# * *Second event.* Point 0 is left while :math:`G_0=1-\tfrac C4` is above :math:`b`. Both are equal at
 #   :math:`C=\tfrac83`. Now all points are on the elbow, and the solution stays the same for every larger :math:`C`:
 #   :math:`a=(\tfrac23,\tfrac23,\tfrac43)`.
 #

@@ -230,7 +230,8 @@ def seconds_taken(page: Page, records: Sequence[Record]) -> None:
     }
     page.add(
         "CPU seconds of a fit, relative to planning ahead",
-        f"Fits use the default shrinking. Their seconds include the kernel rows and are the least of {TURNS} turns; "
+        f"Fits use the default shrinking. The seconds of a fit include the kernel rows and are the least of {TURNS} "
+        "turns; "
         f"within a turn, calls shorter than {LEAST:g} s are repeated. The default plans steps on all variables, and "
         "takes conjugate steps with their selector on restricted problems.",
         ratios(records, "planning", "cpu"),
@@ -249,7 +250,8 @@ def cost_of_a_step(page: Page, records: Sequence[Record]) -> None:
     page.add(
         "The cost of a step",
         "The cost of a step is the CPU time of a whole solve divided by its steps, at 10 C, without shrinking and "
-        f"with the kernel matrix given. It is the least among the solves that fill {LEAST:g} s in each of {TURNS} "
+        f"with the kernel matrix given. The cost is the least among the solves that fill {LEAST:g} s in each of "
+        f"{TURNS} "
         "turns. The cost of a Newton step is in µs; the other costs are relative to it.",
         Grid(("problem", "Newton (µs)", *names[1:]), tuple(rows)),
     )

@@ -212,10 +212,10 @@ problem size" and gives no rule. Our rule [`CacheAware`](../gallery/examples/09_
 example of this documentation: it uses second order while the cache has a free slot, and HMG once the cache is full. All
 three rules stop at the KKT gap, without shrinking. **Kernel rows**: if the cache holds all rows that are needed
 (spambase, and connect-4 with 60 % of its matrix), the rule never switches, and takes the steps of second order.
-Otherwise it computes as many rows as HMG, to a few per cent. **Seconds**: on connect-4 with little memory second order
-is the fastest. `CacheAware` and HMG are slower there, because a row of 42 features takes little time compared with
-HMG's scan of two rows. On MNIST, with 784 features, both are faster than second order. The machine was busy, so the
-seconds only show this order.
+Otherwise `CacheAware` computes as many rows as HMG, to a few per cent. **Seconds**: on connect-4 with little memory
+second order is the fastest. `CacheAware` and HMG are slower there, because a row of 42 features takes little time
+compared with HMG's scan of two rows. On MNIST, with 784 features, both are faster than second order. The machine was
+busy, so the seconds only show this order.
 
 **Ten variables a step.** `Decomposition(10)` solves for the ten variables that violate the conditions most, as
 SVM-light does. Our steps count pairs inside the working sets. The column *there* counts working sets, on the data sets
@@ -311,10 +311,10 @@ AGAINST_N_REMARK = """
 The table shows CPU seconds of solves to the KKT gap, with LIBSVM's shrinking and the paper's part of the kernel matrix
 in memory (1.07 % and 0.28 %). The column *a row* shows the time of one kernel row, beside the time of the whole solve
 divided by its steps. A step of HMG needs one new row, and looks at two; a step of second order needs up to two new
-rows. HMG is faster than second order at these sizes: {verdict}. HMG takes more steps, so it is faster only if the time
-of a step falls by more than the steps grow. {steps} At the same n a row of MNIST, of 784 features, takes several times
-as long as a row of connect-4, of 42. In the paper HMG takes 86 % of the time of second order on connect-4 and 75 % on
-MNIST, both in full.
+rows. The numbers of sizes at which HMG is faster than second order: {verdict}. HMG takes more steps, so it is faster
+only if the time of a step falls by more than the steps grow. {steps} At the same n a row of MNIST, of 784 features,
+takes several times as long as a row of connect-4, of 42. In the paper HMG takes 86 % of the time of second order on
+connect-4 and 75 % on MNIST, both in full.
 """
 
 

@@ -118,7 +118,10 @@ def shrinking_tables(page: Page, chosen: Any, problems: Sequence[Problem]) -> No
     ]
     orders = min(COMBINED_ORDERS, chosen.permutations)
     runs = carried_out(COMBINED, Experiment(strategies, problems, chosen.store, orders), chosen.jobs)
-    text = f"{len(problems)} sets, {orders} order{'s' * (orders > 1)}, ε = 0.001, kernel rows in memory."
+    text = (
+        f"The table uses {len(problems)} sets and {orders} order{'s' * (orders > 1)} of the examples, with ε = 0.001 "
+        "and all kernel rows in memory."
+    )
     page.add(
         COMBINED, text,
         "Steps relative to second order with Newton steps and without shrinking: the geometric mean over the sets, "

@@ -214,9 +214,9 @@ def least_error(given: Dataset, models: list[tuple[Any, float]], seed: int) -> f
 
 
 ABOUT = """
-The papers name C and γ. They do not say how they scaled the features, nor how they formed two classes from several.
-Table 1 of the planning-ahead paper prints the number of support vectors and the number at the bound. Both depend mainly
-on the preparation of the data, so we train on each set in several preparations.
+The papers name C and γ. The papers do not say how they scaled the features, nor how they formed two classes from
+several. Table 1 of the planning-ahead paper prints the number of support vectors and the number at the bound. Both
+depend mainly on the preparation of the data, so we train on each set in several preparations.
 
 *Raw* features are those of the archive, unchanged. *Standardised* features have mean 0 and standard deviation 1. *[0,
 1]* and *[−1, 1]* features are scaled from their least and largest value to this interval. The column SMO uses
@@ -246,8 +246,8 @@ The chessboard is drawn anew, and needs no preparation.
 LONG_SETS = """
 connect-4 fits if each field is coded as −1, 0 or 1; the one-hot code does not fit. king-rook-vs-king has eighteen
 classes, draws and wins in 0 to 16 moves, and the paper does not say which two classes it formed. If one class contains
-the draws and the wins in at most ten moves (class_id ≤ 11), both numbers of support vectors fit. They do not fit if the
-limit is nine or eleven moves, if the draws alone are one class, or if the squares are scaled.
+the draws and the wins in at most ten moves (class_id ≤ 11), both numbers of support vectors fit. The numbers do not fit
+if the limit is nine or eleven moves, if the draws alone are one class, or if the squares are scaled.
 """
 SPAMBASE = """
 The maximum-gain paper prints its objective for C = 50 and σ = 10. Only the standardised spambase gives this objective,

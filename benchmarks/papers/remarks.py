@@ -17,26 +17,26 @@ does not affect an RBF kernel. The paper does not say how it shuffled; we use on
 examples of adult, webdata and MNIST, because the full kernel matrices of these sets take 8 to 29 GB. `SIR` and `MIR` do
 not need whole matrices: `--only "All examples" --full` runs them on all examples, in a cache for a part of the rows.
 `ATO` follows its path whatever the cost (`budget=inf`, no limit on free variables); one more column shows it with its
-defaults. It watches only those bounded examples that may reach b, and takes 1,000 events at most. We did not run it on
-webdata and MNIST, where nearly all examples are free; on webdata, many of whose examples are equal, a first attempt did
-not end within ten minutes on a busy machine. We did not run ATO on all examples of any set:
-`alpha_seeding.py --only "All examples" --full mnist adult:ATO webdata:ATO` does. Adult takes more than a day on one
-core, since ten folds took 1, 4 and 20 s with 500, 1,000 and 2,000 examples. We cannot say how long webdata takes: ten
-folds took 1 s with 250 examples, and had not ended after a minute with 500. `MIR` stops its least squares after 50
-steps or at 1e-3 (see below); the paper uses the pseudo-inverse. From the full solution no example joins, so SIR, MIR
-and AVG do the same: they spread the weight of the removed examples over the free variables.
+defaults. `ATO` watches only those bounded examples that may reach b, and takes 1,000 events at most. We did not run it
+on webdata and MNIST, where nearly all examples are free; on webdata, many of whose examples are equal, a first attempt
+did not end within ten minutes on a busy machine. We did not run ATO on all examples of any set: `alpha_seeding.py
+--only "All examples" --full mnist adult:ATO webdata:ATO` does. Adult takes more than a day on one core, since ten folds
+took 1, 4 and 20 s with 500, 1,000 and 2,000 examples. We cannot say how long webdata takes: ten folds took 1 s with 250
+examples, and had not ended after a minute with 500. `MIR` stops its least squares after 50 steps or at 1e-3 (see
+below); the paper uses the pseudo-inverse. From the full solution no example joins, so SIR, MIR and AVG do the same:
+they spread the weight of the removed examples over the free variables.
 """
 TABLE_1_TEXT = """
 **Reproduces.** All methods end at the same accuracy, which on the sets in full is the published accuracy. LIBSVM takes
 the published 9,000 steps on madelon; on heart its steps differ from the published 6,988 by 0.4 %. So the experiment is
-the paper's. Every seed saves steps; on adult it saves a third where the paper has a fifth. **Does not**, on heart and
-madelon. There all folds are alike, and the seeds of SIR, MIR and ATO are the optimum or nearly the optimum, so these
-methods take few steps after the first, cold round. On madelon the paper's MIR and SIR take as many steps as our `AVG`
-in a chain of rounds. `AVG` leaves the added examples at zero: it takes 900 steps in the first round, and 100 in each of
-the nine others. On heart the paper's MIR takes nearly as many steps as our `AVG`. So the paper's MIR, and on madelon
-its SIR, behaved as if the added examples had no weight. Two explanations fit the figures equally well. The authors'
-programs may have given these examples no weight. Or the programs may have looked for similar examples by K > 0 and
-found none, since K off the diagonal is 0 on madelon and almost 0 on heart.
+the paper's. Every seed saves steps; on adult it saves a third where the paper has a fifth. **Does not reproduce**, on
+heart and madelon. On these two sets all folds are alike, and the seeds of SIR, MIR and ATO are the optimum or nearly
+the optimum, so these methods take few steps after the first, cold round. On madelon the paper's MIR and SIR take as
+many steps as our `AVG` in a chain of rounds. `AVG` leaves the added examples at zero: it takes 900 steps in the first
+round, and 100 in each of the nine others. On heart the paper's MIR takes nearly as many steps as our `AVG`. So the
+paper's MIR, and on madelon its SIR, behaved as if the added examples had no weight. Two explanations fit the figures
+equally well. The authors' programs may have given these examples no weight. Or the programs may have looked for similar
+examples by K > 0 and found none, since K off the diagonal is 0 on madelon and almost 0 on heart.
 """
 TABLE_2_TEXT = """
 *Mean K* and *largest K* leave out the diagonal, and cover the examples that the tables use. *Larger class* is the share
@@ -132,10 +132,10 @@ AS_PRINTED = """
 Each speed-up divides the standard approach by the proposed approach, both summed over the models of a set. The two
 approaches run one after the other on each model, and the time is CPU time. Data: {orders}. Models whose number of
 errors changes with the rule: {apart}. **Reproduces**: Prec is within 15 points of the published figure on {prec} of
-{of} sets, and KerEval within a factor of 4/3 on {alike}; both are near on {both}. **Does not**: Prec is higher by more
-than 15 points on {more}, lower on {fewer}; KerEval saves less than three quarters of the published saving on {less}. In
-the paper the proposed approach is never slower. Here it is faster on {faster}, and slower on {slower}. Where it is
-slower, its steps of η take more time than the columns that it saves.{banana}
+{of} sets, and KerEval within a factor of 4/3 on {alike}; both are near on {both}. **Does not reproduce**: Prec is
+higher by more than 15 points on {more}, lower on {fewer}; KerEval saves less than three quarters of the published
+saving on {less}. In the paper the proposed approach is never slower. Here it is faster on {faster}, and slower on
+{slower}. Where it is slower, its steps of η take more time than the columns that it saves.{banana}
 """
 BANANA = (
     " On banana no linear model is any good, and the efficiency test switches the rule off in {off} of {of}."
@@ -180,7 +180,7 @@ LOO_REMARKS = """
 **Reproduces** KerEval. With the RBF kernel KerEval of the rounds alone is within a quarter of the published
 figure on {near} of {of} sets, with the linear kernel within a factor of two on {twice}. Prec with the RBF kernel is
 within 15 points on {prec}. With and without the rule the errors, summed over the grid of a set, are {other} (*other
-signs* is the difference). **Does not** reproduce the speed-ups in time. A step of η searches all variables, and a step
+signs* is the difference). **Does not reproduce** the speed-ups in time. A step of η searches all variables, and a step
 of α in compiled code takes little more than an update of the gradient, so a step with the rule takes as long as several
 steps without it. The rule saves time on linear {linear}; RBF {rbf}. With the linear kernel our Prec exceeds the
 published Prec by more than 15 points on {more}; it is lower by as much on {fewer}. The next section has ten orders of
@@ -193,7 +193,7 @@ The runs use Algorithm 1 as printed, and the CPU seconds are for all 64 models; 
 of ε takes {growth} times the steps. From ε = 0.01 downwards the error of the chosen model changes by {small} points at
 most. At ε = 0.1 this error is higher than at ε = 0.0001 on {up} of {of} sets. At ε = 0.5 the model chosen at
 ε = 0.0001 seems to make {times} times its errors. **Reproduces**: the ε up to which both errors coincide differs from
-set to set. **Does not** reproduce the direction. In the paper a loose ε overfits, and the error at ε of the model
+set to set. **Does not reproduce** the direction. In the paper a loose ε overfits, and the error at ε of the model
 chosen at ε falls below the true error; here this error *rises*. The tables leave out a model unless its full solution
 was reached at every ε.
 """
@@ -217,7 +217,7 @@ values as the paper's solver computes them, in columns of n values: G of the fre
 support vectors for each other example that the solver examines.
 """
 THEIR_FIGURE = """
-The table shows {orders} realisations of {train} training examples each and {models} models. At each ε it chooses the
+The table shows {orders} realisations of {train} training examples each and {models} models. At each ε we choose the
 model with the least mean error over the realisations. The changes start from ε = 0.0001; they are means ± standard
 deviations over the realisations.
 """
@@ -249,18 +249,18 @@ c^SL is the largest difference between the primal costs of this path and of `SVM
 at 100 random λ; c^SL2 is the same difference with the check off. **Reproduces** the paper's finding about its check:
 where errors pile up, the cost is quite wrong without the check. Here the cost is wrong without the check on three sets,
 which have the largest elbows apart from the monks' problems: on sonar the cost is off by 1.5 %, and on ionosphere and
-HillValley the path is lost. german takes five repairs (there four). **Does not**: with the check on, ionosphere takes
-24 repairs, and its path ends at C = 40.8, where it has lost its digits; HillValley takes 145 repairs. The paper repairs
-neither set. Six sets need neither check nor repair. If g is computed afresh every 50 events, as `SVMP()` does, all sets
-together need one repair (Table II).
+HillValley the path is lost. german takes five repairs (there four). **Does not reproduce**: with the check on,
+ionosphere takes 24 repairs, and its path ends at C = 40.8, where it has lost its digits; HillValley takes 145 repairs.
+The paper repairs neither set. Six sets need neither check nor repair. If g is computed afresh every 50 events, as
+`SVMP()` does, all sets together need one repair (Table II).
 """,
     "settings, Gaussian": """
 **Reproduces** more than our defaults do (Table III): the events come nearer to the published events on heart,
 ionosphere, HillValley and german, the special events on heart, diabetes, HillValley and german; on wbc both are further
-off. With larger tolerances, events that lie close together count as one event. **Does not**: in the paper the check
-repairs most sets one to three times, and without it the cost is up to 30 % off. Here the check finds nothing to repair,
-except on HillValley, where it repairs 109 times and the cost is lost without it. The remaining difference may come from
-the choice of examples. The events of monk 2 and monk 3 stay far from the published ones.
+off. With larger tolerances, events that lie close together count as one event. **Does not reproduce**: in the paper the
+check repairs most sets one to three times, and without it the cost is up to 30 % off. Here the check finds nothing to
+repair, except on HillValley, where it repairs 109 times and the cost is lost without it. The remaining difference may
+come from the choice of examples. The events of monk 2 and monk 3 stay far from the published ones.
 """,
     "corners": """
 On the monks' problems A is singular by up to 173 dimensions, and the linear program has many solutions. The table
@@ -296,14 +296,14 @@ C = 956 multiplies the slacks that LIBSVM leaves, and our cost is lower. `KKT` i
 conditions along the path.
 """,
     "Table III: Gaussian kernel": """
-**Reproduces**: every largest elbow except on HillValley, often all examples, and the number of events within
-a fifth of the paper's, on {near}. **Does not**: the other numbers of events. The paper reports a cost wrong by up to
-30 % if its KKT check is turned off, and up to eleven repairs per set with it. Here g is computed afresh every 50
-events, with a correction of the elbow, and no repair is needed. On HillValley LIBSVM's dual objective is below ours by
-up to 1.4·10⁻⁷ for C above 600, so LIBSVM is less exact there. **Linear algebra**: as in the paper, SVD is slower than
-QR and QR is slower than updates. The ratios are larger where the elbow has hundreds of points and changes by one point
-(heart, diabetes, HillValley, german). `SVMP` by default keeps the inverse instead of updated factors. The inverse gains
-nothing on sonar and ionosphere, whose paths have few events. It gains less where many examples move at one event
+**Reproduces**: every largest elbow except on HillValley, often all examples, and the number of events within a fifth of
+the paper's, on {near}. **Does not reproduce**: the other numbers of events. The paper reports a cost wrong by up to 30
+% if its KKT check is turned off, and up to eleven repairs per set with it. Here g is computed afresh every 50 events,
+with a correction of the elbow, and no repair is needed. On HillValley LIBSVM's dual objective is below ours by up to
+1.4·10⁻⁷ for C above 600, so LIBSVM is less exact there. **Linear algebra**: as in the paper, SVD is slower than QR and
+QR is slower than updates. The ratios are larger where the elbow has hundreds of points and changes by one point (heart,
+diabetes, HillValley, german). `SVMP` by default keeps the inverse instead of updated factors. The inverse gains nothing
+on sonar and ionosphere, whose paths have few events. The inverse gains less where many examples move at one event
 (monks), because it is then computed anew.
 """,
     "IV": """
@@ -336,12 +336,13 @@ MAXIMUM_GAIN = {
 This is the paper's experiment except for its sizes. Every 1,000 steps `LIBSVMShrinking` leaves out the variables that
 their gradient keeps at a bound. All variables return when the KKT gap is ten ε. **Reproduces**: second order takes
 9,133 steps on spambase (there 9,228). Without shrinking, the steps of second order and of the most violating pair
-change by 6 % at most on spambase. On connect-4 and MNIST neither changes (there 1.3 % at most): the selectors would not
-have chosen the variables that were left out. HMG computes 22 to 24 % fewer kernel rows than second order on connect-4,
-depending on the cache, and 30 % fewer on MNIST. On spambase HMG computes 7 % more. There all strategies compute more
-than twice the rows of refsvm 0.2.0, which stored the rows of active variables on top of the budget. **Does not**: HMG
-with its own rule takes up to 21 % fewer steps without shrinking. With shrinking the problem of the active variables is
-solved to the KKT gap, and the rule is only checked in between. With three orders p is at least 0.25.
+change by 6 % at most on spambase. On connect-4 and MNIST shrinking changes neither number of steps (there by 1.3 % at
+most): the selectors would not have chosen the variables that were left out. HMG computes 22 to 24 % fewer kernel rows
+than second order on connect-4, depending on the cache, and 30 % fewer on MNIST. On spambase HMG computes 7 % more.
+On spambase all strategies compute more than twice the rows of refsvm 0.2.0, which stored the rows of active variables
+on top of the budget. **Does not reproduce**: HMG with its own rule takes up to 21 % fewer steps without shrinking. With
+shrinking the problem of the active variables is solved to the KKT gap, and the rule is only checked in between. With
+three orders p is at least 0.25.
 """,
     "about": """
 **As the paper.** C, σ and ε = 0.001 come from its Table 1. The selectors are those of LIBSVM 2.71 and 2.8, and HMG with
@@ -376,14 +377,14 @@ problem. So we read the paper's rule in this way, and compare its figures with t
 HMG stops at a KKT gap of ε, as the other selectors do, which compares all of them at equal accuracy.
 """,
     "theorem 7": """
-Theorem 7 says that maximum gain alone may stop before the optimum. Its proof uses four points, for which the paper
-prints $Q$, $y$ and $C = 1/10$. **Reproduces**: `MaximumGain` steps once on these points and stalls at
-$a = (C, 0, C, 0)$, with the gradient that the paper gives, with two rows and with one; `HybridMaximumGain` goes on to
-the optimum. **Erratum.** In the paper's Figure 5 the second step ends with all $a_i = C$. This is not so with the
-printed numbers. At that point two components of the gradient $1 - Qa$ are $-0.046$, so the step on points 2 and 4 ends
-inside the box, at $a = (0.1,\\ (1-\\sqrt3/5)/7,\\ 0.1,\\ (1-\\sqrt3/5)/7)$, which is the optimum. All $a_i = C$ is
-optimal for $C \\le 1/(7+2\\sqrt3) \\approx 0.0956$. The theorem still holds, because maximum gain stalls at both values
-of $C$ that `tests/theorems/test_maximum_gain.py` tests, $C = 1/10$ and $C = 9/100$.
+Theorem 7 says that maximum gain alone may stop before the optimum. The proof of the theorem uses four points, for which
+the paper prints $Q$, $y$ and $C = 1/10$. **Reproduces**: `MaximumGain` steps once on these points and stalls at $a =
+(C, 0, C, 0)$, with the gradient that the paper gives, with two rows and with one; `HybridMaximumGain` goes on to the
+optimum. **Erratum.** In the paper's Figure 5 the second step ends with all $a_i = C$. This is not so with the printed
+numbers. At that point two components of the gradient $1 - Qa$ are $-0.046$, so the step on points 2 and 4 ends inside
+the box, at $a = (0.1,\\ (1-\\sqrt3/5)/7,\\ 0.1,\\ (1-\\sqrt3/5)/7)$, which is the optimum. All $a_i = C$ is optimal for
+$C \\le 1/(7+2\\sqrt3) \\approx 0.0956$. The theorem still holds, because maximum gain stalls at both values of $C$ that
+`tests/theorems/test_maximum_gain.py` tests, $C = 1/10$ and $C = 9/100$.
 
 ![The edges of an octahedron are the feasible points, with C = 1/10. Maximum gain goes along one edge, from (0, 0, 0, 0)
 to (C, 0, C, 0), and stays there. The hybrid goes on along another edge, to a point a little before its end
@@ -391,8 +392,8 @@ to (C, 0, C, 0), and stays there. The hybrid goes on along another edge, to a po
 """,
     "table 2": """
 **Reproduces** in iterations and objective: on spambase second order takes {steps} steps (there 9,228). The most
-violating pair takes {times} times as many (there 4.0). Both end at objectives equal to the published ones to six
-digits; second order takes the fewest steps on every set, as it does in the paper. **Kernel rows** are the paper's
+violating pair takes {times} times as many (there 4.0). Both selectors end at objectives equal to the published ones to
+six digits; second order takes the fewest steps on every set, as it does in the paper. **Kernel rows** are the paper's
 argument for HMG: at equal accuracy it computes {rows} times the rows of second order on the three sets. The paper
 expects no gain on spambase, half of which fits into the cache. The shrinking is not LIBSVM's: it solves restricted
 problems. Each restricted problem computes its shorter rows anew, and the table counts them like whole rows. Each is
@@ -405,10 +406,10 @@ the steps (there 88 to 102 %). Shrinking solves restricted problems further than
 these steps. HMG with the paper's rule stops earlier without shrinking, since restricted problems are solved to a KKT
 gap here. All rows in this table are whole rows, so their numbers can be compared: HMG computes no more rows than it
 takes steps, except for one row of the first step. At equal accuracy HMG computes 0.96, 0.72 and 0.70 times the rows of
-second order. It takes 1.2 to 1.4 times as many steps. **In time** a solve without shrinking costs the paper a factor of
-up to seven. At equal KKT gap our seconds without shrinking are {least} to {most} of the seconds with it: the parts of
-connect-4 and MNIST are small. On spambase every selector loses more time without shrinking than in the paper, although
-a shrunk problem computes again the rows that were in memory.
+second order. HMG takes 1.2 to 1.4 times as many steps. **In time** a solve without shrinking costs the paper a factor
+of up to seven. At equal KKT gap our seconds without shrinking are {least} to {most} of the seconds with it: the parts
+of connect-4 and MNIST are small. On spambase every selector loses more time without shrinking than in the paper,
+although a shrunk problem computes again the rows that were in memory.
 """,
     "table 5": """
 **Reproduces in part.** With every size of the cache HMG computes the fewest rows, 21 to 27 % fewer than second order.
@@ -434,10 +435,10 @@ whole solve takes {ratios} times as long.
 """,
     "figure 6": """
 **Reproduces** in kernel rows: HMG is ahead of both other rules at the paper's C and γ ({own} times their rows)
-and for larger C at this γ or a smaller one, down to a quarter of the rows of the most violating pair. It falls
-behind second order where C and γ are small. It falls behind both rules where γ is large and C at least 4.5, so that
-nearly every example is a support vector. The paper describes these two corners of the grid, and calls them degenerate.
-HMG needs fewer kernel rows than second order on {rows} of the 25 cells, and fewer seconds on {seconds}.
+and for larger C at this γ or a smaller one, down to a quarter of the rows of the most violating pair. HMG falls behind
+second order where C and γ are small. HMG falls behind both rules where γ is large and C at least 4.5, so that nearly
+every example is a support vector. The paper describes these two corners of the grid, and calls them degenerate. HMG
+needs fewer kernel rows than second order on {rows} of the 25 cells, and fewer seconds on {seconds}.
 """,
     "full": """
 **Reproduces.** Without shrinking second order takes {second:,.0f} steps on connect-4 (there 45,466). The most violating
@@ -463,8 +464,8 @@ many rows and seconds shrinking saves.
     "libsvm shrinking": """
 This table uses the paper's shrinking instead of ours. **Reproduces**: SMO takes the published number of steps to 5 % on
 {near} of the 18 sets. Planning saves {saved} of the steps in the geometric mean, nearly as much as without shrinking.
-**Does not**: on {others} it takes other numbers of steps than in the paper. Our internet advertisements are another
-problem, and our chessboard is another sample.
+**Does not reproduce**: on {others} it takes other numbers of steps than in the paper. Our internet advertisements are
+another problem, and our chessboard is another sample.
 """,
     "about": """
 **As the paper.** Algorithm 5 combines Algorithms 3 and 4 with second-order selection. ε is 0.001, η is 0.9, and C and γ
@@ -494,23 +495,23 @@ gain. The planned step lies beyond this range and loses by itself; both steps to
 Newton step.
 """,
     "shrinking": """
-This package's shrinking differs from LIBSVM's: it solves restricted problems. Its iterations include the steps of the
-restricted problems, which plan with their own previous working sets. So shrinking in general does not explain why
-titanic, banana and thyroid save more here than in the paper.
+This package's shrinking differs from LIBSVM's: it solves restricted problems. The iterations of this package include
+the steps of the restricted problems, which plan with their own previous working sets. So shrinking in general does not
+explain why titanic, banana and thyroid save more here than in the paper.
 """,
     "table 1": """
 **Reproduces** on seventeen of the eighteen sets: the number of support vectors is the published one to within 5 %, on
 {exact} of them to within one vector. The paper does not say how it prepared its sets: [several
-preparations](preparations.md) show that ringnorm and twonorm are standardised and the others unchanged. **Does not** on
-the internet advertisements, a copy with fewer examples, whose iterations cannot be compared with the published ones.
-The chessboard is drawn anew from its distribution.
+preparations](preparations.md) show that ringnorm and twonorm are standardised and the others unchanged. **Does not
+reproduce** on the internet advertisements, a copy with fewer examples, whose iterations cannot be compared with the
+published ones. The chessboard is drawn anew from its distribution.
 """,
     "table 2": """
 **Reproduces.** Seventeen sets are the paper's; the chessboard is another sample. SMO itself takes the published number
 of iterations to within 4 % on {near} of the seventeen sets and to within 16 % on {further} more, so the baseline is the
 paper's. Planned steps take fewer iterations on {fewer} sets, on {sure} of them significantly ({within}), and
 significantly more on {worse}. The savings are large on the same hard problems as in the paper: banana, thyroid,
-titanic, chessboard. **Does not** reproduce the size of some savings: titanic, banana and thyroid save much more here
+titanic, chessboard. **Does not reproduce** the size of some savings: titanic, banana and thyroid save much more here
 than in the paper, splice {splice} where the paper reports 12 %. Three things differ: there is no shrinking, kernel
 values are in double precision, and the first example is chosen between equal gradients instead of the last. The
 shrinking is not the reason, since LIBSVM's shrinking changes these savings little (above). We did not try the other two
@@ -562,7 +563,7 @@ The paper reports steps enlarged by a factor of several thousands for some probl
 {largest} times the Newton step longer than the Newton step, on {where}.
 """,
     "7.3 no thousands": """
-**Does not** reproduce steps enlarged by a factor of several thousands, which the paper reports for some problems. On
+**Does not reproduce** steps enlarged by a factor of several thousands, which the paper reports for some problems. On
 these sets the longest step is longer than the Newton step by {largest} times the Newton step, on {where}.
 """,
     "7.3 longer": """
@@ -575,9 +576,9 @@ times the steps, or {board_three} times with Algorithm 3, where planning takes {
 three vectors. The chessboards are other samples of the paper's distribution, and their numbers of support vectors agree
 to 6 %; planned steps save {small} and {large} of the iterations there, more than in the paper. The paper does not name
 the classes of the king-rook endgame. We take draws and wins in at most ten moves against the rest; then both numbers of
-support vectors are [the published ones to 1 %](preparations.md). **Does not**: on connect-4 planning saves {connect} of
-the steps, including steps of restricted problems, where the paper saves 5 %. A run takes one order of the largest
-chessboard unless `--full` names `chessboard-100000:all`: twenty orders take 17 more minutes on one core, at 52 s for
-each order.
+support vectors are [the published ones to 1 %](preparations.md). **Does not reproduce**: on connect-4 planning saves
+{connect} of the steps, including steps of restricted problems, where the paper saves 5 %. A run takes one order of the
+largest chessboard unless `--full` names `chessboard-100000:all`: twenty orders take 17 more minutes on one core, at 52
+s for each order.
 """,
 }

@@ -287,12 +287,13 @@ UPDATES = "Updates of QR factors"
 NAMES = "SVD", "QR", "updated QR", "inverse"
 
 REMARK = """
-CPU seconds of one thread, the kernel matrix and the start included, by our default tolerances. They are the least over
-the runs that fit into a second, or the time of a single run. The column *of SVD* shows the share of the SVD's time that
-updates save, here and by the seconds of Table III: $1-t^{{UD}}/t^{{SVD}}$. Updates save up to {most} % here and up to
-94 % there ("up to 90%" in the conclusion). On {alike} of {of} sets the share differs from the published share by at
-most 20 points. The factors come from `scipy.linalg.qr_insert` and `qr_delete`, and are computed anew with pivots
-wherever the rank is in doubt. By default `SVMP` keeps the inverse; compiled code then follows many events in one call.
+CPU seconds of one thread, the kernel matrix and the start included, by our default tolerances. These seconds are the
+least over the runs that fit into a second, or the time of a single run. The column *of SVD* shows the share of the
+SVD's time that updates save, here and by the seconds of Table III: $1-t^{{UD}}/t^{{SVD}}$. Updates save up to {most} %
+here and up to 94 % there ("up to 90%" in the conclusion). On {alike} of {of} sets the share differs from the published
+share by at most 20 points. The factors come from `scipy.linalg.qr_insert` and `qr_delete`, and are computed anew with
+pivots wherever the rank is in doubt. By default `SVMP` keeps the inverse; compiled code then follows many events in one
+call.
 """
 
 

@@ -1,7 +1,7 @@
 """Recording: all states of a solve, each with the step that follows it.
 
 `iterate` yields a single state that changes. A recording keeps every state: you can go back to it, and see which pair
-the rules select next, how far they move it and what limits the step. Both run the loop
+the rules select next, how far they move it and what limits the step. `iterate` and a recording both run the loop
 `refsvm.core.solver.loop.steps`.
 """
 

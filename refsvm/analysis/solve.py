@@ -82,7 +82,7 @@ def solve(
     max_iter : int, optional
         Limit on the steps, by default max(10⁷, 100n).
     time_limit : float, optional
-        Limit in seconds. It is checked about every ten milliseconds.
+        Limit in seconds. The solver checks the limit about every ten milliseconds.
     callback : callable, optional
         Called between chunks of steps, and at the end of a solve that takes a
         single chunk, with a `refsvm.core.engine.progress.Progress`, whose

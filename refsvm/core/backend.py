@@ -1,6 +1,6 @@
 """Backend: the object that takes the steps, runs the rounds, makes the seeds and follows the events of one call.
 
-`refsvm.core.solver.readable.NumPyBackend` does this in NumPy. Compiled code registers a backend of its own in
+`refsvm.core.solver.readable.NumPyBackend` does all this in NumPy. Compiled code registers a backend of its own in
 `BACKENDS`. Each call of a public function makes one backend and passes it on. All backends work on the same state and
 give the same bits, so that a backend can continue where another backend stopped.
 """

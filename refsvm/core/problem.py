@@ -138,10 +138,9 @@ class DualProblem(Shown, Formulations):
     def centred(self) -> DualProblem:
         """The problem that the solver works on: if z = 0, its kernel is computed on data moved to mean 0.
 
-        Both problems have the same optima. Their b, and all components of
-        their G, differ by one common constant. If z ≠ 0, or if moving the data
-        does not make kernel values more precise, this property returns the
-        problem itself.
+        Both problems have the same optima. The two b, and all components of the two G, differ by one common constant.
+        If z ≠ 0, or if moving the data does not make kernel values more precise, this property returns the problem
+        itself.
         """
         gram = self.gram.centred if self.z == 0.0 else self.gram
         return self if gram is self.gram else self.with_gram(gram)

@@ -5,8 +5,8 @@ moves α. After every step these relations hold up to rounding:
 
     L ≤ α ≤ U,   1ᵀα = z,   G = v − Kα,   (top, bottom, gap) = most violating pair and ψ(α)
 
-The Numba twins use the same names for these quantities. They read and write the same arrays; the numbers of `SCALARS`
-are passed to them in one record.
+The Numba twins use the same names for these quantities. The twins read and write the same arrays; the numbers of
+`SCALARS` are passed to them in one record.
 """
 
 from __future__ import annotations
@@ -111,8 +111,8 @@ class SolverState(Shown):
     candidates, candidate_curvatures : ndarrays of shape (h, 2) and (h,)
         Pairs that the step rule adds to the next selection; the first `n_candidates` are valid.
     displacement, displacement_image : ndarrays of shape (n,), float64, or None
-        Δ, which the last step added to α, and KΔ, which it subtracted from G. Both are 0 before the first step, and
-        None if the step rule has no momentum. If a bound cut the carried part of the step but not the pair's part,
+        Δ, which the last step added to α, and KΔ, which it subtracted from G. Both arrays are 0 before the first step,
+        and None if the step rule has no momentum. If a bound cut the carried part of the step but not the pair's part,
         Δ is only the pair's part μ(eᵢ − eⱼ).
     selector_memory, step_memory, stop_memory : ndarrays, float64
         The scratch array that each rule's method `memory` has made.
@@ -172,9 +172,9 @@ class SolverState(Shown):
     ) -> None:  # fmt: skip
         """Begin another solve, with the box of `problem` and α = `start` (None: α = 0), and set the counters to 0.
 
-        If `origin`, an earlier pair (α, G), is given, the method computes the new G from it. Otherwise it computes the
-        new G from the current G or from G(0) = v, whichever needs fewer kernel rows. Arrays whose length does not
-        change are overwritten in place, because a compiled loop refers to them.
+        If `origin`, an earlier pair (α, G), is given, the method computes the new G from it. Otherwise the method
+        computes the new G from the current G or from G(0) = v, whichever needs fewer kernel rows. Arrays whose length
+        does not change are overwritten in place, because a compiled loop refers to them.
         """
         self.updates += self.iteration
         if origin is not None and start is not None:
@@ -258,9 +258,9 @@ class SolverState(Shown):
     def duality_gap(self) -> float:
         """Return the duality gap F(α, b) − f(α) at the best b, an upper bound of f* − f(α).
 
-        The method sorts n numbers and passes over them a few times. It takes about as long as one step in NumPy, or as
-        ten or more compiled steps. For a restricted problem it returns the duality gap of the full problem, and needs
-        one more kernel row for each variable that has moved.
+        The method sorts n numbers and passes over them a few times. The method takes about as long as one step in
+        NumPy, or as ten or more compiled steps. For a restricted problem it returns the duality gap of the full
+        problem, and needs one more kernel row for each variable that has moved.
         """
         if self.parent is None:
             return self.problem.duality_gap(self.alpha, gradient=self.gradient)

@@ -229,7 +229,7 @@ def cells_of(path: Source, delimiter: str | None = None, least: int = 2) -> Cell
 def _replace_commas(texts: np.ndarray) -> None:
     """Replace decimal commas by points, unless the commas may separate thousands.
 
-    They may if some numbers contain points, or if every comma could separate thousands.
+    Commas may separate thousands if some numbers contain points, or if every comma could separate thousands.
     """
     cells = texts.ravel()
     points = any(_POINT(cell) for cell in cells if "." in cell)

@@ -46,9 +46,9 @@ def make_banana(n: int = 5300, rng: Any = None) -> Dataset:
     Rätsch, Onoda and Müller (2001) distributed the sample of 5300 points, shifted and scaled
     to mean 0 and standard deviation 1. We found no published formula or program that draws it. This
     generator is therefore a *model of that sample*, not its origin. It consists of five blobs. Two are Gaussian;
-    three are uniform with added Gaussian noise, and one of these is bent by a parabola. Their proportions, means and
-    covariances were fitted to the 5300 points. With u uniform on [−1, 1] and e standard normal, a point of
-    class +1 is, with probability 0.379 and 0.069,
+    three are uniform with added Gaussian noise, and one of these is bent by a parabola. The proportions, means and
+    covariances were fitted to the 5300 points. With u uniform on [−1, 1] and e standard normal, a point of class +1 is,
+    with probability 0.379 and 0.069,
 
     - the banana: :math:`x_1 = -0.28 + t,\ t = 1.62u_1 + 0.2e_1,\ x_2 = 0.08 - 0.4t^2 + 0.72u_2 + 0.18e_2`;
     - the bar above it: :math:`x_1 = 1.15 + t,\ t = 1.45u_1 + 0.15e_1,\ x_2 = 1.48 - 0.245t + 0.19e_2`;

@@ -1,6 +1,6 @@
 """Readers of LIBSVM, CSV and NumPy files.
 
-They return labels as in the file; `binary_labels` maps two labels to ±1.
+The readers return labels as in the file; `binary_labels` maps two labels to ±1.
 """
 
 from __future__ import annotations

@@ -351,8 +351,8 @@ class ValidationPathDisplay(Curves):
 class LOOPathDisplay(Display):
     """For each example the C at which the model without it predicts it wrongly, and the C of the smallest error.
 
-    There is a line for each example that is wrong for some C; examples that are wrong over most of the range are at
-    the bottom.
+    The display draws a line for each example that is wrong for some C; examples that are wrong over most of the range
+    are at the bottom.
 
     Parameters
     ----------

@@ -156,7 +156,7 @@ class WorkingSetDisplay(Display):
         Returns
         -------
         WorkingSetDisplay
-            The display. Its third mark is the step that was taken, if it is neither the Newton step nor the clipped
+            The display. The third mark is the step that was taken, if it is neither the Newton step nor the clipped
             step.
 
         Raises

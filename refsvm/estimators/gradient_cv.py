@@ -223,7 +223,7 @@ class SVCGradientCV(ChoosingClassifier, GradientCV):
     n_splits_, n_iter_ : int
         Number of folds, and number of evaluations.
     best_estimator_ : SVC
-        The estimator trained on all examples. Its attributes are available on the search itself.
+        The estimator trained on all examples. The attributes of this estimator are available on the search itself.
     classes_, n_features_in_, feature_names_in_
         As in `SVC`.
 

@@ -217,8 +217,8 @@ class Incremental(KernelMachine):
     def forget(self, indices: ArrayLike) -> Self:
         """Remove examples: afterwards the model is the exact model of the remaining examples.
 
-        ``receipt_`` records the removal. It is a dictionary with the numbers of examples that were "forgotten" and
-        are "left", and with the "kkt_gap" of the model, computed afresh from the remaining examples.
+        ``receipt_`` records the removal. The receipt is a dictionary with the numbers of examples that were "forgotten"
+        and are "left", and with the "kkt_gap" of the model, computed afresh from the remaining examples.
 
         Parameters
         ----------

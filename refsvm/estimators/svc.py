@@ -91,8 +91,8 @@ class SVC(ClassifierMixin, Incremental):
         Whether `decision_function` returns a column for each class or for each pair of classes. With two classes it
         always returns a vector.
     break_ties : bool, default False
-        Whether `predict` follows the one-vs-rest decision values instead of the votes alone. It has an effect only with
-        more than two classes.
+        Whether `predict` follows the one-vs-rest decision values instead of the votes alone. The option has an effect
+        only with more than two classes.
     max_iter, time_limit : int and float, default -1 and None
         Limit on the steps for each pair of classes (−1 means max(10⁷, 100n)), and limit on the seconds of the whole
         `fit`.

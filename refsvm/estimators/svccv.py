@@ -80,8 +80,8 @@ class SVCCV(ChoosingClassifier, SearchCV):
     n_splits_, n_iter_ : int
         Number of splits; steps of all cells together, at least 1.
     best_estimator_ : SVC
-        The estimator trained on all examples. Its attributes, such as ``support_`` and ``coef_``, are available on the
-        search itself.
+        The estimator trained on all examples. The attributes of this estimator, such as ``support_`` and ``coef_``, are
+        available on the search itself.
     multimetric_, scorer_ : bool, callable or dict
         Whether there are several scores, whose names then end the keys of `cv_results_`; the scorer, or a dictionary
         of scorers by name.
@@ -101,8 +101,8 @@ class SVCCV(ChoosingClassifier, SearchCV):
     refuses other X. Scores that need probabilities are refused. With ``cv="loo"`` each score is computed from one
     example.
 
-    A rule for left-out examples, such as `BallRule`, decides most examples without a step. It needs ``cv="loo"``,
-    accuracy as the score, no seeder, and penalties that do not depend on the split.
+    A rule for left-out examples, such as `BallRule`, decides most examples without a step. Such a rule needs
+    ``cv="loo"``, accuracy as the score, no seeder, and penalties that do not depend on the split.
 
     Examples
     --------

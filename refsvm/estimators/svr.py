@@ -246,8 +246,9 @@ class SVR(RegressorMixin, SingleMachine):
         Returns
         -------
         ndarray of shape (t, 2), float64
-            Lower and upper ends. Both are infinite if there are fewer than confidence/(1 − confidence) examples. They
-            are NaN, with a warning, if the ends of "jackknife+" or "cv+" cross, which may happen at a low confidence.
+            Lower and upper ends. Both ends are infinite if there are fewer than confidence/(1 − confidence) examples.
+            The ends are NaN, with a warning, if the ends of "jackknife+" or "cv+" cross, which may happen at a low
+            confidence.
 
         Raises
         ------

@@ -62,7 +62,8 @@ class SVRCV(RegressorMixin, SearchCV):
     best_score_, best_index_, cv_results_, n_splits_, n_iter_, multimetric_, scorer_
         As in `SVCCV`.
     best_estimator_ : SVR
-        The estimator trained on all examples. Its attributes, such as ``coef_``, are available on the search itself.
+        The estimator trained on all examples. The attributes of this estimator, such as ``coef_``, are available on the
+        search itself.
     n_features_in_, feature_names_in_
         As in `SVR`.
 

@@ -1,8 +1,8 @@
 """scikit-learn's checks before an estimator trains or predicts, at almost no cost for valid input.
 
 scikit-learn's checks take about 0.4 ms, longer than a small problem takes to solve. This module recognises default
-parameters, plain arrays of float64 and labels with two integer values in microseconds. It passes everything else to
-scikit-learn, which converts it or raises its own error.
+parameters, plain arrays of float64 and labels with two integer values in microseconds. The module passes everything
+else to scikit-learn, which converts it or raises its own error.
 """
 
 from __future__ import annotations

@@ -139,7 +139,7 @@ class Summary:
         Number of permutations that both have solved; None without a baseline.
     unsolved : int
         Number of permutations whose run was ended by a limit, stalled, or found that no function separates the classes.
-        These runs are excluded from all other numbers.
+        Such runs are excluded from all other numbers.
     """
 
     runs: int

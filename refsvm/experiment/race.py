@@ -167,9 +167,8 @@ def compare(
     Returns
     -------
     RuleComparison
-        The runs. It prints as a table, and ``plot()`` draws the KKT gap of
-        each run against its steps. Compiled code is loaded before a run and
-        does not count in its seconds.
+        The runs. The race prints as a table, and ``plot()`` draws the KKT gap of each run against its steps. Compiled
+        code is loaded before a run and does not count in its seconds.
 
     Raises
     ------

@@ -56,9 +56,9 @@ class Strategy(PlainNumbers, ABC):
     `Solve` is the first kind of strategy; others run leave-one-out, cross-validate or follow a path. Each kind is one
     file of this folder with one frozen dataclass. To add a kind:
 
-    1. Derive from this class, or from `Call` if it calls one function of this package. The fields are the settings:
-       rules as objects, numbers, strings. All fields except the name identify a run, so each needs a `repr` that
-       describes it completely.
+    1. Derive your strategy from this class, or from `Call` if the strategy calls one function of this package. The
+       fields are the settings: rules as objects, numbers, strings. All fields except the name identify a run, so each
+       needs a `repr` that describes it completely.
     2. Write `run`: do the work once on ``instance.X``, ``.y``, ``.kernel`` and ``.C``, and return a record.
     3. Override `warm_up` if the first run in a process would wait for a compiler.
     4. Export the class in ``refsvm/experiment/__init__.py``.

@@ -145,7 +145,7 @@ class RunStore:
     def old_runs(self) -> list[dict[str, Any]]:
         """Return the runs stored by refsvm 0.3.0 or before: problem, strategy, config, metrics, finished.
 
-        These versions identified a run by the text of its rules and kernels, which two different runs may share.
+        Those versions identified a run by the text of its rules and kernels, which two different runs may share.
 
         Raises
         ------

@@ -1,8 +1,8 @@
 """Card: a result as one line, as a table of text, and as a card in a notebook.
 
 A result class inherits `Shown` and returns a `Card` with numbers; this module alone contains layout, bars and HTML. A
-card has no script and loads nothing. Its colours are the page's or transparent, so that it is legible on a dark
-background.
+card has no script and loads nothing. The card takes its colours from the page or leaves them transparent, so that it is
+legible on a dark background.
 """
 
 from __future__ import annotations

@@ -111,8 +111,8 @@ def check_strategy(rule: Any, *, rng: Any = 0, time_limit: float | None = None) 
     **A step rule** returns μ with lo ≤ μ ≤ hi and does not lower f; a planned step does not lower f together with the
     next step. A step with momentum moves no variable out of its box.
 
-    **A stopping rule** returns 0 or the number of one of its reasons, and a second call changes nothing. It stops at
-    a point with a good f or KKT gap. A rule for left-out examples (``left_out``) is checked on problems with such an
+    **A stopping rule** returns 0 or the number of one of its reasons, and a second call changes nothing. The rule stops
+    at a point with a good f or KKT gap. A rule for left-out examples (``left_out``) is checked on problems with such an
     example, and must stop only when the sign of h is the optimum's.
 
     **A seeder** returns a feasible point from which the solve reaches the same optimum.

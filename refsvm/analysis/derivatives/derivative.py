@@ -88,8 +88,8 @@ class Derivative(Shown):
     events : ndarray of int64
         The examples whose variables are at an event at this θ, ascending.
     dependent : ndarray of int64
-        The examples that depend on other free examples in feature space (such as duplicates), ascending. Their α can
-        change while h stays constant, so dα is not unique.
+        The examples that depend on other free examples in feature space (such as duplicates), ascending. The α of these
+        examples can change while h stays constant, so dα is not unique.
     condition : float
         Condition number of the system; the relative error is about 10⁻¹⁶ times this. ∞ if the system is singular.
     """
@@ -173,8 +173,8 @@ def derivative(
         "C", "weights", "targets", "epsilon", "nu", or a parameter of the kernel such as "gamma" and "coef0"; see
         `refsvm.analysis.derivatives.parameters`.
     along : array-like of shape (m,) or (d,), optional
-        The direction in which the parameters move together. It is required if each example or feature has its own
-        parameter, and refused otherwise.
+        The direction in which the parameters move together. This direction is required if each example or feature has
+        its own parameter, and refused otherwise.
     least_norm : bool
         Whether `alpha` is the derivative of smallest norm if dα is not unique; False by default.
 

@@ -209,8 +209,8 @@ def pullback(
     X : array-like or CSR of shape (t, d), optional
         Examples on whose decision values the loss depends; as in `Derivative.decision_function`.
     decision_function : array-like of shape (t,), optional
-        The derivatives ∂ℓ/∂h(x) at these examples. They include the direct effect of a kernel parameter on k(x, xᵢ),
-        which α and b alone do not.
+        The derivatives ∂ℓ/∂h(x) at these examples. These gradients include the direct effect of a kernel parameter on
+        k(x, xᵢ), which α and b alone do not.
     least_norm : bool
         Whether to use the dα of smallest norm if it is not unique; False by default.
 

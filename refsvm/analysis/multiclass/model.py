@@ -84,7 +84,7 @@ class Scaling:
 
 @dataclass(frozen=True, eq=False)
 class StoredModel(Stamped):
-    """Base of all models; `Model` describes the fields. It aligns the support vectors with the columns of the data."""
+    """Base of all models, which aligns the support vectors with the columns of the data; see `Model` for the fields."""
 
     kernel: Kernel | Precomputed
     support_vectors: Any

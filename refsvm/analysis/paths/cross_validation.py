@@ -107,10 +107,9 @@ def cross_validate_path(
         Number of folds, "loo" for leave-one-out, the fold of each example, or an object with scikit-learn's
         ``split(X, y)``.
     stratified : bool
-        Whether to share the examples of each class equally among the folds. It applies only if `folds` is a number.
-    rng : int, numpy.random.Generator or None
-        Shuffles the examples before they are assigned to folds; None leaves them in order. It applies only if `folds`
-        is a number.
+        Whether to share the examples of each class equally among the folds. This option applies only if `folds` is a
+        number. rng : int, numpy.random.Generator or None Shuffles the examples before they are assigned to folds; None
+        leaves them in order. It applies only if `folds` is a number.
     groups : array-like of shape (n,), optional
         Group of each example, for a splitter that uses groups.
     sample_weight : array-like of shape (n,), optional

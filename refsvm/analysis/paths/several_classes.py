@@ -46,8 +46,8 @@ class OneVsOnePath(Shown):
     rows : tuple of ndarrays of int64
         The examples of each pair, ascending, in the order (0, 1), (0, 2), …, (k − 2, k − 1).
     paths : tuple of RegularizationPath
-        The path of each pair, in which the second class is +1. Its kernel is the kernel of all examples, so that
-        `refsvm.display.PathDisplay` can draw it and `refsvm.analysis.paths.save_path` can store it.
+        The path of each pair, in which the second class is +1. The kernel of this problem is the kernel of all
+        examples, so that `refsvm.display.PathDisplay` can draw it and `refsvm.analysis.paths.save_path` can store it.
     gram : KernelMatrix
         The kernel matrix of all examples.
     seconds : float

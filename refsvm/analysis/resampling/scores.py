@@ -106,7 +106,7 @@ class Scores(Shown, ABC):
     def bounds(self) -> dict[str, tuple[float, float]]:
         """The lowest and highest possible value of each score by name.
 
-        They are equal in a complete result without ties.
+        Both values are equal in a complete result without ties.
         """
         return {name: getattr(self, f"{name}_bounds") for name in SCORES[self.kind]}
 

@@ -3,8 +3,8 @@
 Such a round is solved as exactly as rounding allows, and ends with an exact step on its free variables
 (`refsvm.services.guards.polish`). Then G is computed with twice the digits of float64. With eᵢ = vᵢ − w_R·φᵢ − b_R, the
 duality gap δ bounds ‖w_R − w‖² + Σ (Uᵢ − αᵢ)(eᵢ)₊ + (αᵢ − Lᵢ)(−eᵢ)₊, as `refsvm.core.stopping.midpoint` derives. If the
-tests of that module fail, two further tests follow. They do not multiply √δ by the distance of xᵣ, and therefore stay
-sharp if xᵣ is far away.
+tests of that module fail, two further tests follow. These tests do not multiply √δ by the distance of xᵣ, and therefore
+stay sharp if xᵣ is far away.
 
 1. Some variables are proved to have the same α in every optimum. For any o let b̄ = b_R + (w_R − w)·φₒ, so that
 eᵢ = Gᵢ − b̄ − (w_R − w)·(φᵢ − φₒ). Each i with Uᵢ > αᵢ implies b̄ ≥ Gᵢ − √δ ‖φᵢ − φₒ‖ − δ/(Uᵢ − αᵢ), and each i with

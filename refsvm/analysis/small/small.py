@@ -1,8 +1,8 @@
 """Many small problems of one size, whose steps are taken in one call.
 
 A solve costs some tenths of a millisecond of Python, whatever its size. With many classes of few examples there are
-thousands of pairs, problems with a few variables whose steps take microseconds. Here the arrays of all problems are
-stacked. A backend takes the steps, either of all problems together (`refsvm.analysis.small.stacked`) or of one after
+thousands of pairs, problems with a few variables whose steps take microseconds. This module stacks the arrays of all
+problems. A backend takes the steps, either of all problems together (`refsvm.analysis.small.stacked`) or of one after
 another in a single compiled call, and NumPy does the rest on the stack. Every step is a step of `refsvm.solve`, which
 also takes over problems that turn out not to be small.
 """

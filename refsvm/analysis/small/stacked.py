@@ -1,7 +1,7 @@
 """The loop for many small problems: NumPy takes one step in all problems together, then the next step.
 
-A readable step costs about 50 µs of Python, which adds up to seconds for thousands of problems. Here each array
-contains a number or a vector of every running problem. The formulas and their order are those of
+A readable step costs about 50 µs of Python, which adds up to seconds for thousands of problems. In this module each
+array contains a number or a vector of every running problem. The formulas and their order are those of
 `refsvm.core.solver.loop.steps`, `SecondOrder`, `PlanningAheadStep`, `KKTGap` and `SolverState.move`, so that each
 problem takes the same steps bit for bit.
 """

@@ -1,9 +1,9 @@
 """Background compilation: a child process compiles code that is not on disk, while the work continues in NumPy.
 
-The child writes to Numba's cache, where its parent and all later processes find the code. It reads orders from its
-standard input, which is closed when the parent ends in any way, and then the child ends. The child holds a lock while
-it lives, so that only one of all processes that share a cache has a child. This module imports Numba only in the child,
-when it compiles.
+The child writes to Numba's cache, where its parent and all later processes find the code. The child reads orders from
+its standard input, which is closed when the parent ends in any way, and then the child ends. The child holds a lock
+while it lives, so that only one of all processes that share a cache has a child. This module imports Numba only in the
+child, when it compiles.
 
 ``REFSVM_COMPILE_BESIDE=0`` switches background compilation off: code that is not on disk is then compiled in the
 process itself when it is first needed. This also happens if no other Python can be started, as in frozen or embedding

@@ -4,7 +4,7 @@ Compiled code is run without further checks. Therefore a folder is used only if 
 user, the administrator, and users who can change the source beside it. A file is used only if its digest is right. This
 module does not import Numba.
 
-There are three folders, in this order: the folder that ``NUMBA_CACHE_DIR`` names, ``__pycache__`` beside the source,
+Three folders are searched, in this order: the folder that ``NUMBA_CACHE_DIR`` names, ``__pycache__`` beside the source,
 and the user's cache. Code is read from all folders up to the first writable folder, and new code is written to that
 folder. So all users can use code that an administrator has compiled beside the package.
 """

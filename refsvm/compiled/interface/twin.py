@@ -1,8 +1,8 @@
 """The decorators of compiled functions: their options, and the names under which their code is cached.
 
-Numba finds compiled code by the file and the name of a function, and compiles again when this file has changed. It does
-not notice changes in other files from which the function imports a helper or a constant. Therefore the name of every
-cached function ends in a stamp of all files in `refsvm/compiled` and of all other files from which these import
+Numba finds compiled code by the file and the name of a function, and compiles again when this file has changed. Numba
+does not notice changes in other files from which the function imports a helper or a constant. Therefore the name of
+every cached function ends in a stamp of all files in `refsvm/compiled` and of all other files from which these import
 constants. Any edit then gives new names, and files in that folder may import from each other. The stamp reads the files
 without importing them, because kernels are also compiled, and `refsvm.core.state` imports kernels.
 

@@ -60,7 +60,7 @@ def improved_smo(parameters, state):  # type: ignore[no-untyped-def]
         return -1, -1
     support = extremes_of_known(state)
     while True:
-        # --- Modification 2: take the worst known pair, until there is no such pair or its step is 0 ---
+        # --- Modification 2: take the worst pair that the scan knows, until it knows no pair or the step is 0 ---
         if scan[NEXT] == n:
             up, down = int(scan[UP]), int(scan[DOWN])
             if G[up] - G[down] > scan[TOLERANCE] and now.stalled == 0:

@@ -1,6 +1,6 @@
 """Guard: base of the objects that watch over a run (`refsvm.core.solver.run.Run`) without being part of the algorithm.
 
-A run takes chunks of steps until its stopping rule or a limit gives a verdict. It calls its guards in their order:
+A run takes chunks of steps until its stopping rule or a limit gives a verdict. A run calls its guards in their order:
 
 ==========  ==============================================  =======================================
 `before`    before a chunk whose start no clock decides     may end the run, or correct the state

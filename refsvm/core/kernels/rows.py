@@ -169,7 +169,7 @@ class KernelRows(KernelMatrix):
             compiled rounds if all copies are stored. If False, subtract each shared row once for all its variables.
         watch : callable, optional
             If rows are computed without being stored, this function is called from time to time with the number of
-            remaining rows. It may raise an error to end the call.
+            remaining rows. The function may raise an error to end the call.
         """
         arithmetic.current.add_rows(target, -coefficients, self.values, indices)
 

@@ -72,9 +72,9 @@ class RoundResult(NamedTuple):
     trace : Trace, optional
         The recorded steps, if `Rounds` was called with `trace`.
     sign : int
-        The sign of h at the only left-out example, if the last point proves it (`refsvm.core.stopping.midpoint`). It is
-        0 if there is no such proof, if the stopping rule has already proved the sign, or if `Rounds.run` was called
-        without ``proves=True``.
+        The sign of h at the only left-out example, if the last point proves it (`refsvm.core.stopping.midpoint`). The
+        sign is 0 if there is no such proof, if the stopping rule has already proved the sign, or if `Rounds.run` was
+        called without ``proves=True``.
     """
 
     left_out: Any

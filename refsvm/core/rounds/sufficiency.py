@@ -35,8 +35,8 @@ class Check(Rule):
     """Base of checks, which prove for some examples what a model trained without them would predict.
 
     A check gets the solution on all examples, where v holds the labels ±1. α is only known up to the duality gap; a
-    check that proves a sign must allow for this and for rounding (`known_to`). Its results are not used for an example
-    that is alone in its class.
+    check that proves a sign must allow for this and for rounding (`known_to`). The results of a check are not used for
+    an example that is alone in its class.
 
     Attributes
     ----------
@@ -139,10 +139,10 @@ class TrainingError(Check):
 class XiAlphaBound(Check):
     """Decide example r if 2|αᵣ|R² + ξᵣ < 1 and the other free variables have room for αᵣ.
 
-    These conditions hold for an exact solution, with a bound R² ≥ k(x, x) − k(x, x′) for all pairs. The room condition
-    is Σ (Uⱼ − αⱼ) > αᵣ over the free j ≠ r for yᵣ = 1, and Σ (αⱼ − Lⱼ) > −αᵣ for yᵣ = −1. The paper only requires one
-    free support vector. With weights this does not suffice, and neither does room among the other examples of the
-    class. Proof for yᵣ = 1, with the duality gap δ at b, the weight vector w_R without r, and f = Kα:
+    The conditions of the paper hold for an exact solution, with a bound R² ≥ k(x, x) − k(x, x′) for all pairs. The room
+    condition is Σ (Uⱼ − αⱼ) > αᵣ over the free j ≠ r for yᵣ = 1, and Σ (αⱼ − Lⱼ) > −αᵣ for yᵣ = −1. The paper only
+    requires one free support vector. With weights this does not suffice, and neither does room among the other examples
+    of the class. Proof for yᵣ = 1, with the duality gap δ at b, the weight vector w_R without r, and f = Kα:
 
     1. Moving αᵣ to free variables gives α̃, which is feasible without r, and ‖w − w̃‖² ≤ 2R²αᵣ². In the ball of
        `refsvm.core.stopping.midpoint`, ``T(α̃, G − b) ≤ δ + αᵣ max |Gⱼ − b|`` over the free j. So w_R is within

@@ -13,7 +13,7 @@ class WorkingSetSelector(Rule):
     """Choose the working set (i, j): αᵢ will rise and αⱼ fall by the step length.
 
     The loop calls `memory` once and `select` before every step; `select` finds its memory in
-    ``state.selector_memory``. It returns an i in I_up and a j in I_down, or (−1, −1) if no pair can raise the
+    ``state.selector_memory``. `select` returns an i in I_up and a j in I_down, or (−1, −1) if no pair can raise the
     objective; ties go to the lowest index. The signature of a twin is ``select(parameters, state) -> (i, j)``.
 
     Attributes

@@ -20,8 +20,9 @@ this pass has taken a step; 2τ; the number of kernel values so far."""
 class ImprovedSMO(WorkingSetSelector):
     """Choose the working sets of Keerthi, Shevade, Bhattacharyya and Murthy (2001), Modification 2.
 
-    Their solver knows Gᵢ for the free variables I₀ and for the two examples *up* and *down*, which have the largest G
-    in I_up and the smallest G in I_down among the known G. It computes any other Gᵢ when it examines example i.
+    The solver of this paper knows Gᵢ for the free variables I₀ and for the two examples *up* and *down*, which have the
+    largest G in I_up and the smallest G in I_down among the known G. The solver computes any other Gᵢ when it examines
+    example i.
 
         repeat
             a pass over all i:   up ← i if i is in I_up and Gᵢ > G[up],   down ← i if i is in I_down and Gᵢ < G[down]

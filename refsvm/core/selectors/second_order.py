@@ -22,9 +22,9 @@ class SecondOrder(WorkingSetSelector):
     """i = argmax of G over I_up,  j = argmax of ½(Gᵢ − Gⱼ)²/qᵢⱼ over j in I_down with Gⱼ < Gᵢ.
 
     A Newton step that ignores the box would gain g̃ = ½ℓ²/q; qᵢⱼ = Kᵢᵢ + Kⱼⱼ − 2Kᵢⱼ needs the kernel row of i. After a
-    planned step, the rule also compares the pairs in ``state.candidates``. It then ranks all pairs by g̃ if the planned
-    step μ was within a factor 1 ± `planned_range` of the Newton step μ̂, and otherwise by the exact gain
-    g(μ*) = μ*ℓ − ½μ*²q of the clipped step μ* (planning-ahead paper, Algorithm 3).
+    planned step, the rule also compares the pairs in ``state.candidates``. The rule then ranks all pairs by g̃ if the
+    planned step μ was within a factor 1 ± `planned_range` of the Newton step μ̂, and otherwise by the exact gain g(μ*)
+    = μ*ℓ − ½μ*²q of the clipped step μ* (planning-ahead paper, Algorithm 3).
 
     Parameters
     ----------

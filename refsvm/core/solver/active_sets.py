@@ -45,8 +45,8 @@ def block(state: SolverState, most: int) -> np.ndarray:
     """Return sorted indices of the free variables and of up to `most` bounded variables that violate optimality most.
 
     The function also computes the missing kernel rows of these variables, because a few large products are far cheaper
-    than one product for each row. It returns an empty array if no row is missing, or if the block would hold most of
-    the problem's variables or more rows than the cache.
+    than one product for each row. The function returns an empty array if no row is missing, or if the block would hold
+    most of the problem's variables or more rows than the cache.
     """
     alpha, G, evaluator = state.alpha, state.gradient, state.rows.evaluator
     bound = (alpha == state.upper) | (alpha == state.lower)

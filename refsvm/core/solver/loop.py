@@ -1,7 +1,8 @@
 """The readable loop: `steps` is SMO itself, and `iterate` prepares and runs it.
 
 Until the stopping rule is satisfied, the loop selects a pair (i, j), chooses μ, and moves αᵢ += μ, αⱼ −= μ,
-G −= μ(K[i] − K[j]). It also ends when the selector finds no pair, or when two steps in a row have changed nothing.
+G −= μ(K[i] − K[j]). The loop also ends when the selector finds no pair, or when two steps in a row have changed
+nothing.
 """
 
 from __future__ import annotations

@@ -66,7 +66,7 @@ class SafeScreening(Shrinking):
     ----------
     K. Ogawa, Y. Suzuki and I. Takeuchi, "Safe screening of non-support vectors in pathwise SVM computation", ICML 2013;
     E. Ndiaye, O. Fercoq, A. Gramfort and J. Salmon, "Gap safe screening rules for sparsity enforcing penalties", JMLR
-    18, 2017. Their models have no intercept; the interval for b is our extension.
+    18, 2017. The models of these papers have no intercept; the interval for b is our extension.
 
     Examples
     --------

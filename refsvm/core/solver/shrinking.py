@@ -320,7 +320,7 @@ def restricted(state: SolverState, A: np.ndarray, rules: Rules, full_gram_up_to:
 
         maximise  G_Aᵀδ − ½ δᵀK_AA δ     subject to  1ᵀδ = 0,   L_A − α_A ≤ δ ≤ U_A − α_A
 
-    This is `DualProblem.restrict` with the origin moved to the current point. Its linear term is then the known
+    This is `DualProblem.restrict` with the origin moved to the current point. The linear term is then the known
     gradient G_A, so that nothing has to be recomputed.
     """
     rows = state.rows

@@ -41,7 +41,8 @@ class BallRule(StoppingRule):
     sum of terms that are never negative (proof in `refsvm.core.stopping.midpoint`). This ball decides most rounds of
     leave-one-out before the first step. Later, the ball with w̃ in place of w becomes smaller: its ρ² is the duality
     gap, which falls to zero. The rule therefore tests the first ball before the first step and while ψ(α) > 0.03, and
-    the second ball when ψ(α) ≤ 0.03. It also stops at ψ(α) ≤ ε, because no ball proves a sign if h = 0 at the optimum.
+    the second ball when ψ(α) ≤ 0.03. The rule also stops at ψ(α) ≤ ε, because no ball proves a sign if h = 0 at the
+    optimum.
 
     A test takes O(n) operations for each example whose sign is not yet proved, and ends at the first example whose sign
     it cannot prove. A proved sign holds for the exact optimum with any of its intercepts. With one left-out example,

@@ -52,8 +52,8 @@ class LOODualityGap(StoppingRule):
 
     No point with h(xᵣ) = 0 has an objective below H(η). If a point with F < H and the optimum gave h(xᵣ) different
     signs, some point between them would have h(xᵣ) = 0, and by convexity its objective would be at most F < H: a
-    contradiction. The rule stops only if the intercept that a `Solution` reports gives the same sign as b̂. It also
-    stops at ψ(α) ≤ ε, because F < H cannot be reached if h(xᵣ) = 0 at the optimum.
+    contradiction. The rule stops only if the intercept that a `Solution` reports gives the same sign as b̂. The rule
+    also stops at ψ(α) ≤ ε, because F < H cannot be reached if h(xᵣ) = 0 at the optimum.
 
     Parameters
     ----------

@@ -20,8 +20,8 @@ For a left-out example r with Dᵢ = ‖φᵢ − φᵣ‖ let tᵢ = vᵢ − �
     or   tᵢ  >  ρDᵢ + (ρ − ½aDᵢ)₊² / a   for one i with a = Uᵢ − α̃ᵢ > 0                                          (4)
 
 (4) holds because eᵢ = τᵢ − ζ at the optimum: (2) leaves a(τᵢ − ζ)₊ ≤ ρ² − x² for x = ‖½(w + w̃) − w_R‖, so that
-ζ ≥ tᵢ − xDᵢ − (ρ² − x²)/a, which is least at x = min(ρ, ½aDᵢ). The mirrored tests prove h_R(xᵣ) < 0. It does not
-matter whether b is unique or whether a variable is free. If b is an interval that puts h_R(xᵣ) on both sides of 0,
+ζ ≥ tᵢ − xDᵢ − (ρ² − x²)/a, which is least at x = min(ρ, ½aDᵢ). The mirrored tests prove h_R(xᵣ) < 0. The proof does not
+depend on whether b is unique or whether a variable is free. If b is an interval that puts h_R(xᵣ) on both sides of 0,
 neither test ever holds.
 
 The proofs need a positive semi-definite K, a finite box and kernel rows in float64. `Rounding` bounds the rounding

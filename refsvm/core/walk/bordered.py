@@ -24,11 +24,11 @@ class Bordered:
                    e = rₖ − uᵀx,                                  x ← x − w·e/s,   xₖ ← e/s
         j leaves:  p = P eⱼ,                                      P ← P − ppᵀ/pⱼ,  x ← x − p·xⱼ/pⱼ
 
-    P is the inverse of A. Its array has spare rows and columns of zeros, so that each update adds or subtracts the
-    outer product of a vector with itself. s is the squared distance in feature space between φ(xₖ) and the affine hull
-    of the points in M; if it were 0, A would become singular. When a variable leaves, the last member takes its place
-    in the array. If a bound moves at rate `pace`, its variable joins with xₖ ← pace + e/s, and leaves with xⱼ − pace in
-    place of xⱼ. Sums are added from left to right, as in the twin.
+    P is the inverse of A. The array of the inverse has spare rows and columns of zeros, so that each update adds or
+    subtracts the outer product of a vector with itself. s is the squared distance in feature space between φ(xₖ) and
+    the affine hull of the points in M; if it were 0, A would become singular. When a variable leaves, the last member
+    takes its place in the array. If a bound moves at rate `pace`, its variable joins with xₖ ← pace + e/s, and leaves
+    with xⱼ − pace in place of xⱼ. Sums are added from left to right, as in the twin.
 
     Parameters
     ----------

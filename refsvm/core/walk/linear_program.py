@@ -34,8 +34,8 @@ def longest_fall(
     Notes
     -----
     One null vector gives a problem in two variables, which is solved in closed form (`most_before_crossing`). Problems
-    with more null vectors are solved by the dual simplex method of HiGHS. It ends at a vertex, where as many points as
-    possible leave the elbow.
+    with more null vectors are solved by the dual simplex method of HiGHS. The program ends at a vertex, where as many
+    points as possible leave the elbow.
     """
     if null.shape[1] == 1:
         return _in_the_plane(rate, gap, null[:, 0], limit)

@@ -2,8 +2,8 @@
 
     λ = 1/C,   ŝ = λα,   b̂ = λb,   Gᵢ − b̂ = λvᵢ − (Kŝ)ᵢ − b̂ = yᵢλξᵢ
 
-In these variables only v = λ v⁰ changes with C; the box does not. There are three sets of variables. (On other lines
-they are the variables at the lower bound, the free variables, and the variables at the upper bound.)
+In these variables only v = λ v⁰ changes with C; the box does not. The variables form three sets. (On other lines they
+are the variables at the lower bound, the free variables, and the variables at the upper bound.)
 
     right 𝓡: ŝᵢ = 0, ξᵢ ≤ 0        elbow 𝓔: ŝᵢ between its bounds, ξᵢ = 0        left 𝓛: ŝᵢ = wᵢ, ξᵢ ≥ 0
 """

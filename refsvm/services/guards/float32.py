@@ -1,7 +1,7 @@
 """The guard for float32 rows: replaces them by float64 rows, or warns, if their rounding errors are too large.
 
 `refsvm.core.kernels.precision` estimates these errors. A solve may start on float32 rows, because they cost half the
-time. It may end on them only if its verdict holds for every possible rounding error.
+time. The solve may end on these rows only if its verdict holds for every possible rounding error.
 """
 
 from __future__ import annotations

@@ -42,13 +42,13 @@ def polish(state: SolverState) -> bool:
     Parameters
     ----------
     state : SolverState
-        A state that satisfied a stopping rule. It is changed only if the KKT gap falls.
+        A state that satisfied a stopping rule. The state is changed only if the KKT gap falls.
 
     Returns
     -------
     bool
-        Whether the state moved. It stays if more than `MOST_FREE_VARIABLES` are free, or wrong variables are at their
-        bounds.
+        Whether the state moved. The state stays the same if more than `MOST_FREE_VARIABLES` are free, or wrong
+        variables are at their bounds.
 
     Examples
     --------

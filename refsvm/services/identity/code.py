@@ -1,7 +1,7 @@
 """The parts of functions, classes and modules: their instructions, closures, and the code that they call by name.
 
-An identity depends on the code that runs, instruction by instruction. It also depends on the file on disk, because
-another process would run the file as it was edited in the meantime.
+An identity depends on the code that runs, instruction by instruction. An identity also depends on the file on disk,
+because another process would run the file as it was edited in the meantime.
 """
 
 from __future__ import annotations

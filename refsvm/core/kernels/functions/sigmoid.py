@@ -13,7 +13,7 @@ from refsvm.core.kernels.functions.base import Kernel
 
 @dataclass(frozen=True)
 class Sigmoid(Kernel):
-    """k(x, z) = tanh(γ x·z + c). It is indefinite in general, so a solve may end at a local optimum of the dual.
+    """k(x, z) = tanh(γ x·z + c), an indefinite kernel in general, so a solve may end at a local optimum of the dual.
 
     Parameters
     ----------
