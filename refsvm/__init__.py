@@ -58,7 +58,7 @@ from refsvm.doors import open_doors as _open_doors
 from refsvm.moved import install as _install_old_places
 from refsvm.moved import place as _place
 
-if TYPE_CHECKING:  # __getattr__ imports these at their first use
+if TYPE_CHECKING:  # __getattr__ imports these modules at their first use
     from refsvm.analysis.multiclass.model_file import read_model as read_model
     from refsvm.analysis.multiclass.model_file import write_model as write_model
     from refsvm.estimators import SVC as SVC

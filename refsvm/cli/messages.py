@@ -126,7 +126,7 @@ def _system_message(error: OSError) -> str:
         return str(error)
     is_output = error.errno in _UNWRITTEN
     if error.filename is None:
-        # these errors name their files, see `refsvm.services.files`
+        # an error of a file names the file (`refsvm.services.files`)
         what = "The standard output cannot be written" if is_output else "The system refuses"
         return f"{what}: {error.strerror}"
     return f"{error.filename!r} cannot be {'written' if is_output else 'opened'}: {error.strerror}"

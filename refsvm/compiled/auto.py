@@ -102,7 +102,7 @@ def _before_fork() -> None:
     """Wait until no thread loads or compiles: a child would find unfinished modules and locks that stay locked."""
     _held[:] = [process.loading]
     process.loading.acquire()
-    # if the module is there, it is complete, because it was imported under the first lock
+    # a module that is there is complete, because it was imported under the first lock
     if numba := sys.modules.get("numba.core.compiler_lock"):
         _held.append(numba.global_compiler_lock)
         numba.global_compiler_lock.acquire()

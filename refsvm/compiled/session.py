@@ -88,7 +88,7 @@ class Session:
             return False
         if rules is self.rules:
             return True
-        # False for other twins, because the generator holds the addresses of these twins
+        # False for all other twins, because the generator holds their addresses
         if tuple(rule.twin() for rule in rules) != self.twins:
             return False
         self.rules = rules

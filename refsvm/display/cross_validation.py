@@ -178,7 +178,7 @@ class GridDisplay(Display):
         table, means = np.full((3, len(gammas), len(Cs)), np.nan), np.asarray(results[mean])
         unsolved = results.get(
             "unsolved_splits", np.zeros(len(means))
-        )  # this entry exists only if splits are unsolved
+        )  # the results contain this entry only if splits are unsolved
         for k in np.argsort(np.where(np.isnan(means), -np.inf, means)):  # the best ε of a cell comes last
             table[:, row[k], column[k]] = means[k], results["mean_iterations"][k], unsolved[k]
         best = None if chosen is None or score != "score" else (int(row[chosen]), int(column[chosen]))

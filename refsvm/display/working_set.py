@@ -219,10 +219,10 @@ class WorkingSetDisplay(Display):
         """
         self._draw_on(ax)
         if ax is None:
-            self.figure_.set_figwidth(7.4)  # inches, for the square and its legend side by side
+            self.figure_.set_figwidth(7.4)  # inches: the width of the square with its legend beside it
         limits = self._limits(None if window is None else positive("window", window))
         (x0, x1), (y0, y1) = limits
-        # --- the box, and f in and around it ---
+        # --- the box, and f inside and around the box ---
         (left, right), (bottom, top) = self.box
         self.ax_.set_anchor("W")  # the plot is square; the space beside it is for the legend
         ground = self.ax_.get_facecolor()

@@ -306,7 +306,7 @@ class KernelMachine(KernelEstimator):
     @contextmanager
     def _interruptible(self) -> Iterator[interruptible]:
         """End the solves of this block at Ctrl-C; raise `Interrupted` once the block has stored the last point."""
-        # read the flag inside the block: at its end the caller's signal handler is restored
+        # read the flag of Ctrl-C inside the block: at its end the caller's signal handler is restored
         with interruptible() as interrupt, np.errstate(under="ignore"):
             yield interrupt
             pressed = interrupt.pressed
@@ -422,7 +422,7 @@ class KernelMachine(KernelEstimator):
                 f"coef_ needs the linear kernel; this {name} was fitted with {self.kernel_!r}."
             )
         coef = self._sums(around(self._origin, self.support_vectors_))
-        coef.flags.writeable = False  # computed at each access, so that writing to it would have no effect
+        coef.flags.writeable = False  # a new array at each access, so writing to it would have no effect
         return coef
 
 

@@ -109,7 +109,7 @@ class ChoosingEstimator(KernelEstimator, ABC):
             if "best_estimator_" in self.__dict__:
                 return getattr(self.best_estimator_, name)
             if "cv_results_" in self.__dict__ and hasattr(self._model, name):
-                return self._best()  # raises an error that explains why there is no model
+                return self._best()  # `_best` raises an error that explains why there is no model
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def predict(self, X: ArrayLike) -> np.ndarray:

@@ -114,7 +114,7 @@ class SVR(RegressorMixin, SingleMachine):
         """Return the attributes for pickle, with the examples that `fit` kept only if `keep_examples` is true."""
         state = super().__getstate__()
         if not hasattr(self, "held_"):
-            # these can be computed again from the kept examples
+            # `fit` can compute these attributes again from the kept examples
             for name in ("_held_kept", "_held_out", *(() if self.keep_examples else ("_kept",))):
                 state.pop(name, None)
         return state

@@ -153,7 +153,7 @@ def by_joblib(
     # a batch returns all its tasks at once, so that a lost worker would also lose the tasks that it has finished
     try:
         pool = Parallel(n_jobs=workers, return_as="generator_unordered", batch_size=1)
-    except ValueError:  # this backend returns everything at the end
+    except ValueError:  # this backend returns all results at the end
         pool = Parallel(n_jobs=workers)
     yield from pool(delayed(work)(*each) for each in arguments)
 

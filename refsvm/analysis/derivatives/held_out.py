@@ -326,7 +326,7 @@ def _gamma_given(gamma: Any, X: Any, names: tuple[str, ...]) -> float | tuple[fl
     """Return γ: a number, or a tuple with one number for each feature."""
     if not isinstance(gamma, tuple):
         return gamma_on(X, gamma)
-    RBF(gamma).scaled(X[:1])  # raises an error unless there is one γ for each column
+    RBF(gamma).scaled(X[:1])  # `scaled` raises an error unless there is one γ for each column
     if "gamma" in names:
         raise ValueError(
             f"gamma has {len(gamma)} entries, but a single gamma is tuned; give one number, or tune 'gammas'."

@@ -179,7 +179,7 @@ def ask(family: str, rules: Any) -> bool:
     UserWarning
         Once in a process, if the child fails twice, or if compiled code cannot be kept; the work continues in NumPy.
     """
-    if not can_keep(COMPILED / "twins.py"):  # this process would never see the code
+    if not can_keep(COMPILED / "twins.py"):  # in this process no later call would see the code
         return True
     return _compiler.ask(json.dumps([family, [place_of(rule) for rule in rules]]))
 

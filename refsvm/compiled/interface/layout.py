@@ -71,7 +71,7 @@ class State(NamedTuple):
     stop_memory: np.ndarray
     # for each variable: RISES if it is in I_up, plus FALLS if it is in I_down; read in place of α, L and U
     sides: np.ndarray
-    scratch: np.ndarray  # memory for one value for each variable
+    scratch: np.ndarray  # memory for one number for each variable
     # `displacement` and the next four arrays are empty unless the step uses momentum
     displacement: np.ndarray  # Δ when the loop returns to Python; inside the loop, call `displacement_of`
     displacement_image: np.ndarray  # KΔ

@@ -25,7 +25,7 @@ def write_row(i, source, out):  # type: ignore[no-untyped-def]
         if gamma >= zero:
             gaussian_values(sums, gamma, source.norms[i], source.norms[left:right])
     if gamma >= zero:
-        out[i] = 1.0  # set it exactly, because sparse ‖x − x‖² in float32 is rounded
+        out[i] = 1.0  # set the value 1 exactly, because sparse ‖x − x‖² in float32 is rounded
 
 
 @called

@@ -279,7 +279,7 @@ class PackedRounds:
     def _rest(self, code: float, steps: float, curvature: float) -> Solution:
         """Return the state of the unfinished round as a solution."""
         if curvature < self._numbers[LEAST_CURVATURE]:
-            self._numbers[LEAST_CURVATURE] = -np.inf  # one warning by the readable round is enough
+            self._numbers[LEAST_CURVATURE] = -np.inf  # a single warning by the readable round is enough
         status, state = Status.MAX_ITER if code == BUDGET_SPENT else Status.STALLED, self._state
         arrays = state.alpha, state.gradient, state.lower, state.upper
         return self._as_solution(arrays, status, int(steps))
@@ -322,7 +322,7 @@ def rows_for(runner: Runner) -> KernelRows | None:
     rows, values = family.rows, family.rows.values
     if family.options.trace or not have_twins(runner.rules):
         return None  # rounds in compiled code record no steps
-    have_twins([seeder])  # this call raises an error for an invalid twin
+    have_twins([seeder])  # this call raises an error if the twin is invalid
     family.used = "numba"
     # with float32 rows, only the default rules and a seeder that reads no rows can be used
     if (

@@ -245,7 +245,7 @@ class Runner:
         before, after = map(self.family.solutions.get, each.neighbour or ())
         assert after is not None
         if solved is None:
-            # start with every α at its bound away from 0, where solutions for small C are
+            # start with every α at its bound away from 0, because solutions for small C are near this point
             return extrapolate(problem.lower + problem.upper, problem, after), after
         alpha = extrapolate(self.seed(each, solved, problem), problem, after, before, solved)
         changes = [np.count_nonzero(alpha != solution.alpha) for solution in (solved, after)]

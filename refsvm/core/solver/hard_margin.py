@@ -63,7 +63,7 @@ class HardMargin:
 
     def steps(self, state: SolverState, rules: Any, budget: int, trace: Any) -> int:
         """Take one round of up to `budget` steps; return its code, or INSEPARABLE."""
-        # keep the point to return to it, because one round may overflow if f is unbounded
+        # keep this point to return to it, because a round may overflow if f is unbounded
         before, iteration, outcome, is_beyond = self._state.alpha.copy(), self._state.iteration, 0, False
         with np.errstate(over="ignore", invalid="ignore"):
             try:

@@ -146,7 +146,7 @@ class ShrinkingMemory:
             outcome, B = self._until_shrunk(work, inner, rules, budget - now.iteration, now)
             count_rows(now, inner)
             take_over(now, A, inner)
-            del inner  # free its kernel rows before the next restricted problem needs memory
+            del inner  # free the kernel rows of A before the next restricted problem needs memory
             A, shrunk = (A, False) if B is None else (A[B], True)
         # --- all return: if A was solved (not only nearly), take one step on all variables before the next review ---
         solved = bool(outcome)

@@ -119,7 +119,7 @@ class Shrinking(Rule):
             state.refresh(recompute=False)
             if trace is not None and recorder is not None:
                 record(trace, recorder, inner, before, first)
-        del inner  # free its kernel rows, so that the full problem can reserve the memory again
+        del inner  # free the kernel rows of A, so that the full problem can reserve the memory again
         state.rows.evaluator.reserve()
         return ending(outcome, state, before)
 

@@ -55,7 +55,7 @@ def longest_fall(
         method="highs-ds",
         options={"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10},
     )
-    if result.x is None:  # only rounding can cause this, because (0, 0) is feasible
+    if result.x is None:  # only rounding can make the program infeasible, because (0, 0) is feasible
         return 0.0, np.zeros(k)
     return float(limit * result.x[0]), unit * np.asarray(result.x[1:])
 

@@ -69,7 +69,7 @@ class Float32Rows(Guard):
         if old.row_seconds * np.count_nonzero(state.alpha) > self._limits.seconds_left():
             return Verdict(Status.TIME_LIMIT)
         rows, self._in_float64 = self._in_float64(), None
-        state.session = state.shrinking = None  # both were built from the float32 rows
+        state.session = state.shrinking = None  # both objects were built from the float32 rows
         # the solution counts all kernel rows of the solve, including float32 rows
         rows.count(old.computed)
         rows.hits += old.hits
