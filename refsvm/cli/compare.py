@@ -78,7 +78,7 @@ def compare(
 def _finish(
     outcome: Outcome, document: dict[str, Any], table: Callable[[], object], finished: str, output: Output
 ) -> None:
-    """Note what was left out; print and draw the rest."""
+    """Print a note about the choices that were left out; print and draw the results of the others."""
     for choice, reason in outcome.left_out:
         note(f"note: {choice} left out: {reason}")
     left_out = [{**asdict(choice), "reason": reason} for choice, reason in outcome.left_out]

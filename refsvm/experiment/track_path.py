@@ -21,8 +21,8 @@ from refsvm.experiment.strategy import Call, Record
 class TrackPath(Call):
     """One call that tracks the path along C, or along another line; the fields are its arguments.
 
-    The path along C ignores the C of the instance, and needs two classes or a regression. Another line may also belong
-    to novelty detection.
+    The path along C ignores the C of the instance, and needs two classes or a regression. A path along another line may
+    also belong to novelty detection.
 
     Parameters
     ----------

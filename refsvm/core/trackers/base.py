@@ -41,7 +41,7 @@ class PathTracker(Rule):
         ----------
         walk : PathState
             The walk at the optimum for its λ: ŝ is inside the box for the elbow and exactly at a bound for all other
-            examples. The tracker moves it.
+            examples. The tracker moves this walk.
         end : float
             Last t of the line: 1/C_max, the smallest λ.
 

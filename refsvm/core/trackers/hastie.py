@@ -31,8 +31,8 @@ class Hastie(PathTracker):
     """The original tracker: it solves one linear system for each event, and raises an error for singular systems.
 
     The next breakpoint is the largest λ below the present λ at which an ŝ on the elbow reaches 0 or its bound, or a g
-    outside the elbow reaches 0. This is right as long as events happen one at a time. When one example joins or leaves,
-    the tracker updates the inverse of A; if A is ill-conditioned, it solves the system from scratch.
+    outside the elbow reaches 0. This choice is right as long as events happen one at a time. When one example joins or
+    leaves, the tracker updates the inverse of A; if A is ill-conditioned, it solves the system from scratch.
 
     Parameters
     ----------

@@ -67,8 +67,8 @@ class SVD(ElbowAlgebra):
     Parameters
     ----------
     eps_svd : float
-        Singular values up to eps_svd·(m + 1)·σ₁ count as zero. The paper compares them with m·1e-14, which depends on
-        the scale of the kernel.
+        Singular values up to eps_svd·(m + 1)·σ₁ count as zero. The paper compares the singular values with m·1e-14,
+        which depends on the scale of the kernel.
 
     Examples
     --------

@@ -35,7 +35,7 @@ class ProblemLine:
     largest : float
         Largest |Kᵢⱼ|.
     K : ndarray of shape (n, n), optional
-        The kernel matrix. If v is constant, it shows how much decision values may differ, which is far less than
+        The kernel matrix. If v is constant, K shows how much decision values may differ, which is far less than
         `largest` if the origin is far from the data.
 
     Attributes

@@ -20,8 +20,8 @@ def blocking(walk: Walk, noise: tuple[float, float], shortest: float, regular: b
     (S1) ŝ at its bound and moving out: to 𝓛;  (S2) ŝ at 0 and moving out: to 𝓡;
     (S3), (S4) ξ at 0 and moving out of 𝓡, 𝓛: to 𝓔.
 
-    S1 and S2 need a unique direction, that is, a `regular` A. S3 and S4 do not, because null vectors do not change
-    G − b̂.
+    S1 and S2 need a unique direction, that is, a `regular` A. S3 and S4 need no unique direction, because null vectors
+    do not change G − b̂.
     """
     rates = walk.rates(noise)
     up, down, entering = (rates > 0.0) & (walk.distances() <= shortest * rates)

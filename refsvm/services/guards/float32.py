@@ -31,7 +31,7 @@ class Float32Rows(Guard):
     limits : Limits
         Limits of the run, which decide whether there is time for float64 rows.
     in_float64 : callable, optional
-        Returns storage for the same rows as float64. Without it the float32 rows are kept.
+        Returns storage for the same rows as float64. Without this function the float32 rows are kept.
     allowed : float
         Largest error of G that float32 rows may cause before they are replaced, as a fraction of the tolerance.
 
@@ -56,7 +56,7 @@ class Float32Rows(Guard):
     def before(self, state: SolverState, rules: Any) -> Verdict | None:
         """Continue on float64 rows, with G computed afresh, if the float32 rows move G by more than allowed.
 
-        This computes a row for each αᵢ ≠ 0. If there is no time for it, the run ends.
+        This computes a row for each αᵢ ≠ 0. If there is no time to compute G, the run ends.
         """
         error = error_of(state)
         if (
