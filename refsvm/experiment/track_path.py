@@ -101,7 +101,7 @@ class TrackPath(Call):
             start, end, t = line(instance.dual())
             return parametric_path(start, end, t=t, **arguments)
         instance.one_penalty()
-        # a path visits every C; a dual problem has two classes, or targets
+        # the path visits every C, so the C of this problem does not matter
         return cast(TrackedPath, regularization_path(replace(instance, C=1.0).dual(), **arguments))
 
     def measured(self, result: TrackedPath) -> Record:

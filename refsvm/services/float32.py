@@ -1,5 +1,4 @@
-"""Decides whether a solve starts on float32 rows. `guards.float32` checks how far the rounding of these rows moves the
-result."""
+"""Decides whether a solve starts on float32 rows; `guards.float32` checks how far their rounding moves the result."""
 
 from __future__ import annotations
 

@@ -174,7 +174,7 @@ _UNORDERED: Final = ("dict", "set", "frozenset")
 
 
 def _hashed(kind: str, *parts: bytes | memoryview) -> bytes:
-    """Return the hash of a kind and of parts, each with its length."""
+    """Return the hash of a kind and of its parts, with the length of each part."""
     summary = hashlib.blake2b(digest_size=16)
     for part in (kind.encode(), *parts):
         summary.update(len(part).to_bytes(8, "little"))
