@@ -257,7 +257,7 @@ plt.show()
 # %%
 # A small :math:`C` buys width with slack, and a large :math:`C` gives up width to avoid slack. A street that gives way
 # to every single point *overfits*: it follows chance, and errs on points not yet seen. Which :math:`C` is too large is
-# a question about data, not about geometry. :doc:`Chapter 5 <05_the_whole_loop>` shows it in a picture, and chapters
+# a question about data, not about geometry. :doc:`Chapter 5 <05_the_whole_loop>` shows this in a picture, and chapters
 # :doc:`11 <11_leave_one_out>` and :doc:`15 <15_the_path_of_c>` measure it.
 #
 # Below, the button "End" lays the street for the :math:`C` of the slider. Drag a point across the line, and press "End"

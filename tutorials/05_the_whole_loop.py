@@ -86,11 +86,11 @@ h = K @ alpha + b
 print(f"{len(pairs)} steps, {np.mean(np.sign(h) == y):.1%} of the examples right, Σα = {alpha.sum():.1e}")
 
 # %%
-# You have trained a support vector machine. The rest of this book makes it faster and safer, and asks it harder
+# You have trained a support vector machine. The rest of this book makes the solver faster and safer, and asks harder
 # questions.
 #
-# Is the machine right? The certificate of chapter 2 shows how near it is to the optimum. The package takes the same
-# steps if it gets exactly the same matrix.
+# Is the machine right? The certificate of chapter 2 shows how near the machine is to the optimum. The package takes the
+# same steps if it gets exactly the same matrix.
 
 print(f"dual {problem.objective(alpha):.4f} <= optimum <= primal {problem.primal_objective(alpha):.4f}")
 
@@ -278,7 +278,7 @@ plt.show()
 # 2. Draw :math:`i` among the variables that may rise whose :math:`G_i` exceeds the smallest :math:`G_j` of a variable
 #    that may fall. Then draw :math:`j` among the variables that may fall with :math:`G_j<G_i`.
 # 3. A free variable is strictly inside the box; a bounded support vector has exactly :math:`\alpha_i=\pm C`.
-# 4. Exercise 3 of chapter 3 has a solver for it.
+# 4. Exercise 3 of chapter 3 has a solver for this problem.
 #
 # .. endfold::
 #

@@ -227,8 +227,8 @@ print(
 # (up, down) is the most violating pair of all examples.
 #
 # Which rule is cheaper? ``ImprovedSMO``, the second modification, computes two kernel values in each step for each
-# :math:`G_i` that it knows. When it examines a bounded example, it computes a kernel value for each support vector.
-# ``MostViolatingPair`` computes two whole rows a step.
+# :math:`G_i` that it knows. When the rule examines a bounded example, it computes a kernel value for each support
+# vector. ``MostViolatingPair`` computes two whole rows a step.
 
 points = make_banana(150, rng=0)
 print("     C  selector           steps   kernel values, in rows")

@@ -310,9 +310,9 @@ for name, active, rows in (
 # %%
 
 # fold: The code of this figure
-# alt: The number of active variables is drawn over the steps for three ways to solve. With all variables it is a flat
-#     line. With shrinking in place it falls in stairs, and is back at four hundred once. With restricted problems it
-#     has a stair for each problem.
+# alt: The number of active variables is drawn over the steps for three ways to solve. With all variables the number is
+#     a flat line. With shrinking in place the number falls in stairs, and is back at four hundred once. With restricted
+#     problems it has a stair for each problem.
 figure, axes = plt.subplots(figsize=(6.4, 3.4))
 axes.axhline(problem.n, color="0.7", lw=1, ls=":", label="all variables")
 axes.plot(dropped, color=NEGATIVE, label="in place, as LIBSVM")

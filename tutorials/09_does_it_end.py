@@ -58,16 +58,17 @@ plt.show()
 # Each later step raises an :math:`i` with :math:`G_i>G_j+\varepsilon`, so the order of :math:`i` and :math:`j` is fixed
 # after :math:`T`. Assume that some variable :math:`j` both falls and rises infinitely often after :math:`T`.
 #
-# * When it falls, its partner :math:`i` lies above it and is below its upper bound.
+# * When :math:`j` falls, its partner :math:`i` lies above it and is below its upper bound.
 # * When :math:`j` rises, it is the largest in :math:`I_\text{up}`, so :math:`i` must meanwhile have reached its upper
 #   bound.
 # * Hence :math:`i` also rises and falls infinitely often.
 #
 # Repeating the argument gives an infinite ascending chain among finitely many variables, which is impossible. So in the
-# end each variable only rises or only falls. Then it meets a bound at most once, and only finitely many steps are
-# clipped. We already know that only finitely many steps are free. This contradicts the assumption: **the loop ends, for
-# every** :math:`\varepsilon>0`. (Keerthi and Gilbert published this theorem in 2002. Chen, Fan and Lin (2006) proved it
-# for second-order selection, Glasmachers and Igel (2006) for the hybrid, and Glasmachers (2008) for planned steps.)
+# end each variable only rises or only falls. Then each variable meets a bound at most once, and only finitely many
+# steps are clipped. We already know that only finitely many steps are free. This contradicts the assumption: **the loop
+# ends, for every** :math:`\varepsilon>0`. (Keerthi and Gilbert published this theorem in 2002. Chen, Fan and Lin (2006)
+# proved it for second-order selection, Glasmachers and Igel (2006) for the hybrid, and Glasmachers (2008) for planned
+# steps.)
 #
 # A bound is not a forecast:
 

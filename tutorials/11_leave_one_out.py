@@ -219,7 +219,7 @@ for reason, count in loo.counts.items():
 # --------------------------
 #
 # The mean of the leave-one-out error over many samples is the mean error of machines trained on :math:`n-1` examples,
-# so the estimate has nearly no bias. For a single sample it may be far off. The smallest estimate for several :math:`C`
+# so the estimate has nearly no bias. A single estimate may be far off. The smallest estimate for several :math:`C`
 # and :math:`\gamma` is also too optimistic. The table shows forty samples of sixty points, with the errors on 2,000
 # new points:
 
@@ -249,8 +249,8 @@ print(f"correlation of estimate and error: {np.corrcoef(estimate, true)[0, 1]:.2
 # --------------------
 #
 # The round of a remaining example begins at the solution with all examples. To keep the sum at zero, the weight
-# :math:`\alpha_r` has to go to other examples; a *seeder* decides to which. ``TOP`` gives it to the most similar
-# example, ``AVG`` shares it equally among all free examples, and ``Cold`` starts again from zero.
+# :math:`\alpha_r` has to go to other examples; a *seeder* decides to which. ``TOP`` gives this weight to the most
+# similar example, ``AVG`` shares the weight equally among all free examples, and ``Cold`` starts again from zero.
 
 for seeder in (Cold(), AVG(), TOP()):
     result = leave_one_out(heart.X, heart.y, kernel=kernel, C=C, seeder=seeder, stop=KKTGap(1e-3))

@@ -253,7 +253,8 @@ for state in iterate(without, start=TOP().seed(full, without), stop=KKTGap(1e-5)
 
 # %%
 # The package tries both tests at the seed, during the round, and with :math:`w=\tilde w` when the round reaches its
-# tolerance. If they prove nothing even then, the round continues. A sign that no tolerance proves is called a tie.
+# tolerance. If both tests prove nothing even then, the round continues. A sign that no tolerance proves is called a
+# tie.
 #
 # .. shipped:: core/stopping/midpoint.py
 #    :object: gap distances certain_sign sign_at

@@ -138,7 +138,7 @@ print(f"{gave} removed examples had a weight, {took} added ones have it now")
 
 # fold: The code of this figure
 # alt: Three panels, for SIR, MIR and ATO, show points of a plane with rings for removed weight and discs for received
-#     weight. With SIR the discs lie near the rings, with MIR they are smaller. Only ATO has grey discs.
+#     weight. With SIR the discs lie near the rings, with MIR the discs are smaller. Only ATO has grey discs.
 plane, fold_of = make_banana(120, rng=2), np.random.default_rng(0).permutation(120) % 6
 flat = DualProblem.classification(plane.X, plane.y, kernel=RBF(0.5), C=10.0)
 before = solve(flat.without(np.flatnonzero(fold_of == 0)))

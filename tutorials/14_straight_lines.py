@@ -150,9 +150,10 @@ print(
 #
 # Cross-validation exchanges one fold for another fold, which is also a line of problems. Both bounds of a *removed*
 # example move linearly from :math:`\alpha_r` to 0 and carry its variable along. An *added* example starts at
-# :math:`\alpha=0`. If its optimality condition does not hold, its far bound grows linearly from 0 to :math:`\pm C`. The
-# variable follows this bound until its gradient reaches :math:`b`, and is free from then on. At :math:`t=1` every box
-# is the box of the new problem, so the walk ends at the optimum of that problem. This walk is the seed ATO of
+# :math:`\alpha=0`. If the optimality condition of this example does not hold, its far bound grows linearly from 0 to
+# :math:`\pm C`. The variable follows this bound until its gradient reaches :math:`b`, and is free from then on. At
+# :math:`t=1` every box is the box of the new problem, so the walk ends at the optimum of that problem. This walk is the
+# seed ATO of
 # :doc:`chapter 13 <13_seeds_and_folds>`.
 
 
@@ -283,7 +284,7 @@ print("one more", np.allclose(more @ A, np.eye(7)), "one less", np.allclose(less
 # 1. Which change makes an event? Which power of :math:`t` does :math:`\alpha^\top G` contain?
 # 2. The box of one variable closes while all other boxes stay. A variable whose box moves on its own needs the side
 #    ``CLOSED``.
-# 3. ``DualProblem.one_class`` has the box and the sum. Which of them depends on :math:`\nu`?
+# 3. ``DualProblem.one_class`` has the box and the sum. Which of the two depends on :math:`\nu`?
 #
 # .. endfold::
 #

@@ -81,11 +81,12 @@ plt.show()
 #
 # * For a small :math:`C` points 2 and 0 are left: :math:`a_2=C` and :math:`a_0=C/4`. The remaining weight goes to point
 #   1, :math:`a_1=\tfrac34C`. This point is on the elbow, so :math:`b=G_1=1-\tfrac34C`.
-# * *First event.* Point 2 is left while :math:`G_2=-1+a_2=-1+C` is below :math:`b`. Both are equal at
-#   :math:`C=\tfrac87`, and the point joins the elbow. From then on :math:`G_1=G_2` implies :math:`a_1+a_2=2`, and with
-#   the sum :math:`a_1=1-\tfrac C8`, :math:`a_2=1+\tfrac C8`, :math:`b=\tfrac C8`.
-# * *Second event.* Point 0 is left while :math:`G_0=1-\tfrac C4` is above :math:`b`. Both are equal at
-#   :math:`C=\tfrac83`. Now all points are on the elbow, and the solution stays the same for every larger :math:`C`:
+# * *First event.* Point 2 is left while :math:`G_2=-1+a_2=-1+C` is below :math:`b`. :math:`G_2` and :math:`b` are equal
+#   at :math:`C=\tfrac87`, and the point joins the elbow. From then on :math:`G_1=G_2` implies :math:`a_1+a_2=2`, and
+#   with the sum :math:`a_1=1-\tfrac C8`, :math:`a_2=1+\tfrac C8`, :math:`b=\tfrac C8`.
+# * *Second event.* Point 0 is left while :math:`G_0=1-\tfrac C4` is above :math:`b`. :math:`G_0` and :math:`b` are
+#   equal at :math:`C=\tfrac83`. Now all points are on the elbow, and the solution stays the same for every larger
+#   :math:`C`:
 #   :math:`a=(\tfrac23,\tfrac23,\tfrac43)`.
 #
 # The package finds both events:
@@ -281,7 +282,7 @@ print("weights before", weights, "and after", (weights + fall * d_p + N @ beta).
 #    :object: longest_fall
 #    :fold: The linear program in the package
 #
-# ``SVMP`` uses this program. If several examples stand exactly between two sets, it finds a new start by SMO:
+# ``SVMP`` uses this program. If several examples stand exactly between two sets, ``SVMP`` finds a new start by SMO:
 #
 # .. shipped:: core/trackers/svmp.py
 #    :object: SVMP.follow SVMP._next_step SVMP._singular_step

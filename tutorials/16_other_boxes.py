@@ -95,7 +95,7 @@ plt.show()
 #    h(x_i)\ge y_i-\varepsilon-\xi_i, \quad -h(x_i)\ge -y_i-\varepsilon-\xi_i', \quad \xi,\xi'\ge0 .
 #
 # Two constraints mean two prices for each example. The first price pulls :math:`h(x_i)` up: :math:`\alpha_i\in[0,C]`
-# with :math:`v_i=y_i-\varepsilon`. The second price pulls it down: :math:`\alpha_{n+i}\in[-C,0]` with
+# with :math:`v_i=y_i-\varepsilon`. The second price pulls :math:`h(x_i)` down: :math:`\alpha_{n+i}\in[-C,0]` with
 # :math:`v_{n+i}=y_i+\varepsilon`. Both variables share the kernel row of the example. The representer theorem makes
 # :math:`w=\sum_i(\alpha_i+\alpha_{n+i})\varphi(x_i)`. No cost contains :math:`b`, so the sum is :math:`z=0`.
 #

@@ -130,9 +130,8 @@ class DualProblem(Shown, Formulations):
         C = f"{high:.6g}" if low == high else f"{low:.6g} to {high:.6g}"
         return kind, what, self.gram.kernel_name, C
 
-    # -- values at a point. Pass the gradient G = v − Kα if you know it; otherwise each method computes it again. If
-    # z = 0 and the kernel is linear, moving the origin of the data (`refsvm.core.kernels.origin`) changes only the
-    # results of `gradient` and `intercept` ----
+    # -- values at a point. Pass the gradient G = v − Kα if you know it; otherwise each method computes G again.
+    # If z = 0 and the kernel is linear, another origin of the data changes only `gradient` and `intercept`.
 
     @property
     def centred(self) -> DualProblem:

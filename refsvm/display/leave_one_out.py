@@ -113,8 +113,7 @@ class _GoesOn(LOODualityGap):
 
 
 BLUE, VERMILLION, GREEN, PINK, ORANGE, SKY, INK = PALETTE
-# To readers who cannot see red or green, orange resembles vermillion, and pink resembles a darker grey; the reasons
-# with these pairs of colours do not occur together.
+# Reasons that occur together have colours that differ for readers who cannot see red or green.
 COLOURS: Final = dict(
     zip(DECIDERS, ("0.8", VERMILLION, PINK, BLUE, SKY, ORANGE, INK, "#661100", GREEN), strict=True)
 )

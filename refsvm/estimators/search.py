@@ -154,8 +154,7 @@ class Search:
                     pace.take()
 
             try:
-                # the loop below solves the cells that the workers did not; a single column is not shared between
-                # workers
+                # the loop below solves the remaining cells; workers do not share a single column
                 workers = worker_count(n_jobs)
                 if workers > 1 and (joblib_is_set_up() or self._is_compiled):
                     self._solve_at_once(X, labels, token, workers, cells, take)

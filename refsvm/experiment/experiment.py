@@ -214,8 +214,8 @@ class Experiment(PlainNumbers, Shown):
         if callback is not None and callback(run_progress):
             return new
 
-        # One handler for all runs, so that Ctrl-C between two of them, or when one converges, is not lost. joblib's
-        # processes have handlers of their own, and joblib ends them when this process is interrupted.
+        # One handler serves all runs, so that Ctrl-C between two runs is not lost.
+        # The processes of joblib have their own handlers, and end when this process is interrupted.
         failures: list[_Failure] = []
 
         def outcomes() -> Iterator[tuple[str, dict[str, Any] | _Failure | None]]:
@@ -459,8 +459,7 @@ def _carry_out(run: _Run, instance: Instance | None) -> tuple[str, dict[str, Any
     if instance is None:
         return run.hash, None
     with interruptible() as interrupt:
-        # warm up once in each process, so that loading and compiling do not count in the seconds; the experiment
-        # itself warns at its end about runs that are not solved
+        # warm up once in each process, so that loading and compiling do not count in the seconds
         with one_thread(), warnings.catch_warnings():
             for kind in (convergence_warning(), UnsolvedWarning):
                 warnings.simplefilter("ignore", kind)

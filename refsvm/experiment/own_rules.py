@@ -79,8 +79,7 @@ def _run(file: Path, changed: int) -> ModuleType:
     assert spec is not None
     module = sys.modules[name] = module_from_spec(spec)
     try:
-        # run the text itself, because Python would use cached bytecode for a file edited within a second to the same
-        # size
+        # run the text itself, because Python would use old bytecode for a file edited again within a second
         exec(compile(file.read_bytes(), file, "exec", dont_inherit=True), vars(module))
     except BaseException:
         del sys.modules[name]

@@ -243,8 +243,7 @@ def run_leave_one_out(
     is_plain = seeder is None and checks is CHECKS and type(options.stop) in PLAIN
     seeder, stop, checks = chosen_for(task, seeder, options.stop, checks)
     kkt = KKTGap(positive(f"the tolerance of stop={stop!r}", stop.tolerance), stop.relative)
-    # all checks and seeds depend on the full solution, so it is solved to a fraction of the tolerance; the proofs need
-    # rows in float64
+    # all checks and seeds depend on the full solution, so it is solved to a fraction of the tolerance, in float64
     options = replace(
         options, stop=KKTGap(kkt.tol * FULL_TOL[stop.left_out], kkt.relative or True), cache_dtype="float64",
         shrinking=task.gram.dense is None and megabytes(task.gram.n, task.gram.n) > options.cache_mb,

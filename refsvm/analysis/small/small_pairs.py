@@ -105,8 +105,7 @@ def stacks(gram: KernelMatrix, codes: np.ndarray, penalties: np.ndarray, cache_m
             alike = np.flatnonzero(size == m)
             for chunk in np.array_split(alike, -(-len(alike) * m * m // CHUNK_ENTRIES)):
                 p, q = first[chunk], second[chunk]
-                # in the table of members, columns beyond the members of a class contain a number larger than any
-                # example, which sorts last
+                # columns beyond the members of a class contain a number above all examples, which sorts last
                 rows = np.sort(np.concatenate([members[p], members[q]], axis=1), axis=1)[:, :m]
                 there = np.searchsorted(examples, rows)
                 signed = np.where(codes[rows] == p[:, None], 1.0, -1.0)

@@ -134,8 +134,8 @@ class Compiler:
             env={**os.environ, **threads, "NUMBA_CACHE_DIR": cache_folder() or ""},
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
             pass_fds=[lock] if os.name == "posix" else [],
-            # the child gets its own process group, because Ctrl-C is for the parent; it gets no session of its own,
-            # because Linux divides the processor among sessions first (sched_autogroup), so niceness would not matter
+            # the child gets its own process group, because Ctrl-C is for the parent,
+            # but no session of its own: Linux divides the processor among sessions first, whatever their niceness
             process_group=0,
             creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
         )  # fmt: skip

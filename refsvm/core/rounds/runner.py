@@ -212,8 +212,7 @@ class Runner:
         seeder = self.family.backend.seeder(self.seeder, self.family.rows)
         if is_builtin(type(self.seeder)):
             return seeder.seed(solved, problem, **more)
-        # a user's own seeder gets a read-only copy of the solution, and the package checks its seed;
-        # the copy is made once for all seeds from a solution
+        # a user's own seeder gets a read-only copy of the solution, made once for all seeds from this solution
         if self._shown is None or self._shown[0] is not solved:
             self._shown = solved, read_only_solution(solved)
         try:

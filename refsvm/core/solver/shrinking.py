@@ -92,8 +92,7 @@ class Shrinking(Rule):
         `at_least`, or to the gap `to` if this is given. Return 0 if more steps may follow, or −1 if no step gains.
         """
         stop, absolute = rules.stop, rules.stop.with_absolute_tolerance(state)
-        # if the rows of A do not fit in memory, each restricted problem computes new kernel rows for all variables that
-        # it moves, so the problem is solved to the final tolerance at once
+        # if memory cannot hold the rows of A, each restricted problem computes new rows, so one problem has to suffice
         tolerance = absolute.restricted_tolerance(state.gap if fits(state, A) else absolute.tolerance)
         if state.parent is None and len(state.alpha) >= LARGE_FROM and stop.tolerance >= LOOSE_FROM:
             # on large problems a smaller gap costs little time, and makes f as exact as rounding allows

@@ -234,8 +234,7 @@ def _is_made(cls: type, name: str, value: Any) -> bool:
         return True
     if not (is_dataclass(cls) and isinstance(value, FunctionType) and _is_dunder(name)):
         return False
-    # a function of a Python file wraps the representation of a dataclass; code typed as text also has the file name
-    # "<string>", but a function with another name made it
+    # code typed as text has the file name "<string>", like the methods of a dataclass, but another maker
     return value.__code__.co_qualname.startswith("__create_fn__.") or of_object(value) is Origin.PYTHON
 
 
