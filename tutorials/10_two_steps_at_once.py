@@ -200,8 +200,8 @@ print(f"a step within 1 ± 0.9 of the Newton step gains at least {1 - 0.9**2:.2f
 
 # %%
 # Why 0.9? A step of :math:`\omega\hat\mu` gains :math:`1-(\omega-1)^2` of what the Newton step gains (exercise 2 of
-# chapter 4). If :math:`\omega` differs from 1 by at most 0.9, this share is at least the printed number. A longer step
-# has no such guarantee. Any limit below one would work.
+# chapter 4). If :math:`\omega` differs from 1 by at most 0.9, this share is at least the printed number.
+# Any limit below one would work.
 #
 # The convergence proof uses that the objective may fall in a planned step, but never over this step and the next step
 # together. The next lines count such losses on the chessboard, a problem known for its many steps:
