@@ -760,7 +760,10 @@ def claims(script: Script, task: Task) -> None:
         ("and fewer rows than the others", ", ".join(f"{name} {number(value)}" for name, value in rows.items()),
          "yes" if fewer else "no"),
     )  # fmt: skip
-    text = f"{task.name} has memory for 2 MiB of kernel rows, no shrinking, and {runs.permutations} orders."
+    text = (
+        f"The solves of {task.name} use memory for 2 MiB of kernel rows, and no shrinking; the table shows means over "
+        f"{runs.permutations} orders of the examples."
+    )
     script.page.add(
         "Claims checked", text, in_words(runs.listing(METRICS)), Grid(("claim", "found", "holds"), table)
     )
