@@ -550,7 +550,7 @@ def table_2(page: Page, runs: dict[str, Experiment]) -> None:
     """The selectors with shrinking, as the paper ran them."""
     taken = [
         f"On {name} HMG takes {percent(seconds(each, HMG_KKT) / seconds(each, SECOND), 0)} of the seconds of second "
-        f"order (there {percent(TABLE_2[name][HMG_NEWTON][1] / TABLE_2[name][SECOND][1], 0)})."
+        f"order (in the paper {percent(TABLE_2[name][HMG_NEWTON][1] / TABLE_2[name][SECOND][1], 0)})."
         for name, each in runs.items()
     ]
     rows = [

@@ -233,9 +233,9 @@ SETS = """
 steps then also agree with the published steps. Splice, thyroid and spambase fit only unchanged. Banana, diabetis,
 german, heart, image and titanic fit both unchanged and standardised, because their archives are standardised already.
 Breast-cancer and flare-solar fit unchanged; standardised, or in [0, 1], they differ by about 2 %. Ionosphere and
-tic-tac-toe have most features in [−1, 1]. If several preparations fit, `paper_suite` uses the archive unchanged. Image
-and titanic have examples that occur several times whose α can be divided among them in more than one way, so the two
-solvers find different numbers of support vectors. The one-hot code of tic-tac-toe does not fit.
+tic-tac-toe have most features in [−1, 1]. If several preparations fit, `paper_suite` uses the archive unchanged. In
+image and titanic some examples occur several times. Their α can be divided among the copies in more than one way, so
+the two solvers find different numbers of support vectors. The one-hot code of tic-tac-toe does not fit.
 
 **Does not fit.** No preparation of waveform fits. Unchanged or standardised it has the published 980 support vectors at
 C, but 1,216 support vectors in all instead of the published 1,262. In [0, 1] and [−1, 1] both numbers are far off. The

@@ -134,8 +134,8 @@ approaches run one after the other on each model, and the time is CPU time. Data
 errors changes with the rule: {apart}. **Reproduces**: Prec is within 15 points of the published figure on {prec} of
 {of} sets, and KerEval within a factor of 4/3 on {alike}; both are near on {both}. **Does not reproduce**: Prec is
 higher by more than 15 points on {more}, lower on {fewer}; KerEval saves less than three quarters of the published
-saving on {less}. In the paper the proposed approach is never slower. Here it is faster on {faster}, and slower on
-{slower}. Where it is slower, its steps of η take more time than the columns that it saves.{banana}
+saving on {less}. In the paper the proposed approach is never slower. In our runs it is faster on {faster}, and slower
+on {slower}. Where it is slower, its steps of η take more time than the columns that it saves.{banana}
 """
 BANANA = (
     " On banana no linear model is any good, and the efficiency test switches the rule off in {off} of {of}."
@@ -229,14 +229,14 @@ SVMP = {
     "about": """
 **As the paper.** λ = 1/C goes from 10⁴ to 10⁻³, features have mean 0 and variance 1, σ is 0.5, and each set has as many
 examples as in the paper. The sections *by the paper's settings* use the paper's tolerances: QR with pivoting,
-ε_kkt = 10⁻³, τ = 10⁻⁴, τ₂ = 10⁻⁸, γ = 0.01, ℓ = 50. There (39) updates ξ from the first event to the last, the check
-(56) is on or off, and the path begins by (55). The other sections use the defaults of `SVMP()`, except that a column
-may name another linear algebra. By default `SVMP()` keeps the inverse of A, computes g afresh every 50 events and has
-tolerances of 10⁻⁷ and less.
+ε_kkt = 10⁻³, τ = 10⁻⁴, τ₂ = 10⁻⁸, γ = 0.01, ℓ = 50. In these sections (39) updates ξ from the first event to the last,
+the check (56) is on or off, and the path begins by (55). The other sections use the defaults of `SVMP()`, except that a
+column may name another linear algebra. By default `SVMP()` keeps the inverse of A, computes g afresh every 50 events
+and has tolerances of 10⁻⁷ and less.
 
 **Not as the paper.** The paper does not say which examples it used. Ours are the first in one random order, so
-individual numbers of events need not agree. Here an event is a breakpoint at which λ has fallen; the paper also counts
-special events, at which λ has not fallen. By default our path begins at the optimum, solved to rounding;
+individual numbers of events need not agree. In our tables an event is a breakpoint at which λ has fallen; the paper
+also counts special events, at which λ has not fallen. By default our path begins at the optimum, solved to rounding;
 `SVMP(starts_at_bound=True)` begins SMO by (55) and solves to ε_smo. On an empty elbow (Remark 4) b moves in our path
 but not in the paper's. Our tolerances are relative to λ and to the largest rate. We correct the step on the elbow for
 its residual at every event, and our backup routine first asks for the derivative of the path. The tracker handles
@@ -249,7 +249,7 @@ c^SL is the largest difference between the primal costs of this path and of `SVM
 at 100 random λ; c^SL2 is the same difference with the check off. **Reproduces** the paper's finding about its check:
 where errors pile up, the cost is quite wrong without the check. Here the cost is wrong without the check on three sets,
 which have the largest elbows apart from the monks' problems: on sonar the cost is off by 1.5 %, and on ionosphere and
-HillValley the path is lost. german takes five repairs (there four). **Does not reproduce**: with the check on,
+HillValley the path is lost. german takes five repairs (in the paper four). **Does not reproduce**: with the check on,
 ionosphere takes 24 repairs, and its path ends at C = 40.8, where it has lost its digits; HillValley takes 145 repairs.
 The paper repairs neither set. Six sets need neither check nor repair. If g is computed afresh every 50 events, as
 `SVMP()` does, all sets together need one repair (Table II).
@@ -258,9 +258,9 @@ The paper repairs neither set. Six sets need neither check nor repair. If g is c
 **Reproduces** more than our defaults do (Table III): the events come nearer to the published events on heart,
 ionosphere, HillValley and german, the special events on heart, diabetes, HillValley and german; on wbc both are further
 off. With larger tolerances, events that lie close together count as one event. **Does not reproduce**: in the paper the
-check repairs most sets one to three times, and without it the cost is up to 30 % off. Here the check finds nothing to
-repair, except on HillValley, where it repairs 109 times and the cost is lost without it. The remaining difference may
-come from the choice of examples. The events of monk 2 and monk 3 stay far from the published ones.
+check repairs most sets one to three times, and without it the cost is up to 30 % off. In our runs the check finds
+nothing to repair, except on HillValley, where it repairs 109 times and the cost is lost without it. The remaining
+difference may come from the choice of examples. The events of monk 2 and monk 3 stay far from the published ones.
 """,
     "corners": """
 On the monks' problems A is singular by up to 173 dimensions, and the linear program has many solutions. The table
@@ -272,10 +272,10 @@ fewer events than the paper on monk 1 and 3.
 """,
     "IV, Gaussian": """
 This is the half of Table IV for the Gaussian kernel, with at most ten minutes for each set. Splice does not end within
-ten minutes: its elbow has 1,870 examples (there 3,149), many of them repeated, and an event takes some five seconds. We
-do not have svmguide-c. On madelon K is the identity up to rounding.
-`svmp.py --only "Table IV, Gaussian" --full svmguide3 madelon splice` runs it again, in eleven minutes. We cannot say
-how long all of splice takes, since its elbow still grows.
+ten minutes: its elbow has 1,870 examples (in the paper 3,149), many of them repeated, and an event takes some five
+seconds. We do not have svmguide-c. On madelon K is the identity up to rounding. `svmp.py --only "Table IV, Gaussian"
+--full svmguide3 madelon splice` runs it again, in eleven minutes. We cannot say how long all of splice takes, since its
+elbow still grows.
 """,
     "gaussian": """
 The paper prints its Gaussian as ‖x − y‖/σ. The form **exp(−‖x − y‖²/(2σ²))** comes closest to the events of Table III:
@@ -287,19 +287,20 @@ of 513 on HillValley. No form gives the events of monk 2 and monk 3; every form 
 **Reproduces**: the largest elbow is the published one to a point or two on sonar, heart, ionosphere, wbc and diabetes,
 and the number of events within a fifth of the paper's, on {near}. The null space has up to 173 dimensions on the monks'
 problems, whose features are few and whole-numbered, and the linear program is needed there. **Differs**: the monks'
-problems have fewer events here. The size of their elbow depends on the corner at which the linear program ends. Our
-HillValley is the noisy version. **Accuracy**: there is one repair, on monk 1, and no backup. `objective` is the largest
-relative difference between the dual objective and LIBSVM's at tolerance 10⁻⁸, at the values of λ at which LIBSVM ended
-within 100,000 steps; `unfinished` counts the other values, which on heart are the values with C above 50. `c_max %` is
-the paper's measure, the difference in the primal cost. The 0.24 % on sonar are LIBSVM's error: the data are separable,
-C = 956 multiplies the slacks that LIBSVM leaves, and our cost is lower. `KKT` is the worst violation of the KKT
-conditions along the path.
+problems have fewer events than in the paper. The size of their elbow depends on the corner at which the linear program
+ends. Our HillValley is the noisy version. **Accuracy**: there is one repair, on monk 1, and no backup. `objective` is
+the largest relative difference between the dual objective and LIBSVM's at tolerance 10⁻⁸, at the values of λ at which
+LIBSVM ended within 100,000 steps; `unfinished` counts the other values, which on heart are the values with C above 50.
+`c_max %` is the paper's measure, the difference in the primal cost. The 0.24 % on sonar are LIBSVM's error: the data
+are separable, C = 956 multiplies the slacks that LIBSVM leaves, and our cost is lower. `KKT` is the worst violation of
+the KKT conditions along the path.
 """,
     "Table III: Gaussian kernel": """
 **Reproduces**: every largest elbow except on HillValley, often all examples, and the number of events within a fifth of
 the paper's, on {near}. **Does not reproduce**: the other numbers of events. The paper reports a cost wrong by up to 30
-% if its KKT check is turned off, and up to eleven repairs per set with it. Here g is computed afresh every 50 events,
-with a correction of the elbow, and no repair is needed. On HillValley LIBSVM's dual objective is below ours by up to
+% if its KKT check is turned off, and up to eleven repairs per set with it. In our runs g is computed afresh every 50
+events, with a correction of the elbow, and no repair is needed. On HillValley LIBSVM's dual objective is below ours by
+up to
 1.4·10⁻⁷ for C above 600, so LIBSVM is less exact there. **Linear algebra**: as in the paper, SVD is slower than QR and
 QR is slower than updates. The ratios are larger where the elbow has hundreds of points and changes by one point (heart,
 diabetes, HillValley, german). `SVMP` by default keeps the inverse instead of updated factors. The inverse gains nothing
@@ -335,10 +336,10 @@ MAXIMUM_GAIN = {
     "libsvm shrinking": """
 This is the paper's experiment except for its sizes. Every 1,000 steps `LIBSVMShrinking` leaves out the variables that
 their gradient keeps at a bound. All variables return when the KKT gap is ten ε. **Reproduces**: second order takes
-9,133 steps on spambase (there 9,228). Without shrinking, the steps of second order and of the most violating pair
-change by 6 % at most on spambase. On connect-4 and MNIST shrinking changes neither number of steps (there by 1.3 % at
-most): the selectors would not have chosen the variables that were left out. HMG computes 22 to 24 % fewer kernel rows
-than second order on connect-4, depending on the cache, and 30 % fewer on MNIST. On spambase HMG computes 7 % more.
+9,133 steps on spambase (in the paper 9,228). Without shrinking, the steps of second order and of the most violating
+pair change by 6 % at most on spambase. On connect-4 and MNIST shrinking changes neither number of steps (there by 1.3 %
+at most): the selectors would not have chosen the variables that were left out. HMG computes 22 to 24 % fewer kernel
+rows than second order on connect-4, depending on the cache, and 30 % fewer on MNIST. On spambase HMG computes 7 % more.
 On spambase all strategies compute more than twice the rows of refsvm 0.2.0, which stored the rows of active variables
 on top of the budget. **Does not reproduce**: HMG with its own rule takes up to 21 % fewer steps without shrinking. With
 shrinking the problem of the active variables is solved to the KKT gap, and the rule is only checked in between. With
@@ -391,24 +392,24 @@ to (C, 0, C, 0), and stays there. The hybrid goes on along another edge, to a po
 (C, C, C, C).](../_static/four_points.svg)
 """,
     "table 2": """
-**Reproduces** in iterations and objective: on spambase second order takes {steps} steps (there 9,228). The most
-violating pair takes {times} times as many (there 4.0). Both selectors end at objectives equal to the published ones to
-six digits; second order takes the fewest steps on every set, as it does in the paper. **Kernel rows** are the paper's
-argument for HMG: at equal accuracy it computes {rows} times the rows of second order on the three sets. The paper
-expects no gain on spambase, half of which fits into the cache. The shrinking is not LIBSVM's: it solves restricted
-problems. Each restricted problem computes its shorter rows anew, and the table counts them like whole rows. Each is
-solved to a KKT gap even if HMG's own rule would stop. So HMG's own rule ends with more steps here than without
+**Reproduces** in iterations and objective: on spambase second order takes {steps} steps (in the paper 9,228). The most
+violating pair takes {times} times as many steps (in the paper 4.0). Both selectors end at objectives equal to the
+published ones to six digits; second order takes the fewest steps on every set, as it does in the paper. **Kernel rows**
+are the paper's argument for HMG: at equal accuracy it computes {rows} times the rows of second order on the three sets.
+The paper expects no gain on spambase, half of which fits into the cache. The shrinking is not LIBSVM's: it solves
+restricted problems. Each restricted problem computes its shorter rows anew, and the table counts them like whole rows.
+Each is solved to a KKT gap even if HMG's own rule would stop. So HMG's own rule ends with more steps here than without
 shrinking (Table 4). **Seconds** are also compared at equal accuracy. {seconds}
 """,
     "table 4": """
 **Reproduces** that shrinking never saves many steps: at equal KKT gap a solve without shrinking takes 85 to 102 % of
-the steps (there 88 to 102 %). Shrinking solves restricted problems further than necessary, and a solve without it saves
-these steps. HMG with the paper's rule stops earlier without shrinking, since restricted problems are solved to a KKT
-gap here. All rows in this table are whole rows, so their numbers can be compared: HMG computes no more rows than it
-takes steps, except for one row of the first step. At equal accuracy HMG computes 0.96, 0.72 and 0.70 times the rows of
-second order. HMG takes 1.2 to 1.4 times as many steps. **In time** a solve without shrinking costs the paper a factor
-of up to seven. At equal KKT gap our seconds without shrinking are {least} to {most} of the seconds with it: the parts
-of connect-4 and MNIST are small. On spambase every selector loses more time without shrinking than in the paper,
+the steps (in the paper 88 to 102 %). Shrinking solves restricted problems further than necessary, and a solve without
+it saves these steps. HMG with the paper's rule stops earlier without shrinking, since restricted problems are solved to
+a KKT gap here. All rows in this table are whole rows, so their numbers can be compared: HMG computes no more rows than
+it takes steps, except for one row of the first step. At equal accuracy HMG computes 0.96, 0.72 and 0.70 times the rows
+of second order. HMG takes 1.2 to 1.4 times as many steps. **In time** a solve without shrinking costs the paper a
+factor of up to seven. At equal KKT gap our seconds without shrinking are {least} to {most} of the seconds with it: the
+parts of connect-4 and MNIST are small. On spambase every selector loses more time without shrinking than in the paper,
 although a shrunk problem computes again the rows that were in memory.
 """,
     "table 5": """
@@ -416,8 +417,8 @@ although a shrunk problem computes again the rows that were in memory.
 **In seconds** all rules of the paper gain from a larger cache, because 200 MB hold nearly every row of the shrunk
 problem. HMG is ahead as long as the cache does not hold them. Some 1,800 of these 4,000 examples are free support
 vectors, and 5.6 % of the matrix are 224 rows, so a larger cache saves only 1 to 11 % of the rows. The fastest rules,
-from the smallest cache to the largest, are {on} with shrinking, and {off} without it. Here a row costs little compared
-with a scan of all variables.
+from the smallest cache to the largest, are {on} with shrinking, and {off} without it. In our runs a row costs little
+compared with a scan of all variables.
 """,
     "table 6": """
 **Does not reproduce.** In the paper one row needs 1.3 and 1.7 times the iterations of two. At equal KKT gap one row
@@ -441,16 +442,16 @@ every example is a support vector. The paper describes these two corners of the 
 needs fewer kernel rows than second order on {rows} of the 25 cells, and fewer seconds on {seconds}.
 """,
     "full": """
-**Reproduces.** Without shrinking second order takes {second:,.0f} steps on connect-4 (there 45,466). The most violating
-pair takes {pair:,.0f} (there 65,735). HMG with the Newton-step reading of its rule takes {newton:,.0f} (there 49,512),
-at one kernel row a step. These are {of_second:.2f} times the rows of second order, and {of_pair:.2f} times the rows of
-the most violating pair. At equal KKT gap HMG takes {gap:,.0f} steps and computes {fewer} fewer rows than second order.
-The objective is not the published one, since the paper does not say which half of the examples it trained on. The
-Newton-step reading of HMG's rule ends {missing:.3f} below the optimum here, and 0.006 below it there. With μ\\* < ε HMG
-stops after {early} of the steps that it takes to the KKT gap, {below} below the optimum. With shrinking every strategy
-computes more rows here, because restricted problems compute their shorter rows anew. HMG with its own rule, in either
-reading, then also takes far more steps, because restricted problems are solved to a KKT gap even if the rule would
-stop.
+**Reproduces.** Without shrinking second order takes {second:,.0f} steps on connect-4 (in the paper 45,466). The most
+violating pair takes {pair:,.0f} steps (in the paper 65,735). HMG with the Newton-step reading of its rule takes
+{newton:,.0f} steps (in the paper 49,512), at one kernel row a step. These are {of_second:.2f} times the rows of second
+order, and {of_pair:.2f} times the rows of the most violating pair. At equal KKT gap HMG takes {gap:,.0f} steps and
+computes {fewer} fewer rows than second order. The objective is not the published one, since the paper does not say
+which half of the examples it trained on. The Newton-step reading of HMG's rule ends {missing:.3f} below the optimum
+here, and 0.006 below it there. With μ\\* < ε HMG stops after {early} of the steps that it takes to the KKT gap, {below}
+below the optimum. With shrinking every strategy computes more rows here, because restricted problems compute their
+shorter rows anew. HMG with its own rule, in either reading, then also takes far more steps, because restricted problems
+are solved to a KKT gap even if the rule would stop.
 """,
 }
 
@@ -539,7 +540,7 @@ set takes constant time and no additional kernel value, because Q₁₂ is read 
 set. The paper expects fewer iterations and more time from each further set, so its results get worse only in time.
 """,
     "7.2": """
-The paper calls the differences between SMO and the modified selection without planning "completely ambiguous". Here the
+The paper calls the differences between SMO and the modified selection without planning "completely ambiguous". Our
 ratios are between {least} and {most} with a geometric mean of {mean}, while planning saves {saved} with the same
 selection. The selection alone is significantly better on: {better} ({within}). “Completely ambiguous” {ambiguous}. In
 this experiment a separate step rule offers the previous working set as a candidate and then takes the ordinary step
@@ -559,12 +560,12 @@ by less than a fifth. Between {least} % and {most} % are more than twice as long
 w₂ = 0, so that μ/μ̂ − 1 = Q₁₂²/det, which is never negative, and the traces contain −2e-16 instead.
 """,
     "7.3 thousands": """
-The paper reports steps enlarged by a factor of several thousands for some problems, and they occur here: the longest is
-{largest} times the Newton step longer than the Newton step, on {where}.
+The paper reports steps enlarged by a factor of several thousands for some problems, and they occur here: the longest
+exceeds the Newton step by {largest} times its length, on {where}.
 """,
     "7.3 no thousands": """
 **Does not reproduce** steps enlarged by a factor of several thousands, which the paper reports for some problems. On
-these sets the longest step is longer than the Newton step by {largest} times the Newton step, on {where}.
+these sets the longest step exceeds the Newton step by {largest} times its length, on {where}.
 """,
     "7.3 longer": """
 **Reproduces.** Steps 1.1 times as long are "surprisingly successful": they save {saved} on average, or {three} with the

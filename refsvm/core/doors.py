@@ -1,7 +1,7 @@
 """Doors: four functions that code outside the reference sets, because no caller can pass them as arguments.
 
-`refsvm.doors` sets these functions when `refsvm` is imported. Each function has a default, so that the reference also
-works alone.
+`refsvm.doors` sets the four functions when `refsvm` is imported. Each function has a default, so that the reference
+also works alone.
 """
 
 from __future__ import annotations

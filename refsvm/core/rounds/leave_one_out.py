@@ -38,7 +38,7 @@ def algorithm_1(
 ) -> None:  # fmt: skip
     """Decide all examples of one machine: Algorithm 1 of Franc, Laskov & Müller.
 
-    The second seeder is used for problems on which SMO takes many steps.
+    `seeders` holds the usual seeder, and the seeder for problems on which SMO takes many steps.
     """
     # 1. solve on all examples, more exactly than the rounds
     table.solve_on_all(kkt)
