@@ -337,13 +337,13 @@ MAXIMUM_GAIN = {
 This is the paper's experiment except for its sizes. Every 1,000 steps `LIBSVMShrinking` leaves out the variables that
 their gradient keeps at a bound. All variables return when the KKT gap is ten ε. **Reproduces**: second order takes
 9,133 steps on spambase (in the paper 9,228). Without shrinking, the steps of second order and of the most violating
-pair change by 6 % at most on spambase. On connect-4 and MNIST shrinking changes neither number of steps (there by 1.3 %
-at most): the selectors would not have chosen the variables that were left out. HMG computes 22 to 24 % fewer kernel
-rows than second order on connect-4, depending on the cache, and 30 % fewer on MNIST. On spambase HMG computes 7 % more.
-On spambase all strategies compute more than twice the rows of refsvm 0.2.0, which stored the rows of active variables
-on top of the budget. **Does not reproduce**: HMG with its own rule takes up to 21 % fewer steps without shrinking. With
-shrinking the problem of the active variables is solved to the KKT gap, and the rule is only checked in between. With
-three orders p is at least 0.25.
+pair change by 6 % at most on spambase. On connect-4 and MNIST shrinking changes neither number of steps (in the paper
+by 1.3 % at most): the selectors would not have chosen the variables that were left out. HMG computes 22 to 24 % fewer
+kernel rows than second order on connect-4, depending on the cache, and 30 % fewer on MNIST. On spambase HMG computes 7
+% more. On spambase all strategies compute more than twice the rows of refsvm 0.2.0, which stored the rows of active
+variables on top of the budget. **Does not reproduce**: HMG with its own rule takes up to 21 % fewer steps without
+shrinking. With shrinking the problem of the active variables is solved to the KKT gap, and the rule is only checked in
+between. With three orders p is at least 0.25.
 """,
     "about": """
 **As the paper.** C, σ and ε = 0.001 come from its Table 1. The selectors are those of LIBSVM 2.71 and 2.8, and HMG with

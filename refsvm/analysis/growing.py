@@ -22,7 +22,7 @@ class GrowingMatrix:
     """A symmetric matrix K in the corner of a larger array, so that most new rows and columns need no copy of K.
 
     When no spare rows are left, K is copied into an array that is larger by a fraction of its size. Two matrices may
-    share an array. The first one that grows takes the spare rows, and the other one is copied when it grows.
+    share an array. The first matrix that grows takes the spare rows, and the other matrix is copied when it grows.
 
     Parameters
     ----------

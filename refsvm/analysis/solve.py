@@ -68,9 +68,8 @@ def solve(
         enough to repay loading it.
     shrinking : bool or Shrinking, default True
         Repeatedly solve a restricted problem over the variables that are
-        likely to change (`refsvm.core.solver.shrinking`). This is much faster,
-        with the same solution within the tolerance. False takes every step on
-        all variables, as in the papers.
+        likely to change (`refsvm.core.solver.shrinking`). Shrinking is much faster, with the same solution within the
+        tolerance. False takes every step on all variables, as in the papers.
     cache_mb : float, default 200
         Budget for kernel rows in MiB; copies made by shrinking may take
         another quarter.

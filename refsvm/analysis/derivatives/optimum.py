@@ -8,7 +8,7 @@
     A = | 1  K_MM |       regular where no free example is affinely dependent on the others in feature space
 
 If no variable is free or at an event, b is the midpoint between the largest G of the variables that may rise and the
-smallest G of those that may fall. The variables at these ends then take the place of M.
+smallest G of those that may fall. The variables at the ends of the interval of b then take the place of M.
 """
 
 from __future__ import annotations
@@ -111,7 +111,7 @@ class Optimum:
         self._factorise(there.gradient)
 
     def _classify(self, G: np.ndarray) -> None:
-        """Determine the free variables, those at an event, and the ends of the interval of b."""
+        """Determine the free variables, the variables at an event, and the ends of the interval of b."""
         lower, upper, alpha = self.problem.lower, self.problem.upper, self.alpha
         unit = range_of(self.problem, alpha, G)
         size = np.minimum(upper - lower, float(np.abs(alpha).max()) or np.inf)

@@ -1,4 +1,4 @@
-"""Trains all pairs of classes: pairs of small classes in few calls, the others one after another."""
+"""Trains all pairs of classes: pairs of small classes in few calls, the other pairs one after another."""
 
 from __future__ import annotations
 

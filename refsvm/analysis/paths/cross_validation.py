@@ -240,7 +240,7 @@ def left_out(
     """Yield the error curve of each left-out example, and the number of breakpoints walked for it.
 
     An example is left out of the pairs that contain its class. The path of such a pair determines most signs of its
-    examples. The path of another pair determines all signs. The arguments are those of `held_out`.
+    examples. The path of another pair determines all signs. The arguments are as in `held_out`.
     """
     k, factors = int(codes.max()) + 1, np.ones(len(codes)) if weights is None else weights
     alone = (factors > 0.0) & (np.bincount(codes, factors > 0.0)[codes] == 1.0)

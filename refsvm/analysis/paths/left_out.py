@@ -198,7 +198,7 @@ class LeftOutPaths:
     def turns(self, r: int) -> tuple[np.ndarray, ...]:
         """Return the last four fields of `Turns` for example r, predicted without r.
 
-        Equal examples share their walks, because the machine is the same without either of them.
+        Equal examples share their walks, because the machine without one of them equals the machine without another.
         """
         variable = self._variable.get(r)
         if variable is None:  # the path does not use r

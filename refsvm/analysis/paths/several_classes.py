@@ -269,7 +269,7 @@ def pair_paths(
     alike : bool
         Whether only examples of equal weights are merged.
     limits : PathLimits
-        Limits on all pairs together. After a limit, or True from the callback, the paths of the other pairs end at
+        Limits on all pairs together. After a limit, or True from the callback, the paths of the remaining pairs end at
         once. After Ctrl-C no further pair is started: the remaining pairs share an empty path.
     merge, **options
         As in `refsvm.regularization_path`.

@@ -105,7 +105,7 @@ class StackedStates:
         self._refresh()
 
     def leave(self, problems: SmallProblems, code: np.ndarray, ends: np.ndarray, iteration: int) -> None:
-        """Store the points of the problems that end in this iteration, and continue with the others."""
+        """Store the points of the problems that end in this iteration, and continue with the other problems."""
         ends = np.flatnonzero(ends & self.runs)
         if not len(ends):
             return
