@@ -141,8 +141,8 @@ class XiAlphaBound(Check):
 
     The conditions of the paper hold for an exact solution, with a bound R² ≥ k(x, x) − k(x, x′) for all pairs. The room
     condition is Σ (Uⱼ − αⱼ) > αᵣ over the free j ≠ r for yᵣ = 1, and Σ (αⱼ − Lⱼ) > −αᵣ for yᵣ = −1. The paper only
-    requires one free support vector. With weights this does not suffice, and neither does room among the other examples
-    of the class. Proof for yᵣ = 1, with the duality gap δ at b, the weight vector w_R without r, and f = Kα:
+    requires one free support vector. With weights one free support vector does not suffice; nor does room of the other
+    examples of the class. Proof for yᵣ = 1, with the duality gap δ at b, the weight vector w_R without r, and f = Kα:
 
     1. Moving αᵣ to free variables gives α̃, which is feasible without r, and ‖w − w̃‖² ≤ 2R²αᵣ². In the ball of
        `refsvm.core.stopping.midpoint`, ``T(α̃, G − b) ≤ δ + αᵣ max |Gⱼ − b|`` over the free j. So w_R is within

@@ -64,8 +64,8 @@ class ATO(Seeder):
     ----------
     margin : float, default 1
         A bounded variable is watched if its G would reach b before η = 1 with its initial speed plus `margin` times the
-        root mean square of all initial speeds. If all these speeds are 0, it is watched if its G is within `margin` of
-        b. A missed event only costs additional steps of the solver.
+        root mean square of all initial speeds. If all these speeds are 0, a variable is watched if its G is within
+        `margin` of b. A missed event only costs additional steps of the solver.
     max_events : int, default 1000
         Largest number of events.
     max_free : int, default 500

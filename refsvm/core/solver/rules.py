@@ -44,7 +44,7 @@ class Rules(NamedTuple):
     def begin(
         self, problem: DualProblem, alpha: np.ndarray, rows: KernelRows, gradient: np.ndarray | None = None
     ) -> SolverState:
-        """Return a new state for a solve with these rules; `SolverState` describes the arguments."""
+        """Return a new state for a solve with the given rules; `SolverState` describes the arguments."""
         step, memories = self.step, self.memories(problem)
         return SolverState(problem, alpha, rows, step.history, memories, gradient, step.uses_momentum)
 

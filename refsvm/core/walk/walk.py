@@ -166,7 +166,7 @@ class Walk:
         return np.append(self.total, self.variables.push[self.members])
 
     def watch(self, places: np.ndarray) -> None:
-        """Follow only these variables (ascending, including M), which are numbered from 0 from now on."""
+        """Follow only the given variables (ascending, including M), which are numbered from 0 from now on."""
         # `row` still returns rows of all variables; only the watched entries are copied from them
         whole = self.row
         self.row = lambda i: whole(int(places[i]))[places]
