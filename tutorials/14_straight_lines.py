@@ -208,8 +208,9 @@ print(
 # The walk of the package
 # -----------------------
 #
-# The walk of the package also computes the direction, its length, and the example that changes its set. But it updates
-# the inverse of the matrix from event to event instead of solving anew, and it can continue if the matrix is singular.
+# The walk of the package also computes the direction, its length, and the example that changes its set. But this walk
+# updates the inverse of the matrix from event to event instead of solving anew, and it can continue if the matrix is
+# singular.
 #
 # How does an inverse change when example :math:`k` joins the free set :math:`M`? Let :math:`A` be the matrix of the
 # system for :math:`M`, :math:`P` its inverse, and :math:`u=(1,K_{Mk})` the new column. Eliminating the old variables

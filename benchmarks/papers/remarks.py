@@ -363,9 +363,9 @@ one order before the next order begins, so that a busy minute of the machine aff
 Three of the paper's four problems are public. spambase is the paper's set. The tables use the first 4,000 examples of
 connect-4 and 1,000 of MNIST in one random order, unless they state other numbers. The published figures are for 30,555
 and 60,000 examples, so that only ratios can be compared; the section "Larger sets" uses the whole connect-4 problem.
-The kernel cache holds the same part of the kernel matrix as in the paper: 47.2 %, 1.07 % and 0.28 %. This takes twice
-as many megabytes, since kernel values are float64 here and float32 in LIBSVM. Published figures are medians of ten
-trials, our figures are means.
+The kernel cache holds the same part of the kernel matrix as in the paper: 47.2 %, 1.07 % and 0.28 %. So our cache takes
+twice as many megabytes, since our kernel values are float64 and LIBSVM's are float32. Published figures are medians of
+ten trials, our figures are means.
 """,
     "stopping": """
 The paper stops a maximum-gain iteration when "the value μ* defining the length of the constrained step" is below ε,

@@ -244,7 +244,7 @@ class LeftOutPaths:
         segments = np.flatnonzero(np.isnan(self.before[:, r]))
         if not len(segments):
             return []
-        # near segments share a walk, because another start takes longer than some events
+        # neighbouring segments share a walk, because another start takes longer than some events
         parts = np.split(segments, np.flatnonzero(np.diff(segments) > APART) + 1)
         return [(int(part[0]), int(part[-1]) + 1) for part in parts]
 
