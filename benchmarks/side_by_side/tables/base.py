@@ -83,7 +83,7 @@ def provenance(libraries: Sequence[Library], how: Settings) -> str:
     path = os.environ.get("OPENBLAS_CORETYPE")
     processor = machine() if path is None else f"{machine()}, OPENBLAS_CORETYPE={path}"
     return (
-        f"The times were measured on {processor}, with {versions(libraries)}. The libraries use at most so many threads: "
-        f"{', '.join(threads)}. "
+        f"The times were measured on {processor}, with {versions(libraries)}. "
+        f"The libraries use at most these numbers of threads: {', '.join(threads)}. "
         f"The tolerance is {TOL:g}, the memory for kernel rows {how.cache_mb:g} MB, the number of turns {how.rounds}."
     )
