@@ -48,7 +48,7 @@ def loo(
     if stops is None and opened.task != CLASSIFICATION:
         ends = [BY_VALUE]
     description = training.described(opened, training.stop(opened))
-    # created once, so that all strategies get the same arrays
+    # the arrays are created once, so that all strategies get the same ones
     instance = opened.instance()
     limits: dict[str, Any] = training.limits() | {"engine": engine}
     # arguments of each call

@@ -79,7 +79,7 @@ class Session:
         shared = self.shared
         if trace is not self.trace or shared.stop_memory is not state.stop_memory:
             return False
-        # False if memory for rows was released and allocated again
+        # the session ends if memory for rows was released and allocated again
         if shared.slots is not state.rows.slots or any(
             store.slots is not twin.slots for store, twin in self._stores
         ):

@@ -97,7 +97,7 @@ def load(name: str) -> Dataset:
             f"the bundled sets are {', '.join(names())}; {', '.join(GENERATED)} are generated.",
         )  # fmt: skip
         raise ValueError(f"name={name!r} is not a bundled set; {near}")
-    # read as a resource, because a package may be imported from a zip file
+    # the file is read as a resource, because a package may be imported from a zip file
     with (BUNDLE / f"{name}.npz").open("rb") as stream, np.load(stream, allow_pickle=False) as archive:
         X, y = archive["X"].astype(np.float64), archive["y"].astype(np.float64)
     entry = dict(_sets()[name])

@@ -104,7 +104,7 @@ class ChoosingEstimator(KernelEstimator, ABC):
         """Return an attribute of the trained estimator that the search does not have itself, such as ``coef_``."""
         if name in ("predict_proba", "predict_log_proba") and self._is_classifier:
             raise AttributeError(f"{type(self).__name__} {PROBABILITIES.format(name=type(self).__name__)}.")
-        # called for missing names only; a copy under construction does not have the trained estimator yet
+        # Python calls this for missing names only; a copy under construction does not have the trained estimator yet
         if name.endswith("_") and not name.startswith("_") and name != "best_estimator_":
             if "best_estimator_" in self.__dict__:
                 return getattr(self.best_estimator_, name)

@@ -243,7 +243,7 @@ class Experiment(PlainNumbers, Shown):
                 # after a crash, the next attempt submits the runs that are still in `missing`
                 del missing[run]
                 done, new = done + alike[run], new + (metrics is not None)
-                # called after the run is stored, so that a callback that ends the experiment loses nothing
+                # the callback comes after the run is stored: if it ends the experiment, nothing is lost
                 run_progress.tell(done)
                 if callback is not None and callback(run_progress):
                     break

@@ -113,7 +113,7 @@ class RunStore:
         ValueError, OSError
             As in `prepare`.
         """
-        # in UTC, because workers of one store may be in several time zones
+        # the time is in UTC, because workers of one store may be in several time zones
         finished = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
         # the digest distinguishes a damaged page of the file from a result
         sealed = json_of({**metrics, _SEAL: _seal(run, metrics)})
@@ -352,7 +352,7 @@ def _canonical(array: Any) -> Any:
 
 def digest(config: Mapping[str, Any]) -> str:
     """Return the hash of a configuration: SHA-256 of its JSON with sorted keys, 64 hexadecimal digits."""
-    # sorted, because the order of a dataclass's fields does not matter for a run
+    # the settings are sorted, because the order of a dataclass's fields does not matter for a run
     text = json.dumps(config, sort_keys=True, separators=(",", ":"), allow_nan=False)
     return hashlib.sha256(text.encode()).hexdigest()
 

@@ -15,7 +15,7 @@ def hash_of_folders(root: Path) -> bytes:
     """Return a hash of a package's files, without those in `NOT_NUMERICAL`."""
     summary = hashlib.blake2b(digest_size=16)
     left_out = {root / folder for folder in NOT_NUMERICAL}
-    # sorted, so that the order in which the disk lists files does not matter
+    # the names are sorted, so that the order in which the disk lists files does not matter
     for file in sorted(root.rglob("*.py")):
         if left_out.isdisjoint(file.parents):
             summary.update(file.read_bytes())
