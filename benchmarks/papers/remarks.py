@@ -430,9 +430,9 @@ made one row slow. Without the second check the rule is useless with one row.
 """,
     "table 7": """
 **Reproduces.** The paper saves 31 % of the iterations on spambase and none on connect-4 by looking at every row in
-memory. At equal KKT gap {saved} are saved here, the former on 2,000 examples. The price is as the paper describes: a
-step examines hundreds of rows on spambase, and dozens on connect-4, where the cache holds no more. At equal KKT gap the
-whole solve takes {ratios} times as long.
+memory. At equal KKT gap {saved} are saved here, the former on 2,000 examples. A step is as expensive as
+the paper describes: it examines hundreds of rows on spambase, and on connect-4 the dozens of rows that the cache holds.
+At equal KKT gap the whole solve takes {ratios} times as long.
 """,
     "figure 6": """
 **Reproduces** in kernel rows: HMG is ahead of both other rules at the paper's C and γ ({own} times their rows)
@@ -535,9 +535,10 @@ The differences are in the seventh digit or later: both stop at the same KKT gap
 **Does not reproduce.** In the paper planning with two or three previous working sets is slightly better than with one,
 with five worse, with ten and twenty much worse. Here more working sets cost iterations significantly on {worse} of {of}
 sets ({within}, for each N); twenty of them save iterations significantly on {less}, and more than a tenth on some
-({saved}). A solve with twenty takes {least} to {most} times the seconds of a solve with one. Here each further working
-set takes constant time and no additional kernel value, because Q₁₂ is read from the two rows of the current working
-set. The paper expects fewer iterations and more time from each further set, so its results get worse only in time.
+({saved}). A solve with twenty working sets takes {least} to {most} times the seconds of a solve with one. Here each
+further working set takes constant time and no additional kernel value, because Q₁₂ is read from the two rows
+of the current working set. The paper expects fewer iterations and more time from each further set, so its results get
+worse only in time.
 """,
     "7.2": """
 The paper calls the differences between SMO and the modified selection without planning "completely ambiguous". Our

@@ -62,7 +62,7 @@ def test_a_table_is_measured_from_end_to_end(peers, monkeypatch, capsys, tmp_pat
     assert "| thyroid" in part.text
     assert "thyroid: hasty ends" in part.text
     assert "First: sound." in part.text
-    assert "the number of turns 1." in part.text
+    assert "the number of measurements per library 1." in part.text
 
 
 def test_a_problem_that_is_stored_is_read_back_bit_for_bit(peers, thyroid, tmp_path):

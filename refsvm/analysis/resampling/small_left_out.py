@@ -159,7 +159,7 @@ def left_out(stack: Stack, backend: SmallBackend, rules: Any, rounding: float) -
         np.zeros((P, m)),
         np.zeros((P, m), dtype=np.int64),
     )
-    # without the only example of its class a machine is constant, and wrong
+    # trained without the only example of a class, a machine is constant, and wrong for it
     positive = problems.v > 0.0
     same = np.where(positive, positive.sum(axis=1)[:, None], (~positive).sum(axis=1)[:, None])
     names[same == 1], values[same == 1] = "kkt", -problems.v[same == 1]
