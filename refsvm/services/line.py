@@ -165,7 +165,7 @@ class Stream:
 
 
 class ProgressLine:
-    """A line that is rewritten when it is due; the first error of any kind ends it.
+    """A line that shows the progress, rewritten when an update is due; the first error of any kind ends the line.
 
     Parameters
     ----------

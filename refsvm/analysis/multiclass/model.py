@@ -124,7 +124,7 @@ class StoredModel(Stamped):
             not columns
             or self.columns is None
             or not (set(self.columns) <= set(names) or all(isinstance(name, str) for name in columns))
-        ):  # numbers as names, unless the model has the same names, only number the columns
+        ):  # if names are numbers that the model lacks, they only count the columns
             return X
         counts = Counter(names)
         for name in self.columns:
