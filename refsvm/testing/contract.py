@@ -233,7 +233,7 @@ def _check_carried(case: Case, state: SolverState, before: SolverState) -> None:
 
 
 def _check_gain(case: Case, state: SolverState, cost: float) -> float:
-    """Check that f has not fallen, a planned step together with the next step; return by how much it fell."""
+    """Check that f has not fallen; return what the next step must make up for, or with momentum the present f."""
     if case.rules.step.uses_momentum:  # f is the sum of the gains
         fallen = cost - state.objective
         rises = fallen <= 1e-12 * (1.0 + abs(cost))

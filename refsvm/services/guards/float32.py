@@ -74,7 +74,7 @@ class Float32Rows(Guard):
         rows.count(old.computed)
         rows.hits += old.hits
         state.rows = rows
-        state.least_curvature = math.inf  # curvatures of float32 values are no evidence about K
+        state.least_curvature = math.inf  # float32 curvatures do not show whether K is indefinite
         state.recompute_gradient()
         return None
 
