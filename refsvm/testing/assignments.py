@@ -171,7 +171,7 @@ def gap_of(G: Any, alpha: Any, lower: Any, upper: Any) -> float:
 
 
 def some_pair(rng: Generator, n: int = 24) -> tuple[Any, ...]:
-    """Return K, G, α, L, U and a pair that gains."""
+    """Return the arguments of `newton_step`: K, G, α, L, U and a pair that gains."""
     while True:
         K, _, _, G, alpha, lower, upper = on_the_way(rng, n)
         i, j = map(int, rng.choice(n, 2, replace=False))
@@ -180,7 +180,7 @@ def some_pair(rng: Generator, n: int = 24) -> tuple[Any, ...]:
 
 
 def twins_pair(rng: Generator) -> tuple[Any, ...]:
-    """Return the same, with two examples that are equal."""
+    """Return the arguments of `newton_step` for a pair of equal examples."""
     K, G, alpha, lower, upper, i, j = some_pair(rng)
     K[j], K[:, j], K[j, j] = K[i], K[i], 1.0
     return K, G, alpha, lower, upper, i, j
@@ -321,19 +321,19 @@ def gains(G: Any, alpha: Any, lower: Any, row: Any, diagonal: Any, i: int) -> np
 
 
 def a_partner(rng: Generator) -> tuple[Any, ...]:
-    """Return G, α, L, a row, the diagonal and i."""
+    """Return the arguments of `partner`: G, α, L, a row of K, its diagonal and i."""
     K, G, alpha, lower, _, i, _ = some_pair(rng)
     return G, alpha, lower, K[i], np.diag(K).copy(), i
 
 
 def a_twin_partner(rng: Generator) -> tuple[Any, ...]:
-    """Return the same, with a partner that equals i."""
+    """Return the arguments of `partner`, with a candidate that equals example i."""
     K, G, alpha, lower, _, i, _ = twins_pair(rng)
     return G, alpha, lower, K[i], np.diag(K).copy(), i
 
 
 def no_partner(rng: Generator) -> tuple[Any, ...]:
-    """Return the same, in half of the cases with the smallest G at i."""
+    """Return the arguments of `partner`; in half of the cases i has the smallest G."""
     G, alpha, lower, row, diagonal, i = a_partner(rng)
     G[i] = G.min() - 1.0 if rng.random() < 0.5 else G[i]
     return G, alpha, lower, row, diagonal, i
@@ -539,7 +539,7 @@ def to_seed(C: float) -> Callable[[Generator], tuple[Any, ...]]:
 
 
 def seed_of(rule: Any) -> Callable[..., np.ndarray]:
-    """Return a function of the same arguments that returns the seed of a rule."""
+    """Return a function that computes the seed of a rule of refsvm from the arguments that a student's seeder gets."""
 
     def seed(K: Any, y: Any, C: float, alpha: Any, r: int) -> np.ndarray:
         problem = problem_of(K, y, C)
@@ -549,7 +549,7 @@ def seed_of(rule: Any) -> Callable[..., np.ndarray]:
 
 
 def is_feasible(answer: Any, K: Any, y: Any, C: float, alpha: Any, r: int) -> None:
-    """Check that the seed is feasible, and no cold start."""
+    """Check that the seed is feasible and near α, so that α = 0 does not pass."""
     seed, (lower, upper) = numbers(answer, y.shape), box_without(y, C, r)
     if (seed < lower).any() or (seed > upper).any() or abs(seed.sum()) > 1e-10 * C * len(y):
         raise Lost(f"the seed leaves the box of the problem without r = {r}, or its sum is not 0.")

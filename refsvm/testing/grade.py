@@ -249,9 +249,12 @@ def examine(point: Point, cells: list[str], rng: np.random.Generator) -> tuple[s
     """Return why a point is lost, or an empty text; and what the answers printed."""
     process, reason = StudentProcess(cells, point.function, point.seconds), ""
     try:
-        point.run(process.call, rng)
+        with np.errstate(all="ignore"):  # an answer may hold huge numbers
+            point.run(process.call, rng)
     except Lost as why:
         reason = str(why)
+    except Exception as error:  # noqa: BLE001  one answer must not end the grading of all others
+        reason = f"the answer could not be examined ({type(error).__name__}: {error})."
     finally:
         process.close()
     return reason, process.printed

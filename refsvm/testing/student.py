@@ -34,7 +34,7 @@ def refuse(event, arguments):
     elif event == "object.__setattr__" and arguments[1] != "__code__":
         pass
     elif event not in {
-        "builtins.id", "code.__new__", "compile", "exec", "function.__new__", "marshal.loads", "object.__getattr__",
+        "builtins.id", "compile", "exec", "function.__new__", "object.__getattr__",
         "sys._getframe", "sys._getframemodulename", "time.sleep",
     }:
         raise PermissionError(f"answers may not use {event}")
