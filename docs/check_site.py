@@ -6,7 +6,8 @@ without fading at its edge.
 Needs ``pip install playwright`` and a Chromium.
 ``--only 12_ glossary`` checks the pages whose path contains one of these, ``--chapters`` leaves the pages of the
 modules out, ``--part 2/3`` checks every third page from the second on, ``--jobs`` says in how many browsers at once,
-and ``--shots FOLDER`` keeps a picture of every page. Pages of modules hold no script of their own, and are loaded once
+and ``--shots FOLDER`` keeps a picture of every page. Slides have their size and no theme, and are left out: kit.py
+names what sticks out of a slide. Pages of modules hold no script of their own, and are loaded once
 for both widths.
 """
 
@@ -126,7 +127,7 @@ def main() -> int:
     options = parser.parse_args()
 
     site = options.site.resolve()
-    left_out = ("_static", *OF_MODULES) if options.chapters else ("_static",)
+    left_out = ("_static", "slides", *(OF_MODULES if options.chapters else ()))
     names = {str(file.relative_to(site).with_suffix("")): file for file in sorted(site.rglob("*.html"))}
     names = {name: file for name, file in names.items() if not is_old(file)}
     pages = [

@@ -58,6 +58,16 @@ OPTIONS = (
 SIDES = {"l": r"\left", "r": r"\right"}
 """How bars get their height from what stands between them."""
 
+STICKS_OUT = """() => [...document.querySelectorAll(".pdf-page")].flatMap((page, k) => {
+  const box = page.getBoundingClientRect();
+  const out = [...page.querySelectorAll("math, p, li, pre, table, img")].filter((each) => {
+    const its = each.getBoundingClientRect();
+    return its.right > box.right - 24 || its.bottom > box.bottom;
+  });
+  return out.slice(0, 1).map((each) => [k + 1, each.textContent.trim().slice(0, 40)]);
+})"""
+"""What sticks out of a slide, at most one thing a slide."""
+
 KINDS = {"stepper": Stepper, "path-stepper": PathStepper, "line-stepper": LineStepper}
 PAGE = """\
 <!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
@@ -208,7 +218,11 @@ def printed(chapter: Chapter, part: str, run: str) -> str:
     """Return what a block of code printed, the first block whose output contains a part."""
     outputs = re.findall(r"(?m)^ \.\. code-block:: none\n\n((?:    .*\n|\s*\n)+)", run)
     found = [re.sub(r"(?m)^    ", "", each).strip("\n").rstrip() for each in outputs if part in each]
-    return fenced(found[0] if found else f"(what the chapter prints: {part})")
+    if outputs and not found:
+        raise ExtensionError(
+            f"The slides of {chapter.stem} show what the chapter prints with {part!r}: nothing."
+        )
+    return fenced(found[0] if found else f"(what the chapter prints: {part})")  # where no chapter was run
 
 
 def code(chapter: Chapter, name: str, run: str) -> str:
@@ -320,6 +334,8 @@ def print_slides(folder: Path, names: list[str]) -> None:
             slides_in_all = file.read_text(encoding="utf-8").count("<section")
             page.wait_for_function(f"document.querySelectorAll('.pdf-page').length >= {slides_in_all}")
             page.wait_for_load_state("networkidle")  # all figures are there
+            for number, words in page.evaluate(STICKS_OUT):
+                print(f"{name}, slide {number}: {words!r} sticks out")
             page.pdf(path=folder / f"{name}.pdf", prefer_css_page_size=True, print_background=True)
         browser.close()
 
