@@ -262,7 +262,7 @@ for C in (1.0, 30.0, 300.0):
 # Steps and rows
 # --------------
 #
-# A kernel row costs far more than the remainder of a step (:doc:`chapter 8 <08_rows_cache_shrinking>`). If memory holds
+# A kernel row costs more than the remainder of a step (:doc:`chapter 8 <08_rows_cache_shrinking>`). If memory holds
 # the whole matrix, each row is computed only once. Otherwise rows are dropped and computed again. In the next table
 # memory holds a twentieth of the rows of three problems:
 

@@ -206,44 +206,10 @@ plt.show()
 # categories, gaps, mixed scales      trees                               they need no common scale
 # ==================================  ==================================  ===========================================
 #
-# The next table compares the kernel machine with logistic regression, whose boundary is straight, and a forest of a
-# hundred trees. The errors come from five folds.
-
-# fold: Errors of three methods on four data sets
-from types import SimpleNamespace
-
-from sklearn.ensemble import RandomForestClassifier
-from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import StratifiedKFold, cross_val_score
-
-from refsvm import SVC
-
-rng = np.random.default_rng(0)
-twenty = rng.normal(size=(500, 20))  # two of the twenty features decide, by thresholds
-corner = SimpleNamespace(X=twenty, y=np.where((twenty[:, 0] > 0) & (twenty[:, 1] > 0), 1, -1))
-print(f"{'':12s}{'kernel machine':>16s}{'logistic':>10s}{'forest':>8s}")
-folds = StratifiedKFold(5, shuffle=True, random_state=0)
-for name, sample, gamma, C in (
-    ("heart", heart, 0.005, 1.0),
-    ("tic_tac_toe", toe, 0.02, 200.0),
-    ("banana", make_banana(1000, rng=0), 0.5, 1.0),
-    ("two of 20", corner, 0.05, 1.0),
-):
-    rivals = (
-        SVC(gamma=gamma, C=C),
-        LogisticRegression(max_iter=1000),
-        RandomForestClassifier(100, random_state=0),
-    )
-    wrong = [1 - cross_val_score(rival, sample.X, sample.y, cv=folds).mean() for rival in rivals]
-    print(f"{name:12s}{wrong[0]:16.1%}{wrong[1]:10.1%}{wrong[2]:8.1%}")
-
-# %%
-# On the last set two of twenty features decide, by thresholds. The forest finds these two, whereas the Gaussian kernel
-# weighs all features alike. On the banana every straight boundary makes many errors.
-#
-# When do other methods win in time? The next table shows seconds and errors on new points of a kernel machine, a line
-# (scikit-learn's ``LinearSVC``), random features with such a line (explained below), and gradient boosting. The last
-# lines add features of noise. No method is tuned:
+# When do other methods win? The next table shows seconds and errors on new points of a kernel machine, a line
+# (scikit-learn's ``LinearSVC``), random features with such a line (explained below), and gradient boosting. On the
+# banana every straight boundary makes many errors. The last lines of the table add features of noise, which boosting
+# hardly notices, whereas the Gaussian kernel weighs all features alike. No method is tuned:
 #
 # .. rivals::
 #

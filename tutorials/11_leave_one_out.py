@@ -341,8 +341,9 @@ print("the seed of the package:", np.allclose(own, AVG().seed(full, problem.with
 #
 # .. worth:: 11
 #
-#    The proofs lose their worth with a large :math:`C`: they leave most support vectors open. The seed loses if the
-#    weight of an example is large, because it then starts far from the optimum.
+#    The proofs gain little if most examples are support vectors: on every set but ionosphere they leave most support
+#    vectors open. The seed gains little if the weight of an example is large, because it then starts far from the
+#    optimum.
 #
 # .. admonition:: Known elsewhere as
 #

@@ -190,8 +190,8 @@ print(f"{events} events; distance from a solution of the new problem: {np.abs(ow
 print("the seed of the package:", np.allclose(own, package))
 
 # %%
-# With finite ``margin`` and ``budget``, its defaults, ``ATO`` watches only examples with :math:`G` near :math:`b`, and
-# abandons a walk that costs more than it saves.
+# With finite ``margin`` and ``budget``, its defaults, ``ATO`` watches only examples whose :math:`G` may reach :math:`b`
+# at the speeds of the start, and abandons a walk that would cost more than the steps that it saves.
 #
 # Any line
 # --------
@@ -263,7 +263,7 @@ print("one more", np.allclose(more @ A, np.eye(7)), "one less", np.allclose(less
 #
 # .. worth:: 14
 #
-#    The walk loses if a single :math:`C` is needed, because every event costs a linear system.
+#    The walk loses if a single :math:`C` is needed.
 #
 # .. admonition:: Known elsewhere as
 #

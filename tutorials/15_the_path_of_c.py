@@ -308,8 +308,8 @@ print(f"same function at C/2: {np.abs(change).max():.0e}")
 #
 # .. worth:: 15
 #
-#    Paths lose in time against a grid, because each corner costs a linear system and most corners change no
-#    prediction. They pay if the exact curve is needed.
+#    Paths lose in time against a grid, because they stop at every corner, and most corners change no prediction. They
+#    pay if the exact curve is needed.
 #
 # .. admonition:: Known elsewhere as
 #
