@@ -110,23 +110,23 @@ def printed(runs: list[dict[str, Any]]) -> str:
 
 def verdict(runs: list[dict[str, Any]]) -> str:
     """Return two sentences: from which n on a rival is faster on both sets, and at which d it errs less."""
+    plain = [(n, runs_of(runs, name, n, d)) for name, n, d in problems() if d in (2, 21)]
     from_n = []
     for each in NAMES[1:]:
-        slower = [
-            n
-            for name, n, d in problems()
-            for of in [runs_of(runs, name, n, d)]
-            if d in (2, 21) and of[each]["seconds"] >= of[NAMES[0]]["seconds"]
-        ]
+        slower = [n for n, of in plain if of[each]["seconds"] >= of[NAMES[0]]["seconds"]]
         left = [n for n in SIZES if n > max(slower, default=0)]
         from_n.append(f"*{each}* {f'from {left[0]:,} examples on' if left else 'at no size'}")
-    wide = [(d, runs_of(runs, "waveform", WIDE, d)) for d in DIMENSIONS]
-    less = [(d, each) for d, of in wide for each in NAMES[1:] if of[each]["error"] < of[NAMES[0]]["error"]]
-    of_d = "; ".join(f"*{each}* with {d:,}" for d, each in less)
-    return (
-        f"Faster than the kernel machine on both sets: {', '.join(from_n)}. "
-        f"With smaller error than the kernel machine, by the number of features: {of_d}."
-    )
+    less: dict[str, list[str]] = {}
+    for d in DIMENSIONS:
+        of = runs_of(runs, "waveform", WIDE, d)
+        for each in NAMES[1:]:
+            if of[each]["error"] < of[NAMES[0]]["error"]:
+                less.setdefault(each, []).append(f"{d:,}")
+    wide = [
+        f"With {' and '.join(ds)} features, *{each}* has a smaller error than it."
+        for each, ds in less.items()
+    ]
+    return " ".join([f"On both sets these are faster than the kernel machine: {', '.join(from_n)}.", *wide])
 
 
 def draw(runs: list[dict[str, Any]]) -> None:

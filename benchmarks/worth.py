@@ -5,7 +5,8 @@
     python benchmarks/worth.py --print        # print the boxes from the stored runs
 
 `docs/_ext/closing.py` includes the printed boxes in the chapters. Seconds are processor time on one core, the least of
-several turns. Steps and kernel rows are the same on every machine; `tests/docs/test_closing.py` computes some again.
+several turns. Steps and kernel rows are the same on every machine if no path is followed; `tests/docs/test_closing.py`
+computes some again.
 """
 
 from __future__ import annotations

@@ -385,8 +385,8 @@ for name, sample, gamma, C in (
 # %%
 # .. worth:: 8
 #
-#    A small store loses if rows do not return before they are dropped, as on ionosphere. Shrinking gains little on
-#    sets of this size: it computes rows that no step needs.
+#    A small store loses time if it drops rows before they are needed again, as on ionosphere. Shrinking gains little
+#    on sets of this size: it computes rows that no step needs.
 #
 # .. admonition:: Known elsewhere as
 #

@@ -273,8 +273,8 @@ plt.show()
 # %%
 # .. worth:: 9
 #
-#    A smaller tolerance costs most where the free variables settle slowly. Polishing is in vain if many variables
-#    are free, or if they are not yet the final ones.
+#    A smaller tolerance costs most where the free variables settle slowly. Polishing changes nothing if many
+#    variables are free, or if the set of free variables is not yet final.
 #
 # .. admonition:: Known elsewhere as
 #

@@ -388,7 +388,7 @@ plt.show()
 # .. worth:: 10
 #
 #    Both rules lose where consecutive directions hardly disturb each other. Then they take about as many steps as
-#    Newton steps, and each step costs more.
+#    the Newton rule, and each of their steps costs more.
 #
 # .. admonition:: Known elsewhere as
 #

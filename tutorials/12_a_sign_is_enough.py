@@ -280,8 +280,8 @@ for stop in (KKTGap(), LOODualityGap(), BallRule()):
 # %%
 # .. worth:: 12
 #
-#    The bound H loses in time although it saves steps, because raising it costs more than the steps that it saves.
-#    Both proofs fail if the decision value is nearly zero. Then the round runs to its end.
+#    The bound H saves steps and loses time: raising H costs more than the steps that it saves. Both proofs fail if
+#    the decision value is nearly zero. Then the round runs to its end.
 #
 # .. admonition:: Known elsewhere as
 #

@@ -263,7 +263,7 @@ print("one more", np.allclose(more @ A, np.eye(7)), "one less", np.allclose(less
 #
 # .. worth:: 14
 #
-#    The walk loses if a single :math:`C` is needed.
+#    The walk loses if only one :math:`C` is needed.
 #
 # .. admonition:: Known elsewhere as
 #

@@ -45,9 +45,9 @@ def test_a_chapter_without_runs_ends_the_build():
         script.printed(10, [])
 
 
-@pytest.mark.parametrize("number", [each for each in script.BOXES if each != 17] if CHAPTERS else [])
+@pytest.mark.parametrize("number", [7, 8, 9, 10, 11, 12, 16])
 def test_counts_are_those_of_a_new_run(number):
-    """On heart; chapter 17 reads its rule from the chapter, and its readable loops take seconds."""
+    """On heart; the boxes of 13, 14, 15 and 18 solve systems by LAPACK, and the readable loops of 17 take seconds."""
     pytest.importorskip("numba")
     stored = {(run["chapter"], run["set"], run["way"]): run for run in script.stored_runs()}
     instance = script.SETS[-1].instance()
