@@ -120,7 +120,7 @@ print(f"f = {by_hand.objective:.6f}, F = {by_hand.primal_objective:.6f}")
 # alt: The optimum is drawn over u for each of the three points. The curve of point 0 is flat, and bends upwards where u
 #     is 1. The equal curves of points 1 and 3 rise, and touch their dotted line of slope one half where u is 0.
 figure, axes = plt.subplots(figsize=(6.4, 3.0))
-asked = np.linspace(-0.9, 1.6, 51)
+asked = np.linspace(-0.6, 1.6, 45)
 for i, (colour, look) in enumerate(((INK, "-"), (NEGATIVE, "-"), (POSITIVE, "--"))):
     optima = []
     for u in asked:

@@ -140,7 +140,7 @@ for C in (1.5, 5.0, 20.0):
 # The figure shows the path of a real set, the 270 patients of heart, as shares of the box:
 
 # fold: The code of this figure
-# alt: The shares of the weights of 270 patients in C are drawn over C on a logarithmic axis. For a small C nearly all
+# alt: The shares of the weights of 270 patients in C are drawn over C on a logarithmic axis. For a small C most
 #     shares are one. As C grows, most lines fall to zero, some stay at one, and many lie between.
 patients = regularization_path(heart.X, heart.y, kernel=RBF(0.005), C_min=0.01, C_max=100.0)
 shares = np.array([np.abs(patients.alpha(C)) / C for C in patients.C])
