@@ -98,11 +98,11 @@ print("the widest street:", round(2.0 / float(np.linalg.norm(machine.coef_[0])),
 # widest street forgives the largest error of position at every point. The widest street also forgives errors of the
 # line: a line that is turned a little still separates the points.
 #
-# Two theorems support wide streets. The first is about the perceptron, a classifier that corrects itself after every
-# example that it gets wrong. A perceptron makes at most :math:`(R/\rho)^2` corrections, where :math:`\rho` is the
-# geometric margin and :math:`R` the length of the longest example (A. Novikoff, 1962, for lines through the origin).
-# The second is about leaving each example out once. Only an example on a margin can then be predicted wrongly, because
-# no other example changes the street (:doc:`chapter 11 <11_leave_one_out>`).
+# A theorem about the perceptron supports wide streets. A perceptron is a classifier that corrects itself after every
+# example that it gets wrong. It makes at most :math:`(R/\rho)^2` corrections, where :math:`\rho` is the geometric
+# margin and :math:`R` the length of the longest example (A. Novikoff, 1962, for lines through the origin). A second
+# theorem favours few examples on the margins. If each example is left out once, only an example on a margin can be
+# predicted wrongly, because no other example changes the street (:doc:`chapter 11 <11_leave_one_out>`).
 #
 # Turn the line, and shift it. The left picture shows the street around the line that holds no point. The curve in the
 # right picture shows how wide a street of each direction can be. The top of the curve belongs to the widest street of
@@ -320,7 +320,7 @@ events = {
         (2008, "LIBLINEAR (9)"),
     ),
     "training": (
-        (1997, "chunks (3)"), (1998, "pairs: SMO (3)"), (1999, "shrinking (8)"), (2001, "most violating pair (3)"),
+        (1997, "larger sets (3)"), (1998, "pairs: SMO (3)"), (1999, "shrinking (8)"), (2001, "most violating pair (3)"),
         (2002, "it converges (9)"), (2005, "second order (7)"), (2006, "maximum gain (7)"),
         (2008, "planned steps (10)"), (2018, "graphics processors"), (2021, "conjugate steps (10)"),
     ),
@@ -359,7 +359,7 @@ plt.show()
 #
 # 1. ``widest_street`` takes any points and labels.
 # 2. Compute the slacks and the :math:`F` of a machine with :math:`w=0` and :math:`b=0`.
-# 3. Count the unknowns of the problem with slacks, and think of the linear systems that each iteration solves.
+# 3. Count the unknowns of the problem with slacks, and think of the matrix that SLSQP factorises.
 #
 # .. endfold::
 #
@@ -375,8 +375,7 @@ for C in (0.03, 0.3, 30.0):
 # 1. A point off its margin has :math:`y_ih(x_i)>1`, so its constraint is not active near the solution. A minimum of a
 #    convex function stays the minimum if inactive constraints are dropped.
 # 2. :math:`w=0` and :math:`b=0` give every point the slack 1, so :math:`F=Cn`. The minimum is no larger.
-# 3. In each iteration a general optimiser solves a linear system in all its variables, and each example has a slack.
-#    Ten thousand examples make a matrix of more than :math:`10^8` numbers. :doc:`The next chapter <02_prices>` begins
-#    the way out.
+# 3. In each iteration SLSQP factorises a matrix of all variables, and each example has a slack. Ten thousand examples
+#    make a matrix of more than :math:`10^8` numbers. :doc:`The next chapter <02_prices>` begins the way out.
 #
 # .. endfold::

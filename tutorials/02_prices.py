@@ -137,8 +137,10 @@ plt.show()
 # %%
 # The dual can also be drawn. Without slack the prices of each class have the same sum :math:`s`. The prices divided by
 # :math:`s` are the weights of a mixture of the examples of the class. The mixture is a point of the *convex hull* of
-# the class, and :math:`w` is :math:`s` times the difference of the two mixtures. The prices of the optimum belong to
-# the two nearest points of the hulls: the widest street is at a right angle to the line that joins these points.
+# the class, and :math:`w` is :math:`s` times the difference of the two mixtures. For mixtures :math:`m_+` and
+# :math:`m_-` the dual objective is :math:`2s-\tfrac12s^2\lVert m_+-m_-\rVert^2`. Its maximum over :math:`s` is
+# :math:`2/\lVert m_+-m_-\rVert^2`, which is largest for the two nearest points of the hulls. So the widest street is at
+# a right angle to the line that joins these points.
 
 # fold: The code of this figure
 # alt: Each of two clouds of points is surrounded by the polygon of its convex hull. A line joins the two nearest points
@@ -328,10 +330,10 @@ plt.show()
 # %%
 # Which functions are kernels? A function is a kernel if :math:`k(x,x')=\varphi(x)\cdot\varphi(x')` for some
 # :math:`\varphi`. Such a :math:`\varphi` exists exactly if all matrices :math:`K` of the function are *positive
-# semi-definite*: :math:`d^\top Kd\ge0` for every :math:`d`. (This is *Mercer's condition*, of 1909.) If :math:`\varphi`
-# exists, the condition holds because :math:`d^\top Kd=\lVert\sum_i d_i\varphi(x_i)\rVert^2`. Conversely, a positive
-# semi-definite matrix of :math:`n` points has eigenvalues :math:`\lambda_t\ge0` and orthonormal eigenvectors
-# :math:`u_t`, so
+# semi-definite*: :math:`d^\top Kd\ge0` for every :math:`d`. (It is often called *Mercer's condition*, but J. Mercer's
+# theorem of 1909 is about integrals of continuous kernels.) If :math:`\varphi` exists, the condition holds because
+# :math:`d^\top Kd=\lVert\sum_i d_i\varphi(x_i)\rVert^2`. Conversely, a positive semi-definite matrix of :math:`n`
+# points has eigenvalues :math:`\lambda_t\ge0` and orthonormal eigenvectors :math:`u_t`, so
 #
 # .. math::
 #
@@ -339,10 +341,10 @@ plt.show()
 #    \varphi(x_i)=\bigl(\sqrt{\lambda_1}\,u_{1i},\ \dots,\ \sqrt{\lambda_n}\,u_{ni}\bigr) .
 #
 # (A map for all points at once takes :math:`x` to the function :math:`k(x,\cdot)`, with the inner product
-# :math:`k(x,\cdot)\cdot k(x',\cdot)=k(x,x')`; N. Aronszajn, 1950.) However many coordinates :math:`\varphi` has, the
-# best :math:`w` is a combination of the examples, :math:`w=\sum_i\alpha_i\varphi(x_i)`. This is the *representer
-# theorem* of G. Kimeldorf and G. Wahba (1971). The reason is short: a part of :math:`w` at a right angle to all
-# :math:`\varphi(x_i)` changes no :math:`h(x_i)`, and makes :math:`w` longer.
+# :math:`k(x,\cdot)\cdot k(x',\cdot)=k(x,x')`; E. H. Moore, and N. Aronszajn, 1950.) However many coordinates
+# :math:`\varphi` has, the best :math:`w` is a combination of the examples, :math:`w=\sum_i\alpha_i\varphi(x_i)`. This
+# is the *representer theorem* of G. Kimeldorf and G. Wahba (1971). The reason is short: a part of :math:`w` at a right
+# angle to all :math:`\varphi(x_i)` changes no :math:`h(x_i)`, and makes :math:`w` longer.
 #
 # The most used kernel is :math:`k(x,x')=e^{-\gamma\lVert x-x'\rVert^2}`, the Gaussian kernel ``RBF``.
 #

@@ -26,8 +26,8 @@ problem = DualProblem.classification(X, y, kernel=RBF(gamma=0.5), C=2.0)
 # One variable cannot move
 # ------------------------
 #
-# The sum is fixed: :math:`\sum_i\alpha_i=0`. If one variable rises by :math:`\mu`, another variable has to fall by
-# :math:`\mu`. The simplest move is
+# The sum is fixed: :math:`\sum_i\alpha_i=0`. If a variable rises by :math:`\mu`, the other variables together have to
+# fall by :math:`\mu`. The simplest move is
 #
 # .. math:: \alpha_i \leftarrow \alpha_i+\mu, \qquad \alpha_j \leftarrow \alpha_j-\mu,
 #

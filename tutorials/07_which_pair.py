@@ -133,7 +133,13 @@ print("previous working set", state.working_sets[0])
 #
 # ``SecondOrder`` keeps the :math:`i` of that corner and searches its row of the map for the largest
 # :math:`\tfrac12\ell^2/q`. The search needs only one kernel row, which the step needs anyway. The gain
-# :math:`\tfrac12\ell^2/q` is exact if the box does not cut the step.
+# :math:`\tfrac12\ell^2/q` is exact if the box does not cut the step. The most violating :math:`j`, with
+# :math:`\ell=\psi`, also takes part in the search. Let :math:`D^2` be the largest curvature of a pair. Then the chosen
+# pair has
+#
+# .. math:: \tfrac12\,\ell^2/q \;\ge\; \tfrac12\,\psi^2/D^2 .
+#
+# With this bound :doc:`chapter 9 <09_does_it_end>` proves that the loop ends.
 
 
 def second_order(K, G, alpha, lower, upper):
@@ -155,6 +161,7 @@ for C in (0.1, 1.0, 10.0):
         q, space = curvature[i], np.minimum(each.upper[i] - s.alpha[i], s.alpha - each.lower)
         exact = exact_gain(s.gradient[i] - s.gradient, q, space)
         ratios.append(exact[j] / exact.max())
+        assert (s.gradient[i] - s.gradient[j]) ** 2 / q[j] >= s.gap**2 / curvature.max() - 1e-9
     other, share = np.mean(np.array(ratios) < 1.0), np.mean(ratios)
     print(f"C = {C:4g}: in {other:.0%} of the steps; the chosen j has {share:.0%} of the best gain")
 
@@ -262,9 +269,8 @@ for C in (1.0, 30.0, 300.0):
 # Steps and rows
 # --------------
 #
-# A kernel row costs more than the remainder of a step (:doc:`chapter 8 <08_rows_cache_shrinking>`). If memory holds
-# the whole matrix, each row is computed only once. Otherwise rows are dropped and computed again. In the next table
-# memory holds a twentieth of the rows of three problems:
+# How many kernel rows does a solve compute? If memory holds the whole matrix, each row is computed only once. Otherwise
+# rows are dropped and computed again. In the next table memory holds a twentieth of the rows of three problems:
 
 problems = {
     "banana": (make_banana(400, rng=0), 100.0, 0.25),
@@ -296,9 +302,10 @@ for name, (sample, C, gamma) in problems.items():
 
 # %%
 # On tic-tac-toe the hybrid takes more steps than second-order selection but computes fewer rows. On ionosphere the
-# hybrid needs more steps and more rows. The kernel of ionosphere is narrow: it is nearly zero between any two different
-# examples. A step all but settles its two variables, and moving one of them again gains little. The paper warns against
-# reselecting with a narrow kernel, and with a kernel so wide that most variables end at a bound (§4.3).
+# hybrid needs more steps and more rows. The kernel of ionosphere is narrow: the median of its values between two
+# examples is nearly zero. So a step changes most other gradients little, and moving one of its variables again gains
+# little. The paper warns against reselecting with a narrow kernel, and with a kernel so wide that most variables end at
+# a bound (§4.3).
 #
 # The figure shows the runs on tic-tac-toe, over steps and over rows. The thin lines show the gap, the thick lines the
 # smallest gap so far:
@@ -385,8 +392,9 @@ print("maximum gain:", maximum_gain(*there, [2, 0]), " the hybrid:", hybrid_maxi
 # pair with this variable gains (Lemma 8). The authors checked 2,834,352 cases by computer, and the tests of this
 # package repeat the check. A short argument also proves it. Let variable :math:`r` be free and suppose no pair with
 # :math:`r` gains. Then :math:`G_t\le G_r` for every :math:`t` that may rise and :math:`G_t\ge G_r` for every :math:`t`
-# that may fall, so :math:`\psi\le0`. Therefore the exception in corners is enough to make the rule converge (Theorem
-# 1).
+# that may fall, so :math:`\psi\le0`. So the hybrid, with its exception in corners, never stalls before the optimum.
+# This does not yet prove that it converges, because its gains might shrink to nothing. Theorem 1 of T. Glasmachers and
+# C. Igel (2006) proves convergence.
 #
 # Corners are not rare, because with a small :math:`C` most variables end at a bound. The next lines count how often
 # each rule gets stuck on the banana with :math:`C=0.1`, in ten orders of the examples:
@@ -413,9 +421,8 @@ for name, solutions in ended.items():
 #
 # .. worth:: 7
 #
-#    The hybrid loses in time where a kernel row is cheap: with few examples of few features, its search in two rows
-#    costs more than the rows that it saves. With a narrow kernel, as on ionosphere, it also takes more steps than
-#    second order.
+#    Against second order the hybrid loses: a kernel row of these sets is cheap, and the search in two rows costs more
+#    than the rows that it saves. With a narrow kernel, as on ionosphere, it also takes more steps.
 #
 # .. admonition:: Known elsewhere as
 #

@@ -3,8 +3,8 @@ r"""
 ==========================
 
 Three ideas make the loop fast: keep the kernel rows that are needed again, compute many rows at once, and leave out
-variables that will not move. The first two ideas change no step. The third, *shrinking*, takes other steps to the same
-optimum. It solves a smaller problem within the problem, with the same loop; you will write it in twenty lines."""
+variables that will not move. A store of rows changes no step. *Shrinking* takes other steps to the same optimum. It
+solves a smaller problem within the problem, with the same loop; you will write it in twenty lines."""
 
 # fold: Imports, the data, and the code of this figure
 # alt: The left panel shows in how many steps each example took part: a few in hundreds, most in a handful or in none.
@@ -326,10 +326,10 @@ plt.show()
 # them until it shrinks again. A restricted problem needs only one check of all variables at its end. With shrinking in
 # place about a fifth of the numbers serve whole gradients; with restricted problems, about a third.
 #
-# Why is a restriction safe? The most violating pair of the whole problem is always in :math:`A`. So no restricted
-# problem begins at its optimum, and :math:`f` rises in every round, as the printed gains show. The stopping rule
-# decides at the end, on all variables with their exact gradient. If a variable was left out wrongly, the next round
-# includes it.
+# Why is a restriction safe? The stopping rule decides on all variables with their exact gradient. If a variable was
+# left out wrongly, the next round includes it: the most violating pair of the whole problem is always in :math:`A`, so
+# every round takes a step, and :math:`f` rises. A rising :math:`f` does not yet imply that the rounds end.
+# :doc:`Chapter 9 <09_does_it_end>` proves that they do.
 #
 # Shrinking in the package
 # ------------------------
@@ -347,11 +347,11 @@ plt.show()
 # to a fixed fraction of the current gap. Later a call solves the problem restricted to the active set, if this pays, or
 # takes a period of steps on all variables.
 #
-# When does a restriction pay? A step on :math:`m` of :math:`n` variables touches :math:`n-m` fewer numbers, and the
-# package expects as many steps as the previous call took (``recent``). The copy costs :math:`m` numbers for each of the
-# ``carried`` stored rows. The inequality at the end of ``_pays`` compares the saving with the copy. ``restricted``
-# copies the columns :math:`A` of stored rows instead of computing them. ``displaced`` makes the problem in
-# :math:`\delta`, with ``G`` as its linear term.
+# When does a restriction pay? Each step on :math:`m` of :math:`n` variables touches :math:`n-m` fewer numbers. The
+# package expects ``recent`` steps, as many as the previous call took. It has to copy :math:`m` numbers of each of the
+# ``carried`` stored rows. ``_pays`` compares the numbers saved with the numbers copied. ``restricted`` copies the
+# columns :math:`A` of the stored rows instead of computing them. ``displaced`` makes the problem in :math:`\delta`,
+# with ``G`` as its linear term.
 #
 # .. shipped:: core/solver/active_sets.py
 #    :object: block

@@ -70,6 +70,18 @@ plt.show()
 # proved it for second-order selection, Glasmachers and Igel (2006) for the hybrid, and Glasmachers (2008) for planned
 # steps.)
 #
+# *Second-order selection* has :math:`\ell^2/q\ge\psi^2/D^2` (:doc:`chapter 7 <07_which_pair>`), so the bound on free
+# steps holds. Let :math:`d^2` be the smallest curvature (the code raises curvatures to at least :math:`10^{-12}`), and
+# :math:`\sigma=d/D`. Then :math:`\ell\ge\sigma\psi`, and :math:`\sigma\varepsilon` replaces :math:`\varepsilon` in the
+# other bounds. The variable that rises is again the largest in :math:`I_\text{up}`, so the list holds.
+#
+# *The rounds of* :doc:`chapter 8 <08_rows_cache_shrinking>` end for the same reason, if restricted problems take such
+# steps. All these steps have :math:`\psi>\varepsilon` in the restricted problem, so the bounds hold for the steps of
+# all rounds together. When a round begins, :math:`G_i\ge\min_{I_\text{down}}G` for every variable of :math:`A`, and
+# :math:`G_i\le\min_{I_\text{down}}G` for every left-out variable that may rise. After :math:`T` a variable that rises
+# lies above its partner in :math:`A`, so it also lies above these left-out variables. It is the largest in
+# :math:`I_\text{up}`, and the list holds.
+#
 # A bound is not a forecast:
 
 free, way, last = 0, 0.0, 0.0
@@ -86,11 +98,12 @@ print(
 # How fast, in the end?
 # ---------------------
 #
-# The bound on free steps grows like :math:`1/\varepsilon^2`. Near the optimum the loop is far faster if the optimum is
-# *nondegenerate*, that is, if no variable at a bound has :math:`G_i=b`. Then the set of free variables no longer
-# changes after some step. As a function of the free variables :math:`f` is quadratic, and each round of steps reduces
-# the distance from the maximum by a factor. On a logarithmic axis this makes a straight line, like the ends of the
-# curves at the head of the chapter. When does the set of free variables change for the last time?
+# The bound on free steps grows like :math:`1/\varepsilon^2`. Near the optimum the loop is far faster if :math:`K` is
+# positive definite and the optimum is *nondegenerate*, that is, if no variable at a bound has :math:`G_i=b`. P.-H.
+# Chen, R.-E. Fan and C.-J. Lin (2006) proved that the variables that end at a bound stay there from some step on, and
+# that each later step reduces :math:`f^*-f` at least by a fixed factor. On a logarithmic axis a fixed factor makes a
+# straight line, like the ends of the curves at the head of the chapter. When does the set of free variables change for
+# the last time?
 
 toe = load("tic_tac_toe")
 for name, each in (
@@ -109,7 +122,7 @@ for name, each in (
     print(f"{'':19s}  {(at_bound & on_margin).sum()} variables at a bound have G = b at the optimum")
 
 # %%
-# The last change may be late. The argument promises nothing for the second optimum, which is degenerate.
+# The last change may be late. The theorem promises nothing for the second optimum, which is degenerate.
 #
 # Convergence is slow (the factor is close to one) if many free variables have nearly parallel rows in :math:`K`. A
 # large :math:`C` has this effect: few examples stay bounded, and many neighbouring examples share the same stretch of
@@ -125,7 +138,8 @@ for name, each in (
 # -------------
 #
 # * Each example that moves at least once needs its kernel row: :math:`nd` multiplications. All support vectors have
-#   moved, so training costs at least :math:`\#\text{SV}\cdot n\cdot d`.
+#   moved, so a loop that computes whole rows takes at least :math:`\#\text{SV}\cdot n\cdot d`. (Symmetry could save
+#   half of the values between two support vectors.)
 # * Each step takes a few passes over :math:`n` numbers.
 # * A prediction takes :math:`\#\text{SV}\cdot d` multiplications and :math:`\#\text{SV}` exponentials, because
 #   :math:`h(x)=\sum_i\alpha_ik(x_i,x)+b` has a term for each support vector. With a linear kernel it takes only
@@ -134,11 +148,11 @@ for name, each in (
 #   move. Without a store the loop holds the data, two rows, :math:`\alpha`, :math:`G` and the box.
 #
 # If the share of support vectors stays the same while :math:`n` grows, the rows alone cost a multiple of :math:`n^2d`.
-# If the classes overlap, the share does not vanish. Every example that the best classifier gets wrong becomes a bounded
-# support vector, and the sum constraint gives examples of the other class as much weight. I. Steinwart (2003) proved
-# that the share tends to *twice* the error of the best classifier. His theorem requires a kernel that can approximate
-# every continuous function, as the Gaussian kernel does on a bounded set, and a :math:`C` that grows with :math:`n`,
-# but not too fast. For a fixed :math:`C`, as below, the theorem says nothing.
+# If the classes overlap, the share does not vanish: every training error is a bounded support vector, and the sum
+# constraint gives examples of the other class as much weight. This suggests a share of twice the error, and I.
+# Steinwart (2003) proved that the share tends to *twice* the error of the best classifier. His theorem requires a
+# kernel that can approximate every continuous function, as the Gaussian kernel does on a bounded set, and a :math:`C`
+# that grows with :math:`n`, but not too fast. For a fixed :math:`C`, as below, the theorem says nothing.
 #
 # The table shows the measured shares of support vectors and of training errors, the multiplications of a prediction,
 # and the memory of the rows and of all of :math:`K`. If a quantity grows like a power :math:`n^p`, the table shows the
@@ -327,9 +341,10 @@ print(f"5. from D = {enough} on")
 #    :math:`\mu\ell-\tfrac12\mu\,(q\mu)\ge\tfrac12\mu\ell`.
 # 2. With half the price each, two copies count as one example, so the street and :math:`f^*` stay the same. The weight
 #    may be split among the copies in many ways.
-# 3. Every step of the proof needs it: with :math:`\varepsilon=0` the gains of free steps have no lower bound, and the
-#    loop may reach the optimum only in the limit.
-# 4. Every support vector has moved, so its row was computed: a third of :math:`n` rows of :math:`n` values.
+# 3. Only the bound :math:`\tfrac12\mu\ell` does not need it. With :math:`\varepsilon=0` the gains of free steps have no
+#    lower bound, and the loop may reach the optimum only in the limit.
+# 4. Every support vector has moved, so its row was computed: a third of :math:`n` rows of :math:`n` values. Symmetry
+#    could save half of the values between two support vectors.
 # 5. A step on features is cheaper if the examples outnumber the features. On heart this is already so, because its
 #    kernel is wide and smooth.
 #

@@ -104,21 +104,23 @@ for tol in (1.0, 1e-3):
 # of the other free support vectors have space for the weight :math:`a` of :math:`r`: :math:`\sum_j(U_j-\alpha_j)>a`.
 # Let :math:`w_r` belong to the machine without :math:`r`.
 #
-# 1. *The model moves little.* On removing :math:`r`, hand its weight :math:`a` to free support vectors. The slope of
-#    that exchange is :math:`-\xi_r` and its curvature at most :math:`2R^2`, so :math:`f` drops by at most
-#    :math:`a\,\xi_r+R^2a^2`; the optimum :math:`f_r^*` of the problem without :math:`r` can therefore be lower than
-#    :math:`f^*` by no more than this. Conversely, :math:`f` is concave with Hessian :math:`-K` and its gradient at the
-#    optimum allows no ascent, so :math:`f_r^*\le f^*-a\,\xi_r-\tfrac12\lVert w-w_r\rVert^2`. Comparing the two bounds
-#    gives :math:`\lVert w-w_r\rVert\le\sqrt2\,Ra`. The figure below shows both bounds.
+# 1. *The model moves little.* Hand the weight :math:`a` of :math:`r` to free support vectors. Along this way :math:`f`
+#    has the slope :math:`-\xi_r` and a curvature of at most :math:`2R^2`. So without :math:`r` the optimum is
+#    :math:`f_r^*\ge f^*-a\,\xi_r-R^2a^2`. Now go from :math:`w` to :math:`w_r`. Taking the weight from :math:`r` costs
+#    :math:`a\,\xi_r` to first order, and at an optimum no other change gains to first order. The second-order term of
+#    :math:`f` is :math:`-\tfrac12\lVert w-w_r\rVert^2`. So :math:`f_r^*\le f^*-a\,\xi_r-\tfrac12\lVert w-w_r\rVert^2`,
+#    and both bounds give :math:`\lVert w-w_r\rVert\le\sqrt2\,Ra`. The figure below shows both bounds.
 # 2. *So no difference of decision values grows much.* Let :math:`c_i=w_r\cdot(\varphi(x_i)-\varphi(x_r))`. Then
 #    :math:`c_i\le h(x_i)-h(x_r)+2R^2a`, which is less than :math:`h(x_i)`, because :math:`2R^2a<1-\xi_r\le h(x_r)`.
 # 3. *So the sign stays.* The new :math:`h_r(x_r)` is the number :math:`\zeta` that minimises
 #
 #    .. math:: \sum_{i\ne r}C\max\bigl(0,\,1-y_i(c_i+\zeta)\bigr) .
 #
-#    At :math:`\zeta=0` its slope is at most :math:`C` for each negative example with :math:`h(x_i)>-1`, which are all
-#    bounded, less :math:`C` for each positive support vector but :math:`r`. The sum constraint makes this
-#    :math:`a-\sum_j(U_j-\alpha_j)<0`. The sum of losses still falls at 0, so :math:`h_r(x_r)>0`.
+#    In the slope at :math:`\zeta=0` each negative example with :math:`c_i>-1` counts :math:`C`, and each positive
+#    example with :math:`c_i<1` counts :math:`-C`. Since :math:`c_i<h(x_i)`, all these negative examples have
+#    :math:`h(x_i)>-1` and are bounded, and all positive support vectors but :math:`r` are counted. With
+#    :math:`\sum_i\alpha_i=0` the slope is therefore at most :math:`a-\sum_j(U_j-\alpha_j)<0`. The sum of losses still
+#    falls at 0, so :math:`h_r(x_r)>0`.
 #
 # For one example, the figure draws :math:`f` on two straight ways from the optimum to a point without :math:`r`. At the
 # end of the first way all free variables share the weight of :math:`r` equally; the second way ends at the best point.
@@ -218,10 +220,13 @@ for reason, count in loo.counts.items():
 # What the estimate is worth
 # --------------------------
 #
-# The mean of the leave-one-out error over many samples is the mean error of machines trained on :math:`n-1` examples,
-# so the estimate has nearly no bias. A single estimate may be far off. The smallest estimate for several :math:`C`
-# and :math:`\gamma` is also too optimistic. The table shows forty samples of sixty points, with the errors on 2,000
-# new points:
+# The mean of the leave-one-out error over all samples is the mean error of machines trained on :math:`n-1` examples (A.
+# Luntz and V. Brailovsky, 1969). The proof is short. Let the examples be independent and from one distribution. Each
+# round predicts an example that is independent of its :math:`n-1` training examples, so its expected error is this mean
+# error, and the mean of :math:`n` rounds has the same expectation. The estimate thus has nearly no bias.
+# Cross-validation with :math:`k` folds estimates the error of machines trained on :math:`n-n/k` examples, with only
+# :math:`k` trainings. A single estimate may be far off. The smallest estimate for several :math:`C` and :math:`\gamma`
+# is also too optimistic. The table shows forty samples of sixty points, with the errors on 2,000 new points:
 
 # fold: Estimates and errors on new points
 new = make_banana(2000, rng=1)
@@ -269,10 +274,10 @@ for seeder in (Cold(), AVG(), TOP()):
 #           = -\sum_i(G_i-b)\,\delta_i + \tfrac12\,\Bigl\lVert\sum_i\delta_i\varphi(x_i)\Bigr\rVert^2 .
 #
 # The second term is half the square of how far :math:`w` moves. If a single :math:`j` receives the weight, this term is
-# :math:`\tfrac12\alpha_r^2\lVert\varphi(x_r)-\varphi(x_j)\rVert^2`. ``TOP`` makes this term small: it chooses the
-# nearest :math:`j`. If all receivers are free, they have :math:`G_i=b`, and the first term is only
-# :math:`|\alpha_r|\,\xi_r`. ``AVG`` makes this term small; in the second term the mean of the free :math:`\varphi(x_i)`
-# replaces :math:`\varphi(x_j)`.
+# :math:`\tfrac12\alpha_r^2\lVert\varphi(x_r)-\varphi(x_j)\rVert^2`. ``TOP`` makes this term small: it takes the
+# :math:`j` with the largest :math:`K_{rj}`, the nearest one if all :math:`K_{jj}` are equal. If all receivers are free,
+# they have :math:`G_i=b`, and the first term is only :math:`|\alpha_r|\,\xi_r`. ``AVG`` makes this term small; in the
+# second term the mean of the free :math:`\varphi(x_i)` replaces :math:`\varphi(x_j)`.
 
 
 def top(K, alpha, lower, upper, r):

@@ -148,13 +148,12 @@ print(
 # Examples leave, others join
 # ---------------------------
 #
-# Cross-validation exchanges one fold for another fold, which is also a line of problems. Both bounds of a *removed*
-# example move linearly from :math:`\alpha_r` to 0 and carry its variable along. An *added* example starts at
-# :math:`\alpha=0`. If the optimality condition of this example does not hold, its far bound grows linearly from 0 to
-# :math:`\pm C`. The variable follows this bound until its gradient reaches :math:`b`, and is free from then on. At
+# Cross-validation exchanges one fold for another fold, which is also a line of problems. For a *removed* example both
+# bounds move linearly from :math:`\alpha_r` to 0, so its variable moves with them. For an *added* example
+# :math:`\alpha` starts at 0. If the example violates its condition there, its box starts empty, and the far bound moves
+# linearly from 0 to :math:`\pm C`. The variable moves with this bound until :math:`G_i=b`, and is free from then on. At
 # :math:`t=1` every box is the box of the new problem, so the walk ends at the optimum of that problem. This walk is the
-# seed ATO of
-# :doc:`chapter 13 <13_seeds_and_folds>`.
+# seed ATO of :doc:`chapter 13 <13_seeds_and_folds>`.
 
 
 def exchange(K, solved, target, removed, added):

@@ -65,7 +65,9 @@ plt.show()
 # Divide the problem by :math:`C`. With :math:`\lambda=1/C`, :math:`\hat s=\lambda\alpha` and :math:`\hat b=\lambda b`,
 # the box no longer moves, bounded variables stand still, and :math:`v=\lambda y`. On this path the three sets are
 # called *right* (of the margin, :math:`\alpha_i=0`), *left* (:math:`\alpha_i=y_iC`), and *elbow* (free), after the bend
-# of the hinge loss. The pictures above show the sets for three values of :math:`C`.
+# of the hinge loss. The pictures above show the sets for three values of :math:`C`. The elbow may be empty; then
+# :math:`b` may be any number between two gradients. The walk goes on until these gradients meet, and their examples
+# join the elbow.
 #
 # Move :math:`C` yourself. The picture is exact for every :math:`C`, also between two events.
 #
@@ -99,29 +101,6 @@ print("breakpoints", by_hand.C.round(6), " 8/7 and 8/3 are", round(8 / 7, 6), ro
 assert np.allclose(by_hand.alpha(2.0), [0.5, 0.75, -1.25])  # C/4, 1 - C/8, -(1 + C/8)
 
 # %%
-
-# fold: The code of this figure
-# alt: The weights of three points are drawn over C. At first all three grow in straight lines. At C = 8/7 two lines
-#     bend, and at C = 8/3 all three become flat. The intercept falls, then rises, and is flat at the end.
-figure, axes = plt.subplots(figsize=(6.4, 3.4))
-along = np.linspace(0.5, 4.0, 200)
-at = np.array([signs * by_hand.alpha(C) for C in along])
-for line_of, name, colour, look in zip(
-    at.T,
-    ("$a_0$, counts a quarter", "$a_1$", "$a_2$, negative"),
-    (NEGATIVE, POSITIVE, INK),
-    ("--", "-", "-."),
-    strict=True,
-):
-    axes.plot(along, line_of, look, color=colour, label=name)
-axes.plot(along, [by_hand.intercept(C) for C in along], ":", color="0.5", label="$b$")
-for C in (8 / 7, 8 / 3):
-    axes.axvline(C, color="0.8", lw=1, zorder=0)
-axes.set(xlabel="$C$; grey: the two events", ylabel=r"$a_i$")
-figure.legend(loc="outside upper center", ncols=4, frameon=False)
-plt.show()
-
-# %%
 # The path of the sixty points above has more events. The next lines print its last breakpoints with the size of the
 # elbow, and compare it with the line of chapter 14:
 
@@ -137,7 +116,9 @@ for C in (1.5, 5.0, 20.0):
     )
 
 # %%
-# The figure shows the path of a real set, the 270 patients of heart, as shares of the box:
+# How many events can a path have? On our sets it has a few for each example (exercise 3). In the worst case their
+# number grows exponentially with :math:`n` (B. Gärtner, M. Jaggi and C. Maria, 2012). The figure shows the path of a
+# real set, the 270 patients of heart, as shares of the box:
 
 # fold: The code of this figure
 # alt: The shares of the weights of 270 patients in C are drawn over C on a logarithmic axis. For a small C most
@@ -187,9 +168,8 @@ display.ax_.legend(frameon=False)
 plt.show()
 
 # %%
-# The curve is ragged, because steps of single examples are due to chance. So a wide interval with a small error is a
-# safer choice than a narrow interval with the least error. ``curve.best()`` returns the widest interval with the least
-# error.
+# The curve is ragged, because most of its steps are a single example. If several intervals share the least error,
+# ``curve.best()`` returns the widest on the axis of :math:`\log C`.
 #
 # The C of leave-one-out
 # ----------------------
@@ -236,10 +216,10 @@ except ValueError as error:
 # A singular matrix has null vectors :math:`u=(u_0,u_M)`. The first row of the matrix gives :math:`\mathbf 1^\top
 # u_M=0`, and the other rows give :math:`K_{MM}u_M=-u_0\mathbf 1`. Multiplying by :math:`u_M` gives :math:`\lVert\sum
 # u_i\varphi(x_i)\rVert^2=0`. So moving :math:`\alpha` along :math:`u` changes neither :math:`w` nor any decision value:
-# **along** :math:`u` **the street does not move at all**. The direction of the path is unique only up to such
-# :math:`u`, and we may choose the :math:`u` that lets :math:`\lambda` fall furthest before a variable meets its bound.
-# This choice is a linear program. Let :math:`d_p` be any solution of the system, as a rate for falling :math:`\lambda`,
-# and let the columns of :math:`N` be a basis of the :math:`u_M`:
+# **along** :math:`u` **the street does not move at all**. Adding any :math:`u` to a direction of the path gives another
+# direction of the path. We choose the direction that lets :math:`\lambda` fall furthest before a variable meets its
+# bound. This choice is a linear program. Let :math:`d_p` be any solution of the system, as a rate for falling
+# :math:`\lambda`, and let the columns of :math:`N` be a basis of the :math:`u_M`:
 #
 # .. math::
 #
@@ -308,8 +288,8 @@ print(f"same function at C/2: {np.abs(change).max():.0e}")
 #
 # .. worth:: 15
 #
-#    Paths lose in time against a grid, because they stop at every corner, and most corners change no prediction. They
-#    pay if the exact curve is needed.
+#    A path usually loses in time against a grid, because it stops at every corner. It wins on the chessboard, where
+#    solves take many steps and the path has few corners. It pays if the exact curve is needed.
 #
 # .. admonition:: Known elsewhere as
 #
@@ -354,6 +334,6 @@ for n in (30, 60, 120, 240):
 # 1. If the left set is empty, no variable is at :math:`\pm C`, so :math:`\alpha` satisfies all conditions for every
 #    larger :math:`C`.
 # 2. The intervals of least error overlap; the interval of leave-one-out is smaller.
-# 3. The number grows roughly in proportion: each example has a few events.
+# 3. Here the number grows roughly in proportion: each example has a few events.
 #
 # .. endfold::

@@ -3,9 +3,9 @@ r"""
 ============
 
 How does the machine change if a parameter changes a little? Between two events the optimum is a smooth function of
-every number in the problem. The linear system of :doc:`chapter 14 <14_straight_lines>` gives its derivative without
-following a path. The system also gives the derivative with respect to parameters of the kernel, along which the optimum
-does not move in straight lines. So a machine can learn which features count.
+every number in the problem, if the linear system of :doc:`chapter 14 <14_straight_lines>` is not singular. This system
+gives the derivative without following a path. The system also gives the derivative with respect to parameters of the
+kernel, along which the optimum does not move in straight lines. So a machine can learn which features count.
 """
 
 # fold: Imports, the data, and the code of this figure
@@ -131,36 +131,15 @@ for name, right_side in sides.items():
     print(f"{'':6}", np.append(ours.intercept, ours.alpha[M]).round(6), "in the package")
 
 # %%
-# In the figure each row is a condition that has to stay true, and each column a number that may move. Both right-hand
+# Each row of the system is a condition that has to stay true, and each column a number that may move. Both right-hand
 # sides belong to the same matrix, so a second parameter costs no second factorisation.
-
-# fold: The code of this figure
-# alt: A matrix of three rows and columns shows a zero in the corner, ones along the border, and kernel values inside.
-#     Beside the matrix stand two columns of three numbers, the right-hand sides for C and for gamma.
-figure, panels = plt.subplots(1, 3, figsize=(7.4, 2.9), width_ratios=[3, 1, 1])
-rows = [r"$\sum\alpha=0$", "$G_1=b$", "$G_3=b$"]
-for axes, numbers, names in (
-    (panels[0], A, ["$\\dot b$", r"$\dot\alpha_1$", r"$\dot\alpha_3$"]),
-    (panels[1], sides["C"][:, None], ["by $C$"]),
-    (panels[2], sides["gamma"][:, None], [r"by $\gamma$"]),
-):
-    axes.imshow(numbers, cmap="RdBu_r", vmin=-2.5, vmax=2.5)
-    for (i, j), number in np.ndenumerate(numbers):
-        axes.text(j, i, f"{number:.3f}", ha="center", va="center", color=INK)
-    axes.set_xticks(range(len(names)), names)
-    axes.set_yticks(range(3), rows if axes is panels[0] else [])
-    axes.tick_params(length=0, top=True, labeltop=True, bottom=False, labelbottom=False)
-    axes.spines[:].set_visible(False)
-panels[0].set_xlabel("$A$")
-plt.show()
-
-# %%
+#
 # Events are kinks
 # ----------------
 #
-# At an event an example is between two sets: it is at its bound, and :math:`G_i=b`. If :math:`C` rises it enters one
-# set, and if :math:`C` falls it enters the other set. Each direction has its own system and its own derivative. No
-# single number represents both, so the package raises an error:
+# At an event an example is between two sets: it is at its bound, and :math:`G_i=b`. Usually it enters one set if
+# :math:`C` rises and the other set if :math:`C` falls. Then each direction has its own system and its own derivative.
+# No single number represents both, so the package raises an error:
 
 kink = optimum(path.C[event]).derivative("C")
 for name, side, (one, other) in (
@@ -178,8 +157,10 @@ except ValueError as error:
 
 # %%
 # If several examples stand at an event, each choice of a set changes the rates of all, so the sets cannot be chosen one
-# by one. The rates :math:`d` solve a small problem of the kind that we know, a parabola in a box. The events of a walk
-# find its solution.
+# by one. For each such example, either :math:`\alpha_i` stays at its bound and :math:`G_i-b` does not change sign, or
+# :math:`\alpha_i` leaves its bound and :math:`\dot G_i=\dot b`. These are the conditions of chapter 6 for maximising
+# :math:`(\dot v-\dot K\alpha)^\top d-\tfrac12d^\top Kd` over the rates :math:`d` that the box and the sum permit. The
+# events of a walk solve this small dual problem.
 #
 # .. shipped:: analysis/derivatives/direction.py
 #    :object: settle
@@ -191,13 +172,16 @@ except ValueError as error:
 # Backwards
 # ---------
 #
-# Let :math:`\ell` be a loss that depends on the decision values, and :math:`g` its gradient with respect to
-# :math:`(b,\alpha)`. Each parameter :math:`\theta` has its own right-hand side :math:`r_\theta`. In the product
+# Let :math:`\ell` be a loss that depends on decision values :math:`h(x_s)`. Let :math:`g` be its gradient with respect
+# to :math:`(b,\alpha_M)`, and :math:`g_B` with respect to the bounded :math:`\alpha_B`. Each parameter :math:`\theta`
+# has its own right-hand side :math:`r_\theta` of the system above. In the derivative
 #
-# .. math:: \dot\ell = g^\top A^{-1} r_\theta = (A^{-1} g)^\top r_\theta ,
+# .. math:: \dot\ell = (A^{-1} g)^\top r_\theta + g_B^\top\dot\alpha_B
+#           + \sum_s\frac{\partial\ell}{\partial h(x_s)}\sum_i\alpha_i\,\dot k(x_s,x_i)
 #
-# the vector :math:`A^{-1}g` does not depend on :math:`\theta`. ``pullback`` computes this vector with a single system;
-# each derivative is then an inner product.
+# the vector :math:`A^{-1}g` does not depend on :math:`\theta`, so ``pullback`` solves a single system for all
+# parameters. The second term is zero unless bounds move, as with :math:`C`; the third is zero unless the kernel
+# changes, as with :math:`\gamma`.
 #
 # .. shipped:: analysis/derivatives/pullback.py
 #    :object: Gradients
@@ -270,7 +254,7 @@ plt.show()
 
 # %%
 # The validation points were used to choose ten parameters, so their loss is optimistic. Only the test points give an
-# honest estimate. The descent finds only a local minimum.
+# honest estimate. The descent finds a local minimum at best.
 #
 # .. worth:: 18
 #
