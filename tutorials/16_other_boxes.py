@@ -269,13 +269,13 @@ print(
 # * A *directed acyclic graph* of pairs (J. Platt and others, 2000) asks the first class against the last, removes the
 #   loser, and repeats. It trains the streets of the votes, but asks only :math:`k-1` of them for a prediction.
 # * *Output codes* (T. Dietterich and G. Bakiri, 1995) give each class a word of bits. Each bit has a street between the
-#   classes with 1 and the classes with 0, and the class with the nearest word wins. More bits than classes correct the
+#   classes with 1 and the classes with 0, and the class with the nearest word wins. With enough bits, the words correct
 #   errors of single streets.
 # * A *joint machine* (K. Crammer and Y. Singer, 2001) trains a :math:`w_c` for each class in a single problem, and
 #   requires :math:`(w_{y_i}-w_c)\cdot\varphi(x_i)\ge1-\xi_i` for all other classes :math:`c`. Its dual has :math:`k`
 #   variables and a sum for each example, so it needs another solver; LIBLINEAR has one for the linear kernel.
 #
-# The next lines compare the schemes on three real sets by five folds. Features are scaled in each fold, and
+# The next lines compare the schemes on iris, wine and a third of the digits by five folds. Features are scaled in each fold, and
 # :math:`\gamma=1/d`. The last two columns use the linear kernel at a hundredth of :math:`C`.
 
 # fold: Errors of six schemes on iris, wine and digits
@@ -298,8 +298,9 @@ def last_class(h, k):
 
 folds = StratifiedKFold(5, shuffle=True, random_state=0)
 print(f"{'':8}{'C':>5}   votes   graph    rest   codes |   rest   joint, linear")
-for name, real in (("iris", load_iris()), ("wine", load_wine()), ("digits", load_digits())):
-    d, k = real.data.shape[1], len(real.target_names)
+for name, real, every in (("iris", load_iris(), 1), ("wine", load_wine(), 1), ("digits", load_digits(), 3)):
+    features, target = real.data[::every], real.target[::every]
+    d, k = features.shape[1], len(real.target_names)
     for C in (1.0, 10.0, 100.0):
         street = SVC(gamma=1.0 / d, C=C)
         schemes = (
@@ -309,25 +310,34 @@ for name, real in (("iris", load_iris()), ("wine", load_wine()), ("digits", load
             LinearSVC(C=C / 100.0, multi_class="crammer_singer"),
         )
         wrong = np.zeros(6)
-        for train, test in folds.split(real.data, real.target):
-            scale = StandardScaler().fit(real.data[train])
-            known, unseen = scale.transform(real.data[train]), scale.transform(real.data[test])
-            pairs = SVC(gamma=1.0 / d, C=C, decision_function_shape="ovo").fit(known, real.target[train])
+        for train, test in folds.split(features, target):
+            scale = StandardScaler().fit(features[train])
+            known, unseen = scale.transform(features[train]), scale.transform(features[test])
+            pairs = SVC(gamma=1.0 / d, C=C, decision_function_shape="ovo").fit(known, target[train])
             answers = [pairs.predict(unseen), last_class(pairs.decision_function(unseen), k)]
-            answers += [scheme.fit(known, real.target[train]).predict(unseen) for scheme in schemes]
-            wrong += [np.sum(answer != real.target[test]) for answer in answers]
-        shares = [f"{share:8.1%}" for share in wrong / len(real.target)]
+            answers += [scheme.fit(known, target[train]).predict(unseen) for scheme in schemes]
+            wrong += [np.sum(answer != target[test]) for answer in answers]
+        assert np.ptp(wrong[:4]) < len(target) / 100.0
+        shares = [f"{share:8.1%}" for share in wrong / len(target)]
         print(f"{name:8}{C:5g}{''.join(shares[:4])} |{''.join(shares[4:])}")
 for name, scheme in (("votes", street), ("rest", OneVsRestClassifier(street))):
     clock = []
     for _ in range(2):  # the first turn may wait for the compiler
         began = time.perf_counter()
-        scheme.fit(known, real.target[train])
+        scheme.fit(known, target[train])
         clock.append(time.perf_counter() - began)
     print(f"{name}: {min(clock):.2f} s to train on {len(train)} digits")
 
 # %%
-# XXTEXT
+# The four schemes with the Gaussian kernel differ by less than one example in a hundred. R. Rifkin and A. Klautau
+# (2004) also found one-vs-rest as accurate as other schemes if its streets are tuned well; C.-W. Hsu and C.-J. Lin
+# (2002) recommend pairs and the graph for their training time. With the linear kernel the joint machine beats
+# one-vs-rest on the digits; on the other sets the order depends on :math:`C`. The joint machine can help if no straight
+# street separates a class from all others, like the middle class of iris.
+#
+# Class probabilities come from pairs: a sigmoid turns each :math:`h` into a probability, and T.-F. Wu, C.-J. Lin and R.
+# Weng (2004) *couple* the pairs, that is, they find the class probabilities that fit all pairs best. They are worth
+# their cost if one kind of error is worse than another.
 #
 # With several classes each street has its own path of :math:`C` (:doc:`chapter 15 <15_the_path_of_c>`). The vote of a
 # street on an example changes when its decision value passes 0, and the path gives the exact :math:`C` of this change.
