@@ -275,8 +275,8 @@ print(
 #   requires :math:`(w_{y_i}-w_c)\cdot\varphi(x_i)\ge1-\xi_i` for all other classes :math:`c`. Its dual has :math:`k`
 #   variables and a sum for each example, so it needs another solver; LIBLINEAR has one for the linear kernel.
 #
-# The next lines compare the schemes on iris, wine and a third of the digits by five folds. Features are scaled in each fold, and
-# :math:`\gamma=1/d`. The last two columns use the linear kernel at a hundredth of :math:`C`.
+# The next lines compare the schemes on iris, wine and a third of the digits by five folds. Features are scaled in each
+# fold, and :math:`\gamma=1/d`. The last two columns use the linear kernel at a hundredth of :math:`C`.
 
 # fold: Errors of six schemes on iris, wine and digits
 from sklearn.datasets import load_digits, load_iris, load_wine
