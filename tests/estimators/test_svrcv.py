@@ -11,6 +11,7 @@ import pytest
 
 pytest.importorskip("sklearn")
 from sklearn import config_context
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import fbeta_score, make_scorer
 from sklearn.model_selection import GridSearchCV, GroupKFold, LeaveOneOut
 from sklearn.svm import SVR as PEER
@@ -261,3 +262,8 @@ def test_the_display_shows_the_best_epsilon_of_each_cell() -> None:
     drawn = GridDisplay.from_results(found.cv_results_)
     best = means(found).reshape(3, 2, 2).max(axis=1).T  # C, ε, γ
     np.testing.assert_array_equal(drawn.scores, best[:, np.argsort(GRID["Cs"])])
+
+
+def test_unfinished_cells_are_told() -> None:
+    with pytest.warns(ConvergenceWarning, match=r"of 60 cells are not solved to tol=1e-10"):
+        SVRCV(**GRID, max_iter=3).fit(X, T)
