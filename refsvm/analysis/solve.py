@@ -68,8 +68,9 @@ def solve(
         enough to repay loading it.
     shrinking : bool or Shrinking, default True
         Repeatedly solve a restricted problem over the variables that are
-        likely to change (`refsvm.core.solver.shrinking`). Shrinking is much faster, with the same solution within the
-        tolerance. False takes every step on all variables, as in the papers.
+        likely to change (`refsvm.core.solver.shrinking`). Shrinking is much
+        faster, with the same solution within the tolerance. False takes every
+        step on all variables, as in the papers.
     cache_mb : float, default 200
         Budget for kernel rows in MiB; copies made by shrinking may take
         another quarter.
@@ -81,7 +82,8 @@ def solve(
     max_iter : int, optional
         Limit on the steps, by default max(10⁷, 100n).
     time_limit : float, optional
-        Limit in seconds. The solver checks the limit about every ten milliseconds.
+        Limit in seconds. The solver checks the limit about every ten
+        milliseconds.
     callback : callable, optional
         Called between chunks of steps, and at the end of a solve that takes a
         single chunk, with a `refsvm.core.engine.progress.Progress`, whose

@@ -191,7 +191,8 @@ def leave_one_out(
     open is a "tie": either h is 0 up to rounding, or b may lie anywhere in an
     interval that puts h on both sides of 0, as for an example in the middle of
     the gap between two classes. A tie is predicted with the midpoint of the
-    interval. `bounds` counts a tie as correct in one bound and as an error in the other.
+    interval. `bounds` counts a tie as correct in one bound and as an error in
+    the other.
 
     Nothing is proved if K is not positive semi-definite, if C is infinite, or
     if kernel values are float32. All rounds then end at the KKT gap, and
