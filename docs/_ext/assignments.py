@@ -7,7 +7,8 @@ site publishes notebooks with blanks and rubrics, and makes no solutions. A file
     # %% [markdown]    text, as comments
     # %%               code for everybody
     # %% answer        code in which the lines from "# blank: what to do" to "# end" are for lecturers
-    # %% [rubric]      what a lecturer grades by hand
+    # %% [question]    what a lecturer grades by hand, with its points: "* (3) ..."; a cell for the answer follows
+    # %% [rubric]      what an answer to the questions needs for full points
 """
 
 from __future__ import annotations
@@ -27,9 +28,11 @@ BLANK = r"(?ms)^( *)# blank: (.*?)\n.*?^ *# end$"
 GRADING = """\
 Your teacher grades the cells that begin with `# answer`. They may import NumPy and modules of the standard library such
 as `itertools`, but not refsvm. Your own helper functions also belong into these cells, and you may add more such cells.
-For each point the answers may use 20 seconds of processor time. You can run the grader yourself, with other problems
-than your teacher's:
-`python -m refsvm.testing.grade {name}.ipynb`.
+For each test the answers may use {seconds} seconds of processor time. Do not change the arguments of a function unless
+its text says so: copy an array first. You can run the grader yourself, with other problems than your teacher's:
+`python -m refsvm.testing.grade {name}.ipynb --show failed.json`. The file failed.json then holds the arguments of each
+lost point. The grader gives up to {points} points. Your teacher grades the questions at the end by hand, for up to
+{by_hand} points more: {total} in all.
 """
 
 
@@ -41,15 +44,28 @@ def cells_of(source: Path) -> list[tuple[str, str]]:
         for kind, text in zip(parts[::2], parts[1::2], strict=True)
     ]
     return [
-        (kind, re.sub(r"(?m)^# ?", "", text) if kind in {"markdown", "rubric"} else text)
+        (kind, re.sub(r"(?m)^# ?", "", text) if kind in {"markdown", "question", "rubric"} else text)
         for kind, text in cells
     ]
+
+
+def grading(source: Path) -> str:
+    """Return what a student must know about the points."""
+    points = sum(each.worth for each in ASSIGNMENTS[source.stem])
+    by_hand = sum(map(int, re.findall(r"(?m)^# \* \((\d+)\)", source.read_text(encoding="utf-8"))))
+    seconds = " or ".join(f"{each:g}" for each in sorted({each.seconds for each in ASSIGNMENTS[source.stem]}))
+    return GRADING.format(
+        name=source.stem, seconds=seconds, points=points, by_hand=by_hand, total=points + by_hand
+    )
 
 
 def notebook(source: Path, *, solved: bool) -> str:
     """Return the notebook of an assignment, with or without its solution."""
     cells = [cell for cell in cells_of(source) if cell[0] != "rubric"]
-    cells[1:1] = [("markdown", GRADING.format(name=source.stem)), ("code", first_cell(("refsvm", "numpy")))]
+    cells[1:1] = [("markdown", grading(source)), ("code", first_cell(("refsvm", "numpy")))]
+    asked = next(k for k, (kind, _) in enumerate(cells) if kind == "question")
+    cells[asked] = ("markdown", f"## Graded by hand\n\n{cells[asked][1]}")
+    cells.insert(asked + 1, ("markdown", "*Write your answer in this cell.*"))
     made = []
     for number, (kind, text) in enumerate(cells):
         if kind == "answer":
@@ -71,7 +87,7 @@ def rubric(source: Path) -> str:
     """Return the points of an assignment, in Markdown."""
     points = ASSIGNMENTS[source.stem]
     rows = "".join(f"| `{each.function}` | {each.what} | {each.worth} |\n" for each in points)
-    by_hand = "\n\n".join(text for kind, text in cells_of(source) if kind == "rubric")
+    by_hand = "\n\n".join(text for kind, text in cells_of(source) if kind in {"question", "rubric"})
     return (
         f"# {source.stem}: rubric\n\n`python -m refsvm.testing.grade {source.stem}.ipynb --seed N` gives up to "
         f"{sum(each.worth for each in points)} points:\n\n| function | tested | points |\n|---|---|---:|\n{rows}\n"

@@ -16,15 +16,14 @@ import numpy as np
 def newton_step(K, G, alpha, lower, upper, i, j):
     """Return the step μ by which alpha[i] rises and alpha[j] falls.
 
-    The Newton step is ℓ/q with ℓ = G[i] − G[j] and q = K[i, i] + K[j, j] − 2 K[i, j]. If q is not positive, use
-    q = 1e-12 in its place. Then cut the step so that both variables stay in their box. K, G, alpha, lower and upper
-    are arrays; the function must not change them.
+    The pair has a slope ℓ > 0. The Newton step is ℓ/q with ℓ = G[i] − G[j] and q = K[i, i] + K[j, j] −
+    2 K[i, j]. If q is less than 1e-12, use q = 1e-12 in its place. Then cut the step so that both variables stay in
+    their box. K, G, alpha, lower and upper are arrays; the function must not change them.
     """
     # blank: compute ℓ, q and the limits that the box sets, and cut the Newton step
     slope = G[i] - G[j]
     curvature = K[i, i] + K[j, j] - 2.0 * K[i, j]
-    if curvature <= 0.0:
-        curvature = 1e-12
+    curvature = max(curvature, 1e-12)
     low = max(lower[i] - alpha[i], alpha[j] - upper[j])
     high = min(upper[i] - alpha[i], alpha[j] - lower[j])
     return min(max(slope / curvature, low), high)
@@ -33,7 +32,10 @@ def newton_step(K, G, alpha, lower, upper, i, j):
 
 # %% answer
 def most_violating_pair(G, alpha, lower, upper):
-    """Return (i, j): the largest G[i] with alpha[i] < upper[i], and the smallest G[j] with alpha[j] > lower[j]."""
+    """Return (i, j): the largest G[i] with alpha[i] < upper[i], and the smallest G[j] with alpha[j] > lower[j].
+
+    Such an i and such a j always exist. If several are equally good, return any of them.
+    """
     # blank: find i among the variables that may rise and j among those that may fall
     i = int(np.where(alpha < upper, G, -np.inf).argmax())
     j = int(np.where(alpha > lower, G, np.inf).argmin())
@@ -76,6 +78,8 @@ print(alpha, len(pairs))
 problem = DualProblem.classification(X, y.astype(int), kernel=Linear(), C=1.0)
 print(solve(problem, selector=MostViolatingPair(), step=NewtonStep()).alpha)
 
+# %% [question]
+# * (3) In words, three sentences: why does the loop end, and what does ψ ≤ tol say about the result?
+
 # %% [rubric]
-# * (3) In words, three sentences: why does the loop end, and what does ψ ≤ tol say about the result? Full points need
-#   the pair as an ascent direction, and one sentence on what ψ does not bound.
+# Full points need the pair as an ascent direction, and one sentence on what ψ does not bound.

@@ -60,6 +60,6 @@ from refsvm import RBF
 X = np.random.default_rng(0).normal(size=(5, 2)) + 1e6
 print(np.abs(gaussian(X, X, 0.5) - RBF(gamma=0.5)(X, X)).max())
 
-# %% [rubric]
+# %% [question]
 # * (3) In words: how many multiplications does `after_step` need, how many does `gradient`? Why does a solver that uses
 #   `after_step` for millions of steps have to watch rounding errors?

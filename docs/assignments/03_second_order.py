@@ -4,7 +4,8 @@
 # The most violating pair looks at the slope alone. Second-order selection (chapter 7) also looks at the curvature. It
 # takes i with the largest G among the variables that may rise, as before. Then it takes the j whose Newton step with i
 # would gain most: the gain of the full Newton step is $\tfrac12\ell^2/q$ with $\ell=G_i-G_j$ and
-# $q=K_{ii}+K_{jj}-2K_{ij}$. If q is not positive, $10^{-12}$ replaces it.
+# $q=K_{ii}+K_{jj}-2K_{ij}$. If q is less than $10^{-12}$, use $10^{-12}$ in its place,
+# as chapter 7 does with `np.maximum(q, 1e-12)`. This happens for an example identical to example i.
 
 # %% answer
 import numpy as np
@@ -20,11 +21,11 @@ def newton_gain(slope, curvature):
 def partner(G, alpha, lower, row, diagonal, i):
     """Return the j of the largest Newton gain with i, or −1 if no j qualifies.
 
-    A j qualifies if alpha[j] > lower[j] and G[j] < G[i]. `row` is row i of K, `diagonal` is the diagonal of K.
+    A j qualifies if alpha[j] > lower[j] and G[j] < G[i]. If several j are equally good, return any of them.
+    `row` is row i of K, `diagonal` is the diagonal of K.
     """
     # blank: compute all gains at once with `row` and `diagonal`, and exclude what does not qualify
-    curvature = diagonal + diagonal[i] - 2.0 * row
-    curvature[curvature <= 0.0] = 1e-12
+    curvature = np.maximum(diagonal + diagonal[i] - 2.0 * row, 1e-12)
     gain = np.where((alpha > lower) & (G < G[i]), newton_gain(G[i] - G, curvature), -np.inf)
     j = int(gain.argmax())
     return j if gain[j] > -np.inf else -1
@@ -69,6 +70,8 @@ problem = DualProblem.classification(X, y.astype(int), kernel=RBF(gamma=0.5), C=
 solution = solve(problem, selector=SecondOrder(), step=NewtonStep(), shrinking=False)
 print(len(pairs), solution.iterations, np.abs(alpha - solution.alpha).max())
 
+# %% [question]
+# * (3) In words: why does the rule fix i and search only j, and when does the Newton gain mislead?
+
 # %% [rubric]
-# * (3) In words: why does the rule fix i and search only j, and when does the Newton gain mislead? Full points name the
-#   number of kernel rows, and the box, which cuts the step.
+# Full points name the number of kernel rows, and the box, which cuts the step.

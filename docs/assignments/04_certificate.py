@@ -54,16 +54,16 @@ def duality_gap(K, y, C, alpha):
 
 # %% [markdown]
 # Now use the certificate to stop. Any method will do that returns a feasible α (inside its box and with sum 0) whose
-# duality gap is at most `most`. Your loop of assignment 1 is a good start.
+# duality gap is at most `largest_gap`. Your loop of assignment 1 is a good start.
 
 
 # %% answer
-def train_to_gap(K, y, C, most):
-    """Return a feasible α whose duality gap is at most `most`."""
+def train_to_gap(K, y, C, largest_gap):
+    """Return a feasible α whose duality gap is at most `largest_gap`."""
     # blank: take steps, and look at the duality gap from time to time
     lower, upper = np.minimum(0.0, y * C), np.maximum(0.0, y * C)
     alpha, G, steps = np.zeros(len(y)), y.astype(float), 0
-    while steps % 20 or duality_gap(K, y, C, alpha) > most:
+    while steps % 20 or duality_gap(K, y, C, alpha) > largest_gap:
         i = int(np.where(alpha < upper, G, -np.inf).argmax())
         j = int(np.where(alpha > lower, G, np.inf).argmin())
         up, down = upper[i] - alpha[i], alpha[j] - lower[j]
@@ -86,6 +86,10 @@ problem = DualProblem.classification(X, y.astype(int), kernel=RBF(gamma=1.0), C=
 alpha = solve(problem).alpha
 print(duality_gap(RBF(gamma=1.0)(X, X), y, 2.0, alpha), problem.duality_gap(alpha))
 
-# %% [rubric]
+# %% [question]
 # * (3) In words: a friend sends you α and claims that it is optimal up to 1 %. Which three numbers do you compute, and
 #   what do you not have to know about the program that found α?
+
+# %% [rubric]
+# Full points: α is feasible; the three numbers are f(α), the smallest F(α, b), and their difference, which must be at
+# most 1 % of f(α). Nothing about the program has to be known.

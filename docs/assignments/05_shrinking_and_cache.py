@@ -31,7 +31,7 @@ def removable(G, alpha, lower, upper):
 def restricted(K, y, alpha, active):
     """Return one array: v of the problem of the active variables, followed by z as its last number.
 
-    `active` holds the numbers of the active variables in ascending order.
+    `active` holds the indices of the active variables in ascending order. The sum of alpha is 0.
     """
     # blank: v contains the part of Kα that comes from the fixed variables
     fixed = np.setdiff1d(np.arange(len(y)), active)
@@ -48,8 +48,8 @@ def rebuilt(K, G, active, change):
 
 
 # %% [markdown]
-# A cache holds at most `capacity` rows. If a requested row is not in the cache, this is a miss: the solver computes the
-# row, and the cache keeps it. A full cache first drops the row whose last use is the longest ago.
+# A cache holds at most `capacity` rows, at least one. If a requested row is not in the cache, this is a miss: the
+# solver computes the row, and the cache keeps it. A full cache first drops the row whose last use is the longest ago.
 
 
 # %% answer
@@ -81,5 +81,5 @@ solution = solve(problem)
 print(removable(solution.gradient, solution.alpha, problem.lower, problem.upper).sum(), "of 200")
 print(misses(np.array([0, 1, 0, 2, 1]), 2), "misses; it must be 4")
 
-# %% [rubric]
+# %% [question]
 # * (3) In words: can shrinking leave out a variable that is free at the optimum, and what does a solver do about it?

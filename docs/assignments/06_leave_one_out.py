@@ -4,7 +4,8 @@
 # Leave-one-out trains a model without example r and asks it for the label of r, for every r. Chapter 11 shows that many
 # rounds need no training. You write the method for small problems.
 #
-# Leaving out r sets both bounds of its variable to 0. The problem keeps its n variables, and its kernel matrix.
+# Leaving out r sets both bounds of its variable to 0. The problem keeps its n variables, and its kernel matrix. Each
+# class has at least two examples.
 
 # %% answer
 import numpy as np
@@ -22,8 +23,9 @@ def box_without(y, C, r):
 def verdicts(y, alpha, h):
     """Return what the solution of the full problem decides: 1 (right), −1 (error) or 0 (not decided) for each example.
 
-    An example with α = 0 is right: the model does not change without it. An example that the full model itself labels
-    wrongly is an error. A decision value h of at least 0 stands for the label 1. All other examples are not decided.
+    First, an example with α = 0 is right, whatever its h: its label stays right without it. Second, any other example
+    that the full model labels wrongly is an error. A decision value h of at least 0 stands for the label 1. All other
+    examples are not decided.
     """
     # blank: two conditions, the first one first
     wrong = np.where(h >= 0.0, 1, -1) != y
@@ -32,14 +34,15 @@ def verdicts(y, alpha, h):
 
 
 # %% [markdown]
-# For the other examples you need a solver. Write the loop of assignment 1 once more, for a given box and a KKT gap of
-# at most $10^{-6}$. The decision value of example r is $h_r=(K\alpha)_r+b$. For b take the midpoint between the largest
-# G of the variables that may rise and the smallest G of the variables that may fall.
+# For the other examples you need a solver: the loop of chapter 5, which assignment 1 also asks for. Use the box without
+# r. Start at α = 0 and stop at a KKT gap of at most $10^{-6}$, which is accurate enough for the grader. The decision
+# value of example r is $h_r=(K\alpha)_r+b$. For b take the midpoint between the largest G of the variables that may
+# rise and the smallest G of the variables that may fall.
 
 
 # %% answer
 def left_out_value(K, y, C, r):
-    """Return the decision value of example r by the model that is trained without it, accurate to 0.01."""
+    """Return the decision value of example r by the model that is trained without it; an error of 0.01 is allowed."""
     # blank: solve the problem without r
     lower, upper = box_without(y, C, r)
     alpha, G = np.zeros(len(y)), y.astype(float)
@@ -74,6 +77,10 @@ K = refsvm.RBF(gamma=0.5)(X, X)
 expected = refsvm.leave_one_out(X, y.astype(int), kernel=refsvm.RBF(gamma=0.5), C=1.0)
 print((leave_one_out(K, y, 1.0) != y).sum(), round(30 * expected.error))
 
+# %% [question]
+# * (3) In words: prove that the model without an example of α = 0 labels this example rightly, and say where the proof
+#   uses the optimality of α. You may assume that a variable is free.
+
 # %% [rubric]
-# * (3) In words: prove that an example with α = 0 is labelled rightly by the model without it, and say where the proof
-#   uses the optimality of α.
+# Full points: α stays optimal without the example, the free variable fixes b, so h stays the same; by the optimality of
+# the full problem y h ≥ 1. If no variable is free, α stays optimal, but b may change.

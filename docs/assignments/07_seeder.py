@@ -2,10 +2,12 @@
 # # Assignment 7: a seeder
 #
 # A round of leave-one-out starts best from the solution of the full problem. But example r leaves, its α becomes 0, and
-# the sum of α must stay 0. A seeder gives the weight of r to others (chapter 13). You write two.
+# the sum of α must stay 0. A seeder gives the weight of r to others. You write
+# AVG and TOP of chapter 11.
 #
 # The box of the problem without r is min(0, y C) to max(0, y C), with both bounds 0 at r. A variable has room if it may
 # move in the direction of the missing sum: up if the missing sum is positive, down if it is negative.
+# Variable r never has room, because both its bounds are 0.
 
 # %% answer
 import numpy as np
@@ -14,11 +16,11 @@ import numpy as np
 def spread(alpha, among, missing, lower, upper):
     """Change alpha: give equal shares of the missing sum to the variables `among` that have room; return what is left.
 
-    A variable takes at most what its box allows. Repeat with what is still missing, until nothing is missing or no
-    variable of `among` has room.
+    A variable takes at most what its box allows. Repeat with what is still missing, until at most 1e-12 is missing or
+    no variable of `among` has room. This function changes its argument alpha.
     """
     # blank: a loop; each round uses the variables that still have room
-    while abs(missing) > 1e-15:
+    while abs(missing) > 1e-12:
         has_room = alpha[among] < upper[among] if missing > 0.0 else alpha[among] > lower[among]
         takers = among[has_room]
         if not len(takers):
@@ -36,8 +38,8 @@ def spread(alpha, among, missing, lower, upper):
 def average(K, y, C, alpha, r):
     """Return a feasible α of the problem without r: its weight is spread over the free variables (AVG).
 
-    Free variables are strictly inside their box, in the α of the full problem; r is not among them. If they cannot take
-    everything, the rest is spread over all variables that have room. Do not change the argument alpha.
+    Free variables are strictly inside their box, in the α of the full problem; r is not among them. If they have too
+    little room, the rest is spread over all variables that have room. Do not change the argument alpha.
     """
     # blank: two calls of spread
     lower, upper = np.minimum(0.0, y * C), np.maximum(0.0, y * C)
@@ -55,8 +57,8 @@ def average(K, y, C, alpha, r):
 def most_similar(K, y, C, alpha, r):
     """Return a feasible α of the problem without r: the most similar example takes what it can of alpha[r] (TOP).
 
-    The most similar example has the largest K[r, t]. It takes as much of the weight as its box allows, then the next
-    one takes as much of the rest as it can, and so on. Do not change the argument alpha.
+    The most similar example has the largest K[r, t]; no two are equal. It takes as much of the weight as its box
+    allows, then the next one takes as much of the rest as it can, and so on. Do not change the argument alpha.
     """
     # blank: go through the examples in descending order of K[r]
     lower, upper = np.minimum(0.0, y * C), np.maximum(0.0, y * C)
@@ -91,5 +93,5 @@ for seeder in (average, most_similar, lambda *arguments: np.zeros(60)):
         )
     )
 
-# %% [rubric]
+# %% [question]
 # * (3) In words: which seeder saves more steps on your data, and on what data would the other one win?

@@ -17,8 +17,8 @@ def optimum(K, y, C):
     """Return the optimal α of three examples; its duality gap may be at most 1e-9.
 
     Each variable is at 0, free, or at its bound y C. With three examples there are 27 cases. In each case the free
-    variables and b solve a linear system: G = b for all free variables, and the sum of α is 0. The best of the feasible
-    results is the optimum.
+    variables and b solve a linear system: G = b for all free variables, and the sum of α is 0. The feasible result with
+    the largest f is the optimum. A result is feasible if it lies in the box and its sum is 0 up to 1e-12 C.
     """
     # blank: try all cases; for no free variable only the sum has to be 0
     best, value = np.zeros(3), -np.inf
@@ -42,7 +42,7 @@ def optimum(K, y, C):
 def slopes(K, y, free):
     """Return an array of four numbers: dα/dC of the three variables, and db/dC as the last number.
 
-    `free` holds the numbers of the free variables. All other variables are at their bound y C, so their dα/dC is y. For
+    `free` holds the indices of the free variables. All other variables are at their bound y C, so their dα/dC is y. For
     the free variables G = y − Kα = b holds at all C, and the sum of α stays 0.
     """
     # blank: differentiate both conditions with respect to C, and solve the linear system
@@ -59,9 +59,10 @@ def slopes(K, y, free):
 
 # %% [markdown]
 # Now the path. Return rows (C, α₀, α₁, α₂): the first at `C_min`, the last at `C_max`, and between them the
-# breakpoints, at which the linear function changes. The grader interpolates between your rows, and checks that α is
-# optimal at every C, up to a relative error of $10^{-6}$. Use at most 12 rows. A breakpoint is the largest C up to
-# which the present line agrees with `optimum`; you can compute it from the slopes or find it by bisection.
+# breakpoints, at which the linear function changes. The grader interpolates between your rows. At every C, α may miss
+# its box and the sum 0 by at most $10^{-6}C$, and its KKT gap may be at most $10^{-5}$. Use at most 12 rows. A
+# breakpoint is the largest C up to which the present line agrees with `optimum`; you can compute it from the slopes or
+# find it by bisection.
 
 
 # %% answer
@@ -95,5 +96,5 @@ for row in path(RBF(gamma=0.5)(X, X), y, 0.05, 50.0):
     print(np.round(row, 6))
 print(regularization_path(X, y.astype(int), kernel=RBF(gamma=0.5), C_min=0.05, C_max=50.0))
 
-# %% [rubric]
+# %% [question]
 # * (3) In words: which events occur on your path, and how does b move between them if no variable is free?

@@ -4,8 +4,8 @@
 # Write a selector that needs fewer steps than `SecondOrder` on at least three of five sets: heart, sonar, ionosphere,
 # thyroid and monks1. The kernel is Gaussian; the cell "Measure it" lists the γ of each set, and C is 10. The grader
 # draws 100 examples of a set, solves with Newton steps to ψ ≤ 0.001, and counts the steps. It does so four times for
-# each set and compares the sums. In each step your function may ask for at most four rows of K. It may not keep
-# anything from one step to the next: the same state must lead to the same pair.
+# each set and compares the sums. In each step your function may call `row` at most four times. It may not
+# keep anything from one step to the next: the same state must lead to the same pair.
 #
 # Chapters 7 and 10 describe rules that others have tried, and chapter 17 shows how to write one.
 
@@ -17,7 +17,8 @@ def choose(alpha, gradient, lower, upper, diagonal, row):
     """Return (i, j): alpha[i] will rise and alpha[j] will fall.
 
     i must have alpha[i] < upper[i], and j must have alpha[j] > lower[j]. The function is called only while ψ > 0, so a
-    pair with gradient[i] > gradient[j] exists. row(i) returns row i of K as an array; i must be an int. The number of
+    pair with gradient[i] > gradient[j] exists. row(i) returns row i of K as an array; i must be an int, of
+    Python or of NumPy. The number of
     variables may be any, and the arrays must not be changed.
     """
 
@@ -77,15 +78,15 @@ for name, gamma in FIVE.items():
 # The contract of a selector; this takes some seconds. It prints a report, or raises an error that says what is wrong.
 print(check_strategy(Mine()))
 
-# %% [markdown]
-# ## Where you lose
-#
-# Write one page here. On which sets, and at which C, does your rule need more steps, more kernel rows or more seconds?
-# Draw at least ten random orders for each set, and give the median. `refsvm compare` and the page "Race your rule" show
-# how to compare rules in all three. Explain one of your losses.
+# %% [question]
+# * (6) Where you lose, one page. On which sets does your rule need more steps, more kernel rows or more seconds, at
+#   C = 10 and at another C that you choose? Draw 100 examples of each set at least ten times, more often than the
+#   grader does, and give the median. Explain one of your losses. `refsvm compare` and the page
+#   "Race your rule" of the site (gallery/examples/07_race_your_rule.html) show how to compare rules.
 
 # %% [rubric]
-# * (6) The page "Where you lose". Two points each: the measurement (several random orders, steps and rows and seconds);
-#   an honest list of losses; an explanation of one loss that a further measurement supports.
+# Two points each: the measurement (several random draws, steps and rows and seconds); an honest list of losses; an
+# explanation of one loss that a further measurement supports.
+#
 # * Read `choose`: if it keeps anything from one step to the next, take away the eight points for fewer steps. The
 #   grader does not test this.

@@ -79,6 +79,8 @@ def where(
 
 def numbers(answer: Any, shape: tuple[int, ...]) -> np.ndarray:
     """Return an answer as an array of finite numbers of this shape."""
+    if answer is None:
+        raise Lost("the answer is None; end the function with return and the result.")
     try:
         array = np.asarray(answer, dtype=float)
     except (TypeError, ValueError, OverflowError, RecursionError):
@@ -197,17 +199,20 @@ def is_most_violating(answer: Any, G: Any, alpha: Any, lower: Any, upper: Any) -
     i, j = pair(answer, alpha, lower, upper)
     top, bottom = ends(G, alpha, lower, upper)
     if G[i] < top - 1e-9 or G[j] > bottom + 1e-9:
-        raise Lost(f"the pair ({i}, {j}) has a smaller violation than the most violating pair.")
+        best = (np.where(alpha < upper, G, -np.inf).argmax(), np.where(alpha > lower, G, np.inf).argmin())
+        raise Lost(f"the answer is ({i}, {j}); the most violating pair is ({best[0]}, {best[1]}).")
 
 
-def pair(answer: Any, alpha: Any, lower: Any, upper: Any) -> tuple[int, int]:
+def pair(answer: Any, alpha: Any, lower: Any, upper: Any, at: str = "") -> tuple[int, int]:
     """Return a pair, which must lie in I_up and I_down."""
     given = numbers(answer, (2,))
     i, j = map(int, given)
     if (given != (i, j)).any() or not (0 <= i < len(alpha) and 0 <= j < len(alpha) and i != j):
-        raise Lost(f"{given.tolist()} is not a pair of indices.")
+        raise Lost(f"{at}{given.tolist()} is not a pair of indices.")
     if not (alpha[i] < upper[i] and alpha[j] > lower[j]):
-        raise Lost(f"αᵢ may not rise or αⱼ may not fall for the pair ({i}, {j}).")
+        is_swapped = alpha[j] < upper[j] and alpha[i] > lower[i]
+        hint = "; is the order of i and j right?" if is_swapped else "."
+        raise Lost(f"{at}αᵢ may not rise or αⱼ may not fall for the pair ({i}, {j}){hint}")
     return i, j
 
 
@@ -221,7 +226,7 @@ def replayed(second_order: bool, pairs: bool) -> Callable[..., None]:
             raise Lost("the answer is not (alpha, pairs).")
         result = numbers(answer[0], y.shape)
         for t, chosen in enumerate(answer[1][:50_000]):
-            i, j = pair(chosen, alpha, lower, upper)
+            i, j = pair(chosen, alpha, lower, upper, f"step {t + 1}: ")
             last, (top, bottom) = gap_of(G, alpha, lower, upper), ends(G, alpha, lower, upper)
             q = np.diag(K) + K[i, i] - 2.0 * K[i]
             gain = np.where(
@@ -229,7 +234,14 @@ def replayed(second_order: bool, pairs: bool) -> Callable[..., None]:
             )
             is_best = gain[j] >= gain.max() * (1.0 - 1e-7) if second_order else G[j] <= bottom + 1e-7
             if pairs and not (G[i] >= top - 1e-7 and is_best):
-                raise Lost(f"step {t + 1} moves the pair ({i}, {j}), which the rule does not choose.")
+                up, down = np.where(alpha < upper, G, -np.inf), np.where(alpha > lower, G, np.inf)
+                first = int(up.argmax())
+                gain = gains(G, alpha, lower, K[first], np.diag(K), first)
+                partner = gain.argmax() if second_order else down.argmin()
+                raise Lost(
+                    f"step {t + 1} moves the pair ({i}, {j}); the rule chooses ({first}, {partner}). "
+                    "The choice is wrong, or an earlier step, or its update of G."
+                )
             take(K, G, alpha, lower, upper, i, j)
         psi = gap_of(G, alpha, lower, upper)
         if not psi <= tol * (1.0 + 1e-6):
@@ -239,6 +251,8 @@ def replayed(second_order: bool, pairs: bool) -> Callable[..., None]:
         off = float(np.abs(result - alpha).max())
         if not pairs and off > 1e-7 * C:
             raise Lost(f"the returned α differs by {off:.3g} from the α to which its pairs lead.")
+        if not pairs and (result != alpha)[(alpha == lower) | (alpha == upper)].any():
+            raise Lost("the returned α is near a bound without being equal to it.")
 
     return check
 
@@ -358,7 +372,10 @@ SECOND_ORDER = [
     point("newton_gain", "values", a_gain, equals(lambda slope, q: 0.5 * slope * slope / q)),
     point("partner", "the largest gain", a_partner, is_best_partner, 2),
     point(
-        "partner", "a candidate that equals i, so that the curvature is 0", a_twin_partner, is_best_partner
+        "partner",
+        "an example identical to example i, so that the curvature is 0",
+        a_twin_partner,
+        is_best_partner,
     ),
     point("partner", "no candidate gains", no_partner, is_best_partner, times=10),
     *training(second_order=True),
@@ -491,10 +508,13 @@ def box_without(y: Any, C: float, r: int) -> np.ndarray:
 
 
 def solved(rng: Generator) -> tuple[Any, ...]:
-    """Return y, α and the decision values of a solved problem."""
+    """Return y, the α of a solved problem and decision values, some of them 0 or with a wrong sign."""
     K, y, C = data(rng, 30, 1.0)
     solution = solve(problem_of(K, y, C), stop=KKTGap(1e-8), engine="numpy")
-    return y, solution.alpha.copy(), solution.decision_values.copy()
+    alpha, h = solution.alpha.copy(), solution.decision_values.copy()
+    h[np.flatnonzero(alpha)[:3]] = 0.0
+    h[np.flatnonzero(alpha == 0.0)[:3]] *= -1.0  # the first condition decides
+    return y, alpha, h
 
 
 def verdicts(y: Any, alpha: Any, h: Any) -> np.ndarray:

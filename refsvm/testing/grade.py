@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import re
 import secrets
 import signal
 import subprocess
@@ -53,6 +54,8 @@ class Grade:
         The seed from which, together with the answers, all problems were drawn.
     printed : str
         The beginning of what the answers printed.
+    arguments : list of tuple
+        For each lost point, the arguments of the last call.
     """
 
     assignment: str
@@ -61,6 +64,7 @@ class Grade:
     lost: list[str]
     seed: int
     printed: str
+    arguments: list[tuple[Any, ...]]
 
 
 class StudentProcess:
@@ -72,6 +76,7 @@ class StudentProcess:
                 "the grader limits processes, which needs Linux or macOS; on Windows run it in WSL."
             )
         self.seconds, self.was_slow, self.printed = seconds, False, b""
+        self.arguments: tuple[Any, ...] = ()
         self._folder = TemporaryDirectory()
         reading, writing = os.pipe()
         program = Path(student.__file__).read_text(encoding="utf-8")
@@ -96,6 +101,7 @@ class StudentProcess:
 
     def call(self, *arguments: Any, row: Callable[[int], np.ndarray] | None = None) -> Any:
         """Return the plain data that the student's function returns, or raise `Lost` with a sentence."""
+        self.arguments = arguments
         while self._settings:
             self._send(self._settings.pop())
         self._send([packed(each) for each in arguments] + [{"row": True}] * (row is not None))
@@ -135,10 +141,13 @@ class StudentProcess:
 
     def _why_it_ended(self, line: bytes) -> str:
         if self.was_slow:
-            return f"the answers ran for more than {PATIENCE * self.seconds:g} seconds."
+            return f"the answers ran for more than {PATIENCE * self.seconds:g} seconds, probably in an endless loop."
         if len(line) >= LONGEST_ANSWER:
             return f"the answer has more than {LONGEST_ANSWER:,} bytes."
-        return f"the process ended without an answer: it exited, printed too much, or used {self.seconds:g} s of time."
+        return (
+            "the process ended without an answer: it exited, printed too much, or used "
+            f"{self.seconds:g} s of processor time, probably in an endless loop."
+        )
 
     def _end_in_time(self) -> None:
         self.was_slow = True
@@ -189,7 +198,13 @@ def answers_of(notebook: str | Path) -> tuple[str, list[str]]:
     return name, answers
 
 
-def grade(notebook: str | Path, *, assignment: str | None = None, seed: int | None = None) -> Grade:
+def grade(
+    notebook: str | Path,
+    *,
+    assignment: str | None = None,
+    seed: int | None = None,
+    report: Callable[[str], object] | None = None,
+) -> Grade:
     """Run the hidden tests of an assignment on a notebook.
 
     Parameters
@@ -202,6 +217,8 @@ def grade(notebook: str | Path, *, assignment: str | None = None, seed: int | No
     seed : int, optional
         Seed of the random problems; by default a new one, which the result holds. The problems also depend on the
         answers: a student who learns a seed cannot prepare for its problems, because a changed answer changes them.
+    report : callable, optional
+        Function that is called with a line of text after each point.
 
     Returns
     -------
@@ -231,22 +248,28 @@ def grade(notebook: str | Path, *, assignment: str | None = None, seed: int | No
         )
     seed = secrets.randbits(32) if seed is None else seed
     code = int.from_bytes(sha256("\n".join(cells).encode("utf-8", "replace")).digest())
-    reached, lost, printed = 0, [], b""
+    reached, lost, printed, causes, calls = 0, [], b"", set(), []
     for number, point in enumerate(ASSIGNMENTS[name]):
-        reason, output = examine(point, cells, np.random.default_rng([seed, number, code]))
+        reason, output, arguments = examine(point, cells, np.random.default_rng([seed, number, code]))
         reached += 0 if reason else point.worth
         printed = (printed or output)[:PRINTED]
         if reason:
             shown = "".join(
                 sign if sign.isprintable() else " " for sign in reason
             )  # a student may write control codes
+            if cause := re.search(r" \(answer cell \d+ raised .*\)", shown):
+                shown = shown.replace(cause[0], "; see above") if cause[0] in causes else shown
+                causes.add(cause[0])
             lost.append(f"{point.function}, {point.what} ({point.worth}): {shown}")
+            calls.append(arguments)
+        if report:
+            report(lost[-1] if reason else f"{point.function}, {point.what} ({point.worth}): earned")
     out_of = sum(point.worth for point in ASSIGNMENTS[name])
-    return Grade(name, reached, out_of, lost, seed, printed.decode("utf-8", "replace"))
+    return Grade(name, reached, out_of, lost, seed, printed.decode("utf-8", "replace"), calls)
 
 
-def examine(point: Point, cells: list[str], rng: np.random.Generator) -> tuple[str, bytes]:
-    """Return why a point is lost, or an empty text; and what the answers printed."""
+def examine(point: Point, cells: list[str], rng: np.random.Generator) -> tuple[str, bytes, tuple[Any, ...]]:
+    """Return why a point is lost, or an empty text; what the answers printed; and the arguments of the last call."""
     process, reason = StudentProcess(cells, point.function, point.seconds), ""
     try:
         with np.errstate(all="ignore"):  # an answer may hold huge numbers
@@ -257,7 +280,7 @@ def examine(point: Point, cells: list[str], rng: np.random.Generator) -> tuple[s
         reason = f"the answer could not be examined ({type(error).__name__}: {error})."
     finally:
         process.close()
-    return reason, process.printed
+    return reason, process.printed, process.arguments
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -269,20 +292,27 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--assignment", help="name of the assignment; by default the name in the notebook")
     parser.add_argument("--seed", type=int, help="seed of the random problems; by default a new one")
     parser.add_argument("--json", metavar="FILE", help="write the grade to this file")
+    parser.add_argument(
+        "--show", metavar="FILE", help="write the arguments of each lost point to this file, as JSON"
+    )
     options = parser.parse_args(arguments)
+
+    def report(line: str) -> None:
+        sys.stdout.write(f"{line}\n")
+        sys.stdout.flush()
+
     try:
-        result = grade(options.notebook, assignment=options.assignment, seed=options.seed)
+        result = grade(options.notebook, assignment=options.assignment, seed=options.seed, report=report)
     except (OSError, ValueError) as error:
         sys.stderr.write(f"{error}\n")
         return 2
-    lines = [
-        f"{result.assignment}: {result.points} of {result.out_of} points (seed {result.seed})",
-        *result.lost,
-    ]
-    sys.stdout.write("\n".join(lines) + "\n")
-    if options.json:
-        with written_whole(options.json) as stream:
-            stream.write(json.dumps(asdict(result), indent=1).encode())
+    report(f"{result.assignment}: {result.points} of {result.out_of} points (seed {result.seed})")
+    kept = asdict(result)
+    failing = dict(zip(result.lost, kept.pop("arguments"), strict=True))
+    for file, content in ((options.json, kept), (options.show, failing)):
+        if file:
+            with written_whole(file) as stream:
+                stream.write(json.dumps(content, indent=1, default=np.ndarray.tolist).encode())
     return 0
 
 

@@ -101,7 +101,7 @@ def run(cells: list[str], function: str, calls: Any, answers: Any) -> None:
     for line in calls:
         try:
             if not callable(names.get(function)):
-                raise NameError(f"the answers define no function {function}(){failed}")
+                raise NameError(f"no cell that begins with # answer defines {function}(){failed}")
             value = names[function](*(unpacked(each, ask) for each in json.loads(line)))
             text = json.dumps({"value": value}, default=plain)
         except BaseException as error:  # noqa: BLE001

@@ -14,7 +14,7 @@ import pytest
 
 import refsvm
 from refsvm.testing import grade as grader
-from refsvm.testing.assignments import ASSIGNMENTS, Lost
+from refsvm.testing.assignments import ASSIGNMENTS, Lost, replayed
 
 from ..programs import module
 
@@ -203,3 +203,36 @@ def test_no_point_is_earned_by_a_constant_or_by_an_argument(name):
     for point, answer in product(ASSIGNMENTS[name], answers):
         with pytest.raises(Lost):
             point.run(answer, np.random.default_rng(1))
+
+
+def test_a_student_reads_causes_once_and_gets_the_arguments(attacked, tmp_path, capsys):
+    file, shown = tmp_path / "a.ipynb", tmp_path / "failed.json"
+    code = "# answer\ndef kkt_gap(G, *rest): pass"
+    cells = [{"cell_type": "code", "source": source} for source in (code, "# answer\ndef duality_gap(:")]
+    file.write_text(json.dumps({"cells": cells, "metadata": {"refsvm": {"assignment": "attacked"}}}))
+    assert grader.main([str(file), "--show", str(shown)]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert (
+        "no cell that begins with # answer defines duality_gap() (answer cell 2 raised SyntaxError"
+        in lines[0]
+    )
+    assert "the answer is None; end the function with return" in lines[1]
+    assert lines[2].startswith("attacked: 0 of 2 points")
+    failed = json.loads(shown.read_text())
+    assert list(failed) == lines[:2]
+    assert len(failed[lines[1]][0]) == 24
+
+
+@pytest.mark.parametrize(
+    ("pairs", "reason"),
+    [
+        ([[1, 0], [0, 1]], "step 2: .*; is the order"),
+        ([[3, 0]], r"the pair \(3, 0\); the rule chooses \(1, 0\)"),
+    ],
+)
+def test_a_wrong_step_is_named_with_the_pair_of_the_rule(pairs, reason):
+    y, G = np.array([-1.0, 1.0, -1.0, 1.0]), np.array([0.0, 1.0, 0.0, 1.0])
+    K = np.outer(G, G) + np.eye(4)
+    check = replayed(second_order=False, pairs=True)
+    with pytest.raises(Lost, match=reason):
+        check([[0.0] * 4, pairs], K, y, 0.1, 1e-3)
