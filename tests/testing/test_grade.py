@@ -226,8 +226,8 @@ def test_a_student_reads_causes_once_and_gets_the_arguments(attacked, tmp_path, 
 @pytest.mark.parametrize(
     ("pairs", "reason"),
     [
-        ([[1, 0], [0, 1]], "step 2: .*; is the order"),
-        ([[3, 0]], r"the pair \(3, 0\); the rule chooses \(1, 0\)"),
+        ([[1, 0], [1, 0]], "step 2: .*; is the order"),
+        ([[1, 0], [0, 1]], r"the pair \(0, 1\); the rule chooses \(3, 2\)"),
     ],
 )
 def test_a_wrong_step_is_named_with_the_pair_of_the_rule(pairs, reason):
