@@ -5,7 +5,7 @@ r"""
 Two kinds of points lie in a plane, and many lines separate them. A support vector machine takes the line that keeps the
 largest distance from both kinds. This line is the middle of the widest street that can be laid between them. This
 chapter describes the street by a formula and finds it with a general optimiser. If no street separates the two kinds,
-it lets some points stand on the street. You need to know only vectors.
+it lets some points stand on the street. You need to know only vectors and derivatives.
 """
 
 # One call lays the widest street between two kinds of points.
@@ -95,8 +95,8 @@ print("the widest street:", round(2.0 / float(np.linalg.norm(machine.coef_[0])),
 #
 # Why should the street be wide? The classifier has to *generalise*: to be right on points that it has not seen. If a
 # new point is nearer to an old point of its kind than the geometric margin, the line puts both on the same side. So the
-# widest street forgives the largest error of position at every point. The widest street also forgives errors of the
-# line: a line that is turned a little still separates the points.
+# widest street forgives the largest error of position at all points at once. The widest street also forgives errors of
+# the line: a line that is turned a little still separates the points.
 #
 # A theorem about the perceptron supports wide streets. A perceptron is a classifier that corrects itself after every
 # example that it gets wrong. It makes at most :math:`(R/\rho)^2` corrections, where :math:`\rho` is the geometric

@@ -329,11 +329,11 @@ plt.show()
 
 # %%
 # Which functions are kernels? A function is a kernel if :math:`k(x,x')=\varphi(x)\cdot\varphi(x')` for some
-# :math:`\varphi`. Such a :math:`\varphi` exists exactly if all matrices :math:`K` of the function are *positive
-# semi-definite*: :math:`d^\top Kd\ge0` for every :math:`d`. (It is often called *Mercer's condition*, but J. Mercer's
-# theorem of 1909 is about integrals of continuous kernels.) If :math:`\varphi` exists, the condition holds because
-# :math:`d^\top Kd=\lVert\sum_i d_i\varphi(x_i)\rVert^2`. Conversely, a positive semi-definite matrix of :math:`n`
-# points has eigenvalues :math:`\lambda_t\ge0` and orthonormal eigenvectors :math:`u_t`, so
+# :math:`\varphi`. Such a :math:`\varphi` exists exactly if all matrices :math:`K` of the function are symmetric and
+# *positive semi-definite*: :math:`d^\top Kd\ge0` for every :math:`d`. (It is often called *Mercer's condition*, but J.
+# Mercer's theorem of 1909 is about integrals of continuous kernels.) If :math:`\varphi` exists, the condition holds
+# because :math:`d^\top Kd=\lVert\sum_i d_i\varphi(x_i)\rVert^2`. Conversely, a positive semi-definite matrix of
+# :math:`n` points has eigenvalues :math:`\lambda_t\ge0` and orthonormal eigenvectors :math:`u_t`, so
 #
 # .. math::
 #

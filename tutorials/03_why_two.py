@@ -135,8 +135,8 @@ for name, at in (("α = 0", np.zeros(3)), ("start", np.append(start, -start.sum(
 #
 # If :math:`\psi\le0`, no feasible direction leads uphill. Along any direction :math:`d` the function :math:`f` is a
 # parabola that bends down, because :math:`d^\top Kd\ge0`. If the parabola does not rise at its start, it never rises.
-# So the point is optimal. **A point is optimal exactly if no pair gains.** This is the whole theory behind a solver
-# that moves pairs. The method is called *sequential minimal optimisation*, SMO, because every step solves the smallest
+# So the point is optimal. **A point is optimal exactly if no pair gains.** So a solver that moves pairs may stop
+# exactly there. The method is called *sequential minimal optimisation*, SMO, because every step solves the smallest
 # possible problem.
 #
 # This function does the matching:

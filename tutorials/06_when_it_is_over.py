@@ -239,15 +239,15 @@ plt.show()
 # Other reasons to stop
 # ---------------------
 #
-# The paper on maximum gain (:doc:`chapter 7 <07_which_pair>`) also stops when a step that moves a variable again is
-# short. This test is cheap, but it proves nothing about optimality: a step may be short because the box is near. The
-# package has this rule only to reproduce the tables of that paper. The second run below shows the fault: it ends while
-# :math:`\psi` is still far above the tolerance.
+# The paper on maximum gain (:doc:`chapter 7 <07_which_pair>`) also stops when the Newton step, before clipping, is
+# short. ``WorkingSetGap`` reads the paper's words differently: it compares the step after clipping, which may be
+# short because the box is near. Such a step proves nothing about optimality. The second run below shows the fault of
+# ``WorkingSetGap``: it ends while :math:`\psi` is still far above the tolerance.
 #
 # .. shipped:: core/stopping/working_set_gap.py
 #    :object: WorkingSetGap.check
 #
-# Two more rules stop when the *sign* of one decision is certain, which happens before the optimum is reached;
+# Two more rules stop when the *sign* of one decision is certain, which often happens before the optimum is reached;
 # :doc:`chapter 12 <12_a_sign_is_enough>` presents them. A limit in steps or seconds, a callback and Ctrl-C also end a
 # solve. However it ends, ``solve`` returns a solution with its status:
 

@@ -251,9 +251,9 @@ for C in (1.0, 30.0, 300.0):
         print(f"{C:6.0f}  {type(selector).__name__:17s} {state.iteration:6d}   {values / each.n:8.0f}")
 
 # %%
-# With a small :math:`C` most examples are bounded, and the passes cost more than they save. With a large :math:`C` few
-# examples are free, so a step of ``ImprovedSMO`` is cheap, but it takes more steps. If all kernel rows stay in memory,
-# the passes save no time.
+# With a small :math:`C` most examples are bounded, and the passes cost more than they save. On this set few examples
+# are free with a large :math:`C`, so a step of ``ImprovedSMO`` is cheap, but it takes more steps. If all kernel rows
+# stay in memory, the passes save no time.
 #
 # .. shipped:: core/selectors/improved_smo.py
 #    :twin:
@@ -427,8 +427,8 @@ for name, solutions in ended.items():
 # .. admonition:: Known elsewhere as
 #
 #    Choosing a pair is *working set selection*, WSS. Fan, Chen and Lin call the most violating pair WSS 1 and
-#    second-order selection WSS 2. Choosing the pair with the largest gain of the objective is *greedy coordinate
-#    ascent* on pairs.
+#    second-order selection WSS 2 (WSS 3 where it replaces :math:`q\le0`). Choosing the pair with the largest gain of
+#    the objective is *greedy coordinate ascent* on pairs.
 #
 # Exercises
 # ---------

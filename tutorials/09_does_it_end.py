@@ -71,9 +71,9 @@ plt.show()
 # steps.)
 #
 # *Second-order selection* has :math:`\ell^2/q\ge\psi^2/D^2` (:doc:`chapter 7 <07_which_pair>`), so the bound on free
-# steps holds. Let :math:`d^2` be the smallest curvature (the code raises curvatures to at least :math:`10^{-12}`), and
-# :math:`\sigma=d/D`. Then :math:`\ell\ge\sigma\psi`, and :math:`\sigma\varepsilon` replaces :math:`\varepsilon` in the
-# other bounds. The variable that rises is again the largest in :math:`I_\text{up}`, so the list holds.
+# steps holds. Let :math:`d^2` be the smallest curvature (the package puts :math:`10^{-12}` in place of :math:`q\le0`),
+# and :math:`\sigma=d/D`. Then :math:`\ell\ge\sigma\psi`, and :math:`\sigma\varepsilon` replaces :math:`\varepsilon` in
+# the other bounds. The variable that rises is again the largest in :math:`I_\text{up}`, so the list holds.
 #
 # *The rounds of* :doc:`chapter 8 <08_rows_cache_shrinking>` end for the same reason, if restricted problems take such
 # steps. All these steps have :math:`\psi>\varepsilon` in the restricted problem, so the bounds hold for the steps of
@@ -148,11 +148,10 @@ for name, each in (
 #   move. Without a store the loop holds the data, two rows, :math:`\alpha`, :math:`G` and the box.
 #
 # If the share of support vectors stays the same while :math:`n` grows, the rows alone cost a multiple of :math:`n^2d`.
-# If the classes overlap, the share does not vanish: every training error is a bounded support vector, and the sum
-# constraint gives examples of the other class as much weight. This suggests a share of twice the error, and I.
-# Steinwart (2003) proved that the share tends to *twice* the error of the best classifier. His theorem requires a
-# kernel that can approximate every continuous function, as the Gaussian kernel does on a bounded set, and a :math:`C`
-# that grows with :math:`n`, but not too fast. For a fixed :math:`C`, as below, the theorem says nothing.
+# If the classes overlap, the share does not vanish: every training error is a bounded support vector. I. Steinwart
+# (2003) proved for the Gaussian kernel that the share tends to *twice* the error of the best classifier. In his theorem
+# the total :math:`nC` grows without bound with :math:`n`, but so slowly that :math:`C` itself tends to 0. For a fixed
+# :math:`C`, as below, the theorem says nothing.
 #
 # The table shows the measured shares of support vectors and of training errors, the multiplications of a prediction,
 # and the memory of the rows and of all of :math:`K`. If a quantity grows like a power :math:`n^p`, the table shows the

@@ -3,9 +3,9 @@ r"""
 ====================
 
 Related problems have related solutions: ten folds, say, or twenty values of :math:`C`. This chapter guesses the
-solution of a problem from the solution of a related problem. The guess, or *seed*, changes no answer, because the
-solver continues from it. It may save nearly all steps, a few, or none. Z. Wen and others (2017) published the three
-seeds of this chapter.
+solution of a problem from the solution of a related problem. The guess, or *seed*, changes the answer only within the
+tolerance, because the solver continues from it. It may save nearly all steps, a few, or none. Z. Wen and others (2017)
+published the three seeds of this chapter.
 """
 
 # fold: Imports and settings

@@ -87,7 +87,7 @@ plt.show()
 
 # %%
 # In a notebook each press of a button takes a step of the rule and a step of ``MostViolatingPair``
-# (:doc:`/gallery/examples/06_step_through_your_own_rule`). A web page cannot run Python, so it shows a strip of
+# (:doc:`/gallery/examples/06_step_through_your_own_rule`). This page cannot run Python, so it shows a strip of
 # pictures.
 
 banana = make_banana(40, rng=1)
