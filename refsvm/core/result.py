@@ -265,7 +265,7 @@ class Solution(Shown):
     def _line(self) -> str:
         ended, support = self.status.name.lower().replace("_", " "), int(np.count_nonzero(self.alpha))
         where = f"objective {self.objective:.6g}, KKT gap {self.kkt_gap:.1e}, {support} support vectors"
-        return f"{ended} after {self.iterations:,} steps: {where}"
+        return f"{ended} after {self.iterations:,} step{'s' * (self.iterations != 1)}: {where}"
 
     @property
     def _exact(self) -> np.ndarray:

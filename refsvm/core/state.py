@@ -141,7 +141,7 @@ class SolverState(Shown):
 
     def _line(self) -> str:
         where = f"objective {self.objective:.6g}, KKT gap {self.gap:.1e}"
-        return f"{self.iteration:,} steps, n={len(self.alpha)}: {where}"
+        return f"{self.iteration:,} step{'s' * (self.iteration != 1)}, n={len(self.alpha)}: {where}"
 
     def __init__(
         self, problem: DualProblem, alpha: np.ndarray, rows: KernelRows, history: int = 0,

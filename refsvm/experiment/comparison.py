@@ -14,7 +14,7 @@ from refsvm.core._checks import hint
 from refsvm.core.engine.unsolved import REMEDY
 from refsvm.core.result import Status
 from refsvm.experiment.grid import Grid, number, p_value, ratio_of
-from refsvm.services.summary import Card, Shown, Table, cut
+from refsvm.services.summary import Card, Shown, Table, counted, cut
 
 REFUSED: Final = "REFUSED"
 """Status of a run whose problem the strategy refused."""
@@ -248,7 +248,7 @@ class Ranking(Shown):
 
     def _card(self) -> Card:
         ranks = sorted(self.mean_rank.items(), key=lambda item: item[1])
-        line = f"{len(ranks)} strategies on {self.problems} problems, p={p_value(self.p)}"
+        line = f"{len(ranks)} strategies on {counted(self.problems, 'problem')}, p={p_value(self.p)}"
         rows = [(name, f"{rank:.2f}") for name, rank in ranks]
         return Card(line, sentence=line, tables=(Table(("strategy", "mean rank"), rows),))
 
@@ -305,7 +305,8 @@ class Comparison(Shown):
 
     def _card(self) -> Card:
         than = "" if self.baseline is None else f" compared with {cut(self.baseline)}"
-        line = f"{self.metric} of {len(self.strategies)} strategies on {len(self.problems)} problems{than}"
+        strategies = counted(len(self.strategies), "strategy", "strategies")
+        line = f"{self.metric} of {strategies} on {counted(len(self.problems), 'problem')}{than}"
         return Card(line, sentence=line, tables=self.table()._card().tables)
 
     def geometric_mean(self, strategy: str) -> float | None:

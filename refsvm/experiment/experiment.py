@@ -39,7 +39,7 @@ from refsvm.services.identity import IDENTITY, opaque_parts
 from refsvm.services.line import checked_callback, line_of
 from refsvm.services.pool import by_joblib, in_turn, resubmitted, worker_count
 from refsvm.services.store import RESERVED, RunStore, digest, plain
-from refsvm.services.summary import Card, Shown, cut
+from refsvm.services.summary import Card, Shown, counted, cut
 
 
 @dataclass(frozen=True)
@@ -142,7 +142,8 @@ class Experiment(PlainNumbers, Shown):
             "runs": f"{len(self.strategies) * len(self.problems) * self.permutations:,}",
             "store": Path(self.store).name,
         }  # fmt: skip
-        line = f"{len(self.strategies)} strategies, {len(self.problems)} problems, permutations={self.permutations}"
+        strategies = counted(len(self.strategies), "strategy", "strategies")
+        line = f"{strategies}, {counted(len(self.problems), 'problem')}, permutations={self.permutations}"
         return Card(line, pairs=pairs)
 
     # -- computing runs --------------------------------------------------------------------------------------------

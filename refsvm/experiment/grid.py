@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from importlib.util import find_spec
 
-from refsvm.services.summary import Card, Shown, Table
+from refsvm.services.summary import Card, Shown, Table, counted
 
 
 @dataclass(frozen=True, repr=False)
@@ -40,7 +40,7 @@ class Grid(Shown):
     notes: tuple[str, ...] = ()
 
     def _card(self) -> Card:
-        line = f"{len(self.rows)} rows of {len(self.headers)} columns"
+        line = f"{counted(len(self.rows), 'row')} of {counted(len(self.headers), 'column')}"
         return Card(line, tables=(Table(self.headers, [*self.rows], self.labels),))
 
     def to_markdown(self) -> str:

@@ -27,7 +27,7 @@ from refsvm.core.steps.base import StepRule
 from refsvm.core.stopping.base import StoppingRule
 from refsvm.experiment.own_rules import IN_FILE, rule_in_file
 from refsvm.experiment.strategy import EIGHT_POINTS, ShrinksAtOnce
-from refsvm.services.summary import Card, Shown, Table
+from refsvm.services.summary import Card, Shown, Table, counted
 from refsvm.services.types import RulesLike
 
 Run: TypeAlias = Solution | Recording
@@ -106,7 +106,7 @@ class RuleComparison(Shown):
     def _card(self) -> Card:
         measured = self.measured()
         held = "" if self.step is None else f", {self.step or 'different'} steps"
-        line = f"{len(measured)} rules on n={self.problem.n}{held}: {_fewest(measured)}"
+        line = f"{counted(len(measured), 'rule')} on n={self.problem.n}{held}: {_fewest(measured)}"
         if self.status is Status.INTERRUPTED:
             line += ", INTERRUPTED"
         engines = {each.engine for each in measured.values()}

@@ -10,7 +10,7 @@ from refsvm.core.problem import DualProblem
 from refsvm.core.result import Solution, Status, Trace
 from refsvm.core.rounds.rounds import Rounds
 from refsvm.core.state import SolverState
-from refsvm.services.summary import CARDS, Card, Parts, Table, ended
+from refsvm.services.summary import CARDS, Card, Parts, Table, counted, ended
 
 
 def of_matrix(matrix: KernelMatrix) -> Card:
@@ -46,7 +46,9 @@ def of_trace(trace: Trace) -> Card:
     columns = ("iteration", "i", "j", "step", "objective", "gap")
     first = [tuple(f"{row[name]:.6g}" for name in columns) for row in rows[:5]]
     more = "the first five; to_frame() returns all" if len(rows) > 5 else "to_frame() returns all columns"
-    return Card(trace._line(), sentence=f"{len(rows):,} steps, {more}", tables=(Table(columns, first),))
+    return Card(
+        trace._line(), sentence=f"{counted(len(rows), 'step')}, {more}", tables=(Table(columns, first),)
+    )
 
 
 def of_solution(solution: Solution) -> Card:

@@ -271,6 +271,18 @@ def cut(text: str) -> str:
     return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
 
 
+def counted(count: int, one: str, many: str = "") -> str:
+    """Return a count with its noun: `one` for a count of 1, else `many`, which is `one` with an s unless it is given.
+
+    Examples
+    --------
+    >>> from refsvm.services.summary import counted
+    >>> counted(1, "row"), counted(2000, "strategy", "strategies")
+    ('1 row', '2,000 strategies')
+    """
+    return f"{count:,} {one if count == 1 else many or one + 's'}"
+
+
 def ended(known: Sequence[str], status: Status) -> str:
     """Return the known facts about a call without a stopping rule, followed by how the call ended.
 

@@ -22,7 +22,7 @@ from refsvm.core.selectors import (
 from refsvm.core.solver.rules import Rules
 from refsvm.core.steps import ConjugateStep, NewtonStep, PlanningAheadStep, StepRule
 from refsvm.core.stopping import KKTGap, StoppingRule
-from refsvm.services.summary import Card, Shown
+from refsvm.services.summary import Card, Shown, counted
 from refsvm.testing import engines
 from refsvm.testing.apart import in_a_process
 from refsvm.testing.contract import Case, check_solve, check_verdict
@@ -67,7 +67,8 @@ class StrategyReport(Shown):
         }
         name = self.rule.partition("(")[0]
         return Card(
-            f"{name} keeps its contract: {len(self.problems)} problems, {self.steps:,} steps", pairs=pairs
+            f"{name} keeps its contract: {counted(len(self.problems), 'problem')}, {self.steps:,} steps",
+            pairs=pairs,
         )
 
 

@@ -26,7 +26,7 @@ from refsvm.core.engine.progress import Progress
 from refsvm.core.engine.unsolved import warn
 from refsvm.core.result import Status
 from refsvm.services.line import checked_callback, line_of
-from refsvm.services.summary import Card, Shown, ended, parameter
+from refsvm.services.summary import Card, Shown, counted, ended, parameter
 
 GAIN: Final = 1e-3
 """A search ends if an iteration reduces J by less than this fraction, or the slope falls below this fraction."""
@@ -110,7 +110,7 @@ class Tuning(Shown):
     def _card(self) -> Card:
         is_partial, count = self.status is not Status.CONVERGED, len(self.evaluations)
         line = (
-            f"loss {self.loss:.6g} at {in_short(self.best)} after {count} evaluations"
+            f"loss {self.loss:.6g} at {in_short(self.best)} after {counted(count, 'evaluation')}"
             if count
             else "no evaluation"
         )
@@ -122,7 +122,10 @@ class Tuning(Shown):
         }  # fmt: skip
         line += f", {self.status.name}" * is_partial
         return Card(
-            line, sentence=ended([f"{count:,} evaluations"], self.status), is_partial=is_partial, pairs=pairs
+            line,
+            sentence=ended([counted(count, "evaluation")], self.status),
+            is_partial=is_partial,
+            pairs=pairs,
         )
 
 
