@@ -70,7 +70,7 @@ if TYPE_CHECKING:  # __getattr__ imports these modules at their first use
     from refsvm.estimators import SVRGradientCV as SVRGradientCV
     from refsvm.experiment.race import compare as compare
 
-__version__ = "0.4.0"
+__version__ = "0.5.0"
 
 _ESTIMATORS = ("OneClassSVM", "SVC", "SVCCV", "SVCGradientCV", "SVR", "SVRCV", "SVRGradientCV")
 _FILES = ("read_model", "write_model")
