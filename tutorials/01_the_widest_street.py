@@ -95,8 +95,8 @@ print("the widest street:", round(2.0 / float(np.linalg.norm(machine.coef_[0])),
 #
 # Why should the street be wide? The classifier has to *generalise*: to be right on points that it has not seen. If a
 # new point is nearer to an old point of its kind than the geometric margin, the line puts both on the same side. So the
-# widest street forgives the largest error of position at all points at once. The widest street also forgives errors of
-# the line: a line that is turned a little still separates the points.
+# widest street forgives the largest error of position at all points at once. A line in its middle that is turned a
+# little still separates the points.
 #
 # A theorem about the perceptron supports wide streets. A perceptron is a classifier that corrects itself after every
 # example that it gets wrong. It makes at most :math:`(R/\rho)^2` corrections, where :math:`\rho` is the geometric
@@ -104,16 +104,15 @@ print("the widest street:", round(2.0 / float(np.linalg.norm(machine.coef_[0])),
 # theorem favours few examples on the margins. If each example is left out once, only an example on a margin can be
 # predicted wrongly, because no other example changes the street (:doc:`chapter 11 <11_leave_one_out>`).
 #
-# Turn the line, and shift it. The left picture shows the street around the line that holds no point. The curve in the
-# right picture shows how wide a street of each direction can be. The top of the curve belongs to the widest street of
-# all.
+# Turn the line, and shift it. The left picture shows the street around the line that holds no point, the curve in the
+# right picture how wide a street of each direction can be. The top of the curve belongs to the widest street.
 #
 # .. line-stepper::
 #
 # Found by a general optimiser
 # ----------------------------
 #
-# For twenty points SciPy's optimiser SLSQP is good enough. SLSQP takes any smooth function and any smooth constraints.
+# For twenty points SciPy's optimiser SLSQP is good enough, which takes any smooth function and constraints.
 
 
 def widest_street(X, y):
@@ -194,10 +193,10 @@ print(
 #
 # .. math:: \min_{w,b}\ F, \qquad F = \tfrac12\lVert w\rVert^2 + C\sum_i\max\bigl(0,\,1-y_ih(x_i)\bigr).
 #
-# This :math:`F` is the *primal objective*. The objective :math:`F` is convex, as the sum of a parabola and functions
-# with one bend, so every local minimum is global. The function :math:`\max(0,1-yh)` is the *hinge loss*. The hinge loss
-# is convex and never below the count of errors, which is not convex. Logistic regression instead uses a smooth loss
-# that is never zero. Every example then pulls at the line, so every example would be a support vector.
+# This *primal objective* :math:`F` is convex, as the sum of a parabola and functions with one bend, so every local
+# minimum is global. The function :math:`\max(0,1-yh)`, the *hinge loss*, is convex and never below the count of errors,
+# which is not convex. Logistic regression instead uses a smooth loss that is never zero, so every example would be a
+# support vector.
 
 # %%
 
@@ -261,8 +260,8 @@ plt.show()
 # :doc:`11 <11_leave_one_out>` and :doc:`15 <15_the_path_of_c>` measure it.
 #
 # Below, the button "End" lays the street for the :math:`C` of the slider. Drag a point across the line, and press "End"
-# again. The button "Step" takes one step of the solver that chapters 3 to 5 build. These chapters also explain the two
-# other pictures.
+# again. Chapters 3 to 5 build the solver, of which the button "Step" takes one step, and explain the two other
+# pictures.
 #
 # .. stepper::
 #    :data: clouds
@@ -283,8 +282,7 @@ hard = solve(DualProblem.classification(X, turned, kernel=Linear(), C=np.inf))
 print("without slack:", hard.status.value)
 
 # %%
-# For later reference, this is the code with which the package computes :math:`F`. The code uses the variables
-# :math:`\alpha` and :math:`G` of the next chapter, which explains the lines.
+# This is the package's code for :math:`F`. The next chapter explains its variables :math:`\alpha` and :math:`G`.
 #
 # .. shipped:: core/problem.py
 #    :object: DualProblem.primal_objective

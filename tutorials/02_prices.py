@@ -73,9 +73,8 @@ plt.show()
 # * As a function of :math:`\xi_i` the bill is a straight line with the slope :math:`C-a_i-r_i`, which also has to be
 #   zero. Since :math:`r_i\ge0`, this requires :math:`0\le a_i\le C`. **The box comes from the slack.**
 #
-# Putting these results in leaves :math:`\sum_ia_i-\tfrac12\lVert\sum_ia_iy_ix_i\rVert^2`. The formula becomes simpler
-# if the sign of a variable carries the label: :math:`\alpha_i=y_ia_i`. Then :math:`w=\sum_i\alpha_ix_i`, and the best
-# bound is
+# Putting these results in leaves :math:`\sum_ia_i-\tfrac12\lVert\sum_ia_iy_ix_i\rVert^2`. Let the sign of a variable
+# carry the label: :math:`\alpha_i=y_ia_i`. Then :math:`w=\sum_i\alpha_ix_i`, and the best bound is
 #
 # .. math::
 #
@@ -176,10 +175,10 @@ print(
 # Never above
 # -----------
 #
-# Three lines show that :math:`f(\alpha)` is never above :math:`F`. Take any feasible :math:`\alpha`, any :math:`b`, and
-# the street with :math:`w=\sum_i\alpha_ix_i`. For this street :math:`\lVert w\rVert^2` is :math:`\alpha^\top
-# K\alpha=\sum_i\alpha_i\,w\cdot x_i=\sum_i\alpha_ih(x_i)`, where :math:`b` drops out because :math:`\sum_i\alpha_i=0`.
-# The third line uses :math:`\alpha_iy_i=a_i`, which holds because :math:`y_i^2=1`:
+# Take any feasible :math:`\alpha`, any :math:`b`, and the street with :math:`w=\sum_i\alpha_ix_i`. For this street
+# :math:`\lVert w\rVert^2` is :math:`\alpha^\top K\alpha=\sum_i\alpha_i\,w\cdot x_i=\sum_i\alpha_ih(x_i)`, where
+# :math:`b` drops out because :math:`\sum_i\alpha_i=0`. The third line uses :math:`\alpha_iy_i=a_i`, which holds because
+# :math:`y_i^2=1`:
 #
 # .. math::
 #
@@ -235,9 +234,9 @@ axes.legend(frameon=False)
 plt.show()
 
 # %%
-# At the optimum :math:`f` and :math:`F` are equal. This is *strong duality*, which :doc:`chapter 6
-# <06_when_it_is_over>` proves. Strong duality makes every term of the last sum zero: either the price of a constraint
-# is zero or the constraint holds with equality. This is *complementary slackness*, and it sorts the examples:
+# At the optimum :math:`f` and :math:`F` are equal. :doc:`Chapter 6 <06_when_it_is_over>` proves this *strong duality*,
+# which makes every term of the last sum zero: either the price of a constraint is zero or the constraint holds with
+# equality. This *complementary slackness* sorts the examples:
 #
 # =====================  ============================  =======================================================
 # :math:`a_i`            :math:`y_ih(x_i)`             the example
@@ -261,9 +260,9 @@ for name, members in (
 # From both sides
 # ---------------
 #
-# The solver ``iterate``, which chapters 3 to 5 build, raises :math:`f` step by step. After each step we can compute
-# what the street with the present :math:`w` and the best intercept costs. The optimum always lies between this cost and
-# :math:`f`, as the picture at the head of the chapter shows.
+# The solver ``iterate``, which chapters 3 to 5 build, raises :math:`f` step by step. After each step the optimum lies
+# between :math:`f` and the cost of the street with the present :math:`w` and the best intercept, as the picture at the
+# head of the chapter shows.
 
 print(f"{len(values)} steps; the last f {values[-1][0]:.4f}, the last F {values[-1][1]:.4f}")
 
@@ -361,11 +360,11 @@ print(
 print("inner products right:", np.allclose(coordinates @ coordinates.T, K))
 
 # %%
-# The gradient :math:`G=\nabla f(\alpha)` holds the slope of :math:`f` in each variable: :math:`G_i=\partial
-# f/\partial\alpha_i=v_i-\sum_jK_{ij}\alpha_j` is the gain of :math:`f` per unit if :math:`\alpha_i` rises a little. In
-# one line :math:`G=v-K\alpha`, and for classification :math:`v=y`. Remember this symbol before all others. The gradient
-# explains the code of :math:`F` at the end of chapter 1: ``alpha @ (v - G)`` is :math:`\alpha^\top K\alpha=\lVert
-# w\rVert^2`, the losses come from :math:`y_i-h(x_i)=G_i-b`, and ``b=None`` asks for the best intercept.
+# The gradient :math:`G=\nabla f(\alpha)` holds the slope of :math:`f` in each variable:
+# :math:`G_i=\partial f/\partial\alpha_i=v_i-\sum_jK_{ij}\alpha_j` is the gain of :math:`f` per unit if :math:`\alpha_i`
+# rises a little. In one line :math:`G=v-K\alpha`, and for classification :math:`v=y`. The gradient explains the code of
+# :math:`F` at the end of chapter 1: ``alpha @ (v - G)`` is :math:`\alpha^\top K\alpha=\lVert w\rVert^2`, the losses
+# come from :math:`y_i-h(x_i)=G_i-b`, and ``b=None`` asks for the best intercept.
 #
 # .. shipped:: core/problem.py
 #    :object: DualProblem.gradient DualProblem.objective DualProblem.duality_gap

@@ -78,8 +78,8 @@ plt.show()
 #
 #    \text{lo}=\max(L_i-\alpha_i,\ \alpha_j-U_j) \quad\text{and}\quad \text{hi}=\min(U_i-\alpha_i,\ \alpha_j-L_j).
 #
-# In the package ``measure`` computes both limits for the pair that is about to move. The method also computes the slope
-# and the curvature, which :doc:`the next chapter <04_one_step>` explains.
+# In the package ``measure`` computes both limits for the pair that is about to move, and the slope and the curvature,
+# which :doc:`the next chapter <04_one_step>` explains.
 #
 # .. shipped:: core/state.py
 #    :object: SolverState.measure
@@ -135,9 +135,8 @@ for name, at in (("α = 0", np.zeros(3)), ("start", np.append(start, -start.sum(
 #
 # If :math:`\psi\le0`, no feasible direction leads uphill. Along any direction :math:`d` the function :math:`f` is a
 # parabola that bends down, because :math:`d^\top Kd\ge0`. If the parabola does not rise at its start, it never rises.
-# So the point is optimal. **A point is optimal exactly if no pair gains.** So a solver that moves pairs may stop
-# exactly there. The method is called *sequential minimal optimisation*, SMO, because every step solves the smallest
-# possible problem.
+# **So a point is optimal exactly if no pair gains.** The method is called *sequential minimal optimisation*, SMO,
+# because every step solves the smallest possible problem.
 #
 # This function does the matching:
 
@@ -202,8 +201,7 @@ print("3. without b:", alpha.round(4), "with b:", best.round(4))
 # %%
 # 1. A step on :math:`(j,i)` is a step on :math:`(i,j)` with the opposite sign, so lo of :math:`(j,i)` is minus hi of
 #    :math:`(i,j)`.
-# 2. The search compares :math:`2n` numbers, :math:`n` for the maximum and :math:`n` for the minimum. The search does
-#    not go through all pairs.
+# 2. The search compares :math:`2n` numbers, :math:`n` for the maximum and :math:`n` for the minimum.
 # 3. The solver takes Newton's step for one variable, clipped to the box: afterwards :math:`G_i=0`, or the variable is
 #    at a bound.
 #

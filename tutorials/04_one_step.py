@@ -3,8 +3,7 @@ r"""
 ============
 
 A pair of variables is chosen. How far should it go? Along its direction the objective is a parabola, and the box is an
-interval. So the best step has a formula: go to the top of the parabola, or as far towards it as the box allows. This
-chapter derives the step, draws it from two sides, and treats a pair whose parabola is a straight line.
+interval. So the best step has a formula: go to the top of the parabola, or as far towards it as the box allows.
 """
 
 # fold: Imports, the data, and the code of this figure
@@ -111,8 +110,8 @@ plt.show()
 #
 # .. math:: G \leftarrow G-\mu\,(K_{i\cdot}-K_{j\cdot}) .
 #
-# Here :math:`K_{i\cdot}` is row :math:`i` of :math:`K`. A step needs only two rows, and not the other :math:`n-2`. For
-# this reason the method works with matrices that no memory could hold.
+# Here :math:`K_{i\cdot}` is row :math:`i` of :math:`K`. A step needs only two rows, so the method works with matrices
+# that no memory could hold.
 #
 # .. shipped:: core/state.py
 #    :object: SolverState.move moved
@@ -140,10 +139,10 @@ print(
 # No parabola
 # -----------
 #
-# If two examples are the same point, :math:`q=0`, and the parabola is a straight line. If the labels of the two differ,
-# the line rises for ever, and only the box ends the step. The Newton step would divide by zero. Like LIBSVM, the
-# package replaces :math:`q` by :math:`10^{-12}`: the formula then gives a giant step, and the box cuts it. A kernel
-# that breaks Mercer's condition may have :math:`q<0`, which the package handles in the same way.
+# If two examples are the same point, :math:`q=0`, and the parabola is a straight line. If their labels differ, the line
+# rises for ever, and the Newton step would divide by zero. Like LIBSVM, the package replaces :math:`q` by
+# :math:`10^{-12}`: the formula then gives a giant step, and the box cuts it. A kernel that breaks Mercer's condition
+# may have :math:`q<0`, which the package handles in the same way.
 
 twins = DualProblem.classification(np.zeros((2, 1)), np.array([-1, 1]), kernel=RBF(1.0), C=5.0)
 state = next(iterate(twins, step=NewtonStep()))

@@ -2,9 +2,9 @@ r"""
 5 · The whole loop
 ==================
 
-The dual (:doc:`chapter 2 <02_prices>`), the pair (:doc:`chapter 3 <03_why_two>`) and the step (:doc:`chapter 4
-<04_one_step>`) are ready. This chapter puts them together twice. First you write a function of a dozen lines. Then we
-read the loop of the package line by line; it is not much longer. Both take the same steps.
+The dual (:doc:`chapter 2 <02_prices>`), the pair (:doc:`chapter 3 <03_why_two>`) and the step
+(:doc:`chapter 4 <04_one_step>`) are ready. This chapter puts them together twice: in a function of a dozen lines, and
+in the loop of the package, which is not much longer. Both take the same steps.
 """
 
 # fold: Imports, the data, and the code of this figure
@@ -86,11 +86,10 @@ h = K @ alpha + b
 print(f"{len(pairs)} steps, {np.mean(np.sign(h) == y):.1%} of the examples right, Σα = {alpha.sum():.1e}")
 
 # %%
-# You have trained a support vector machine. The rest of this book makes the solver faster and safer, and asks harder
-# questions.
+# You have trained a support vector machine.
 #
-# Is the machine right? The certificate of chapter 2 shows how near the machine is to the optimum. The package takes the
-# same steps if it gets exactly the same matrix.
+# The certificate of chapter 2 shows how near the machine is to the optimum. The package takes the same steps if it gets
+# exactly the same matrix.
 
 print(f"dual {problem.objective(alpha):.4f} <= optimum <= primal {problem.primal_objective(alpha):.4f}")
 
@@ -121,14 +120,13 @@ print("the package moved the same pairs, in the same order:", package == pairs)
 #     The selector returns two indices, or ``(-1, -1)`` if it knows no pair that gains. If two steps in a row have not
 #     even changed the last digit of a number, floating point can do no better, and the loop ends.
 # ``state.rows.use(i, j)``
-#     The store of rows computes the kernel rows of both variables, if they are not in memory. :doc:`Chapter 8
-#     <08_rows_cache_shrinking>` is about this line.
+#     The store of rows computes the kernel rows of both variables, if they are not in memory (:doc:`chapter 8
+#     <08_rows_cache_shrinking>`).
 # ``state.measure(i, j)``
 #     The state computes :math:`\ell`, :math:`q`, lo and hi of the pair (chapters 3 and 4).
 # ``state.n_candidates = 0`` and ``mu = step.length(state, i, j)``
 #     The step rule says how far the pair moves. A rule that plans ahead may leave *candidates*, pairs that the next
-#     selection should consider; the first line clears them. :doc:`Chapter 10 <10_two_steps_at_once>` presents two rules
-#     that look further than one step.
+#     selection should consider; the first line clears them.
 # ``state.move(i, j, mu)``
 #     The state updates :math:`\alpha` and :math:`G` as in chapter 4. The state then finds the most violating pair of
 #     the new point and its :math:`\psi`, which the next ``check`` compares with its tolerance. A rule with *momentum*
@@ -159,15 +157,13 @@ print("the package moved the same pairs, in the same order:", package == pairs)
 #
 # For your own rule, use :doc:`the stepper in a notebook </gallery/examples/06_step_through_your_own_rule>`.
 #
-# The package's default selector is ``SecondOrder``, which also takes the curvature into account (:doc:`chapter 7
-# <07_which_pair>`).
+# The default selector ``SecondOrder`` also takes the curvature into account (:doc:`chapter 7 <07_which_pair>`).
 #
 # The two engines
 # ---------------
 #
-# The loop above is plain NumPy. A second loop is compiled with Numba. For each of these rules it has a *twin*, a
-# function of the same name that makes the same decisions. The argument ``engine`` says which loop runs. The results are
-# equal in every bit.
+# The loop above is plain NumPy. A second loop is compiled with Numba. It calls a *twin* of each rule, a function that
+# makes the same decisions. The argument ``engine`` says which loop runs. The results are equal in every bit.
 
 *_, state = iterate(problem, step=NewtonStep())  # the state after the last step
 for engine in ("numpy", "numba"):

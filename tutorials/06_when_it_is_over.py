@@ -3,8 +3,8 @@ r"""
 ===================
 
 The loop of :doc:`chapter 5 <05_the_whole_loop>` stops when :math:`\psi` is below a tolerance. This chapter draws
-:math:`\psi`: marks have to get out of each other's way, and the intercept is in the middle between them. The chapter
-shows how the tolerance affects decisions and the objective, and lists other reasons to stop.
+:math:`\psi`, places the intercept, shows how the tolerance affects decisions and the objective, and lists other reasons
+to stop.
 """
 
 # fold: Imports and settings
@@ -94,16 +94,14 @@ print(f"b = {solution.intercept:.4f}; G of the {free.sum()} free variables withi
 # up to half a thousandth of the distance from the middle of the street to its margin. How large is the error of the
 # objective? Put :math:`b=(\max_{I_\text{up}}G+\min_{I_\text{down}}G)/2` into the third line of the certificate of
 # chapter 2. The term of example :math:`i` is :math:`C\xi_i-\alpha_i(G_i-b)`. This term is zero unless the example
-# breaks its condition. No example breaks its condition by more than :math:`\psi/2`, so every term is at most
-# :math:`C\psi/2`:
+# breaks its condition, and no example breaks it by more than :math:`\psi/2`. So every term is at most :math:`C\psi/2`:
 #
 # .. math:: f^* - f(\alpha) \;\le\; F-f \;\le\; \tfrac12\,n\,C\,\psi .
 #
 # At an optimum :math:`\psi\le0`, so both objectives are equal there: this proves the strong duality of chapter 2.
 #
 # In practice the duality gap :math:`F-f` is far smaller than this bound, and the true error :math:`f^*-f` is even
-# smaller. The table shows the bound, the gap and the error. The last line shows how many times the bound exceeds the
-# gap:
+# smaller. The last line shows how many times the bound exceeds the gap:
 
 heart = load("heart")
 wide = DualProblem.classification(heart.X, heart.y, kernel=RBF(gamma=0.005), C=10.0)
@@ -145,10 +143,9 @@ plt.show()
 # The best intercept
 # ------------------
 #
-# :math:`F` depends on :math:`b`, and before the end the middle of the overlap is not always the best :math:`b`. The
-# best :math:`b` can be found exactly. Written with :math:`G`, the slack is
-# :math:`\xi_i=\max\bigl(0,\,y_i(G_i-b)\bigr)`. So as a function of :math:`b` alone :math:`F` is convex and made of
-# straight pieces that meet at the :math:`G_i`. The slope of :math:`F` is :math:`C` times the number of negative
+# Before the end the middle of the overlap is not always the best :math:`b` for :math:`F`. Written with :math:`G`, the
+# slack is :math:`\xi_i=\max\bigl(0,\,y_i(G_i-b)\bigr)`. So as a function of :math:`b` alone :math:`F` is convex and
+# made of straight pieces that meet at the :math:`G_i`. The slope of :math:`F` is :math:`C` times the number of negative
 # examples with :math:`G_i<b`, less :math:`C` times the number of positive examples with :math:`G_i>b`. The best
 # :math:`b` is the :math:`G_i` at which this slope changes its sign.
 
@@ -240,9 +237,9 @@ plt.show()
 # ---------------------
 #
 # The paper on maximum gain (:doc:`chapter 7 <07_which_pair>`) also stops when the Newton step, before clipping, is
-# short. ``WorkingSetGap`` reads the paper's words differently: it compares the step after clipping, which may be
-# short because the box is near. Such a step proves nothing about optimality. The second run below shows the fault of
-# ``WorkingSetGap``: it ends while :math:`\psi` is still far above the tolerance.
+# short. ``WorkingSetGap`` reads the paper's words differently: it compares the step after clipping, which may be short
+# because the box is near. Such a step proves nothing about optimality. The second run below, with ``WorkingSetGap``,
+# ends while :math:`\psi` is still far above the tolerance.
 #
 # .. shipped:: core/stopping/working_set_gap.py
 #    :object: WorkingSetGap.check
