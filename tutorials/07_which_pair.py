@@ -2,11 +2,10 @@ r"""
 7 · Which pair
 ==============
 
-Any pair that gains leads uphill. Which pair should move? The best pair is too expensive to find, and the steepest pair
-is not the best. This chapter draws the gain of every pair as a map and shows which part of the map each selector
-examines. It counts the kernel rows that a selector reads, and presents four examples on which a plausible rule gets
-stuck. T. Glasmachers and C. Igel (2006) published the maximum-gain rules, R.-E. Fan, P.-H. Chen and C.-J. Lin (2005)
-second-order selection."""
+Any pair that gains leads uphill. The best pair is too expensive to find, and the steepest pair is not the best. This
+chapter draws the gain of every pair as a map and shows which part of the map each selector examines. It counts the
+kernel rows that a selector reads, and presents four examples on which a plausible rule gets stuck. T. Glasmachers and
+C. Igel (2006) published the maximum-gain rules, R.-E. Fan, P.-H. Chen and C.-J. Lin (2005) second-order selection."""
 
 # fold: Imports and settings
 import matplotlib.pyplot as plt
@@ -70,7 +69,7 @@ plt.show()
 # A step on :math:`(i,j)` gains :math:`g(\mu)=\mu\ell-\tfrac12q\mu^2` (:doc:`chapter 4 <04_one_step>`). The gain of the
 # clipped step is the *exact* gain; the Newton step would gain :math:`\tilde g=\tfrac12\ell^2/q`. The map shows the
 # exact gain of all pairs of sixty examples, twenty steps after the start. Rows and columns are sorted by :math:`G`, the
-# largest first. So the most violating pair lies in the top right corner of the coloured part.
+# largest first. The most violating pair lies in the top right corner of the coloured part.
 
 # fold: The code of this figure
 # alt: A map of all pairs is coloured by exact gain. The most violating pair is the upper right corner of the coloured
@@ -199,9 +198,9 @@ print(
 )
 
 # %%
-# The shipped rules add a little to these functions. :doc:`Chapter 10 <10_two_steps_at_once>` explains what
-# ``SecondOrder`` does after a planned step. ``MaximumGain`` begins with the most violating pair, and an option says
-# which rows it examines. ``Greedy`` examines the whole map; it is too expensive for use and serves as a yardstick.
+# :doc:`Chapter 10 <10_two_steps_at_once>` explains what the shipped ``SecondOrder`` does after a planned step.
+# ``MaximumGain`` begins with the most violating pair, and an option says which rows it examines. ``Greedy`` examines
+# the whole map; it is too expensive for use and serves as a yardstick.
 #
 # .. shipped:: core/selectors/second_order.py
 #    :twin:
@@ -230,8 +229,7 @@ print(
 # S. K. Shevade, C. Bhattacharyya and K. R. K. Murthy (2001) replaced :math:`b` by two examples: *up* has the largest
 # known :math:`G` of an example that may rise, and *down* the smallest known :math:`G` of an example that may fall.
 # Between two passes over all examples, their second modification moves the pair (up, down), the most violating pair of
-# the free examples, until it no longer violates anything. With all of :math:`G` in memory no passes are needed, and
-# (up, down) is the most violating pair of all examples.
+# the free examples, until it no longer violates anything. With all of :math:`G` in memory no passes are needed.
 #
 # Which rule is cheaper? ``ImprovedSMO``, the second modification, computes two kernel values in each step for each
 # :math:`G_i` that it knows. When the rule examines a bounded example, it computes a kernel value for each support
@@ -252,8 +250,7 @@ for C in (1.0, 30.0, 300.0):
 
 # %%
 # With a small :math:`C` most examples are bounded, and the passes cost more than they save. On this set few examples
-# are free with a large :math:`C`, so a step of ``ImprovedSMO`` is cheap, but it takes more steps. If all kernel rows
-# stay in memory, the passes save no time.
+# are free with a large :math:`C`, so a step of ``ImprovedSMO`` is cheap, but the rule takes more steps.
 #
 # .. shipped:: core/selectors/improved_smo.py
 #    :twin:
@@ -264,13 +261,11 @@ for C in (1.0, 30.0, 300.0):
 # .. stepper::
 #    :selector: second-order
 #
-# "Second run" compares two rules on the same problem.
-#
 # Steps and rows
 # --------------
 #
-# How many kernel rows does a solve compute? If memory holds the whole matrix, each row is computed only once. Otherwise
-# rows are dropped and computed again. In the next table memory holds a twentieth of the rows of three problems:
+# If memory holds the whole matrix, each kernel row is computed only once. Otherwise rows are dropped and computed
+# again. In the next table memory holds a twentieth of the rows of three problems:
 
 problems = {
     "banana": (make_banana(400, rng=0), 100.0, 0.25),
@@ -303,9 +298,9 @@ for name, (sample, C, gamma) in problems.items():
 # %%
 # On tic-tac-toe the hybrid takes more steps than second-order selection but computes fewer rows. On ionosphere the
 # hybrid needs more steps and more rows. The kernel of ionosphere is narrow: the median of its values between two
-# examples is nearly zero. So a step changes most other gradients little, and moving one of its variables again gains
-# little. The paper warns against reselecting with a narrow kernel, and with a kernel so wide that most variables end at
-# a bound (§4.3).
+# examples is nearly zero. So a step changes most other gradients little, and moving one of the same two variables again
+# gains little. The paper warns against reselecting with a narrow kernel, and with a kernel so wide that most variables
+# end at a bound (§4.3).
 #
 # The figure shows the runs on tic-tac-toe, over steps and over rows. The thin lines show the gap, the thick lines the
 # smallest gap so far:
@@ -390,11 +385,11 @@ print("maximum gain:", maximum_gain(*there, [2, 0]), " the hybrid:", hybrid_maxi
 #
 # Maximum gain gets stuck only in corners: if a variable of the previous set is free and the point is not optimal, a
 # pair with this variable gains (Lemma 8). The authors checked 2,834,352 cases by computer, and the tests of this
-# package repeat the check. A short argument also proves it. Let variable :math:`r` be free and suppose no pair with
-# :math:`r` gains. Then :math:`G_t\le G_r` for every :math:`t` that may rise and :math:`G_t\ge G_r` for every :math:`t`
-# that may fall, so :math:`\psi\le0`. So the hybrid, with its exception in corners, never stalls before the optimum.
-# This does not yet prove that it converges, because its gains might shrink to nothing. Theorem 1 of T. Glasmachers and
-# C. Igel (2006) proves convergence.
+# package repeat the check. A short argument also proves the lemma. Let variable :math:`r` be free and suppose no pair
+# with :math:`r` gains. Then :math:`G_t\le G_r` for every :math:`t` that may rise and :math:`G_t\ge G_r` for every
+# :math:`t` that may fall, so :math:`\psi\le0`. So the hybrid, with its exception in corners, never stalls before the
+# optimum. Its gains might still shrink to nothing; Theorem 1 of T. Glasmachers and C. Igel (2006) proves that it
+# converges.
 #
 # Corners are not rare, because with a small :math:`C` most variables end at a bound. The next lines count how often
 # each rule gets stuck on the banana with :math:`C=0.1`, in ten orders of the examples:
@@ -414,15 +409,14 @@ for name, solutions in ended.items():
     print(f"{name:18s} stalled in {stalled:2d} of 10 orders, largest KKT gap at the end {largest:.2g}")
 
 # %%
-# The argument holds in exact arithmetic. In floating point, a converged pair still shows a tiny gain that is pure
-# rounding error. The real gain of a variable with a very narrow box may be smaller than this error, so a rule that
-# trusts the largest computed gain would chase rounding errors for ever. In such a case the shipped rule and ``Greedy``
-# take the most violating pair.
+# In floating point, a converged pair still shows a tiny gain that is pure rounding error. The real gain of a variable
+# with a very narrow box may be smaller than this error, so a rule that trusts the largest computed gain would chase
+# rounding errors for ever. In such a case the shipped rule and ``Greedy`` take the most violating pair.
 #
 # .. worth:: 7
 #
 #    Against second order the hybrid loses: a kernel row of these sets is cheap, and the search in two rows costs more
-#    than the rows that it saves. With a narrow kernel, as on ionosphere, it also takes more steps.
+#    than the rows that it saves.
 #
 # .. admonition:: Known elsewhere as
 #
@@ -489,9 +483,9 @@ for selector in (SecondOrder(), HybridMaximumGain()):
 
 # %%
 # 1. The table is sorted by the number of steps. ``Greedy`` needs the fewest steps and examines every pair in each step.
-#    ``MaximumGain`` and its hybrid take equally many steps here, and more than ``SecondOrder``. These two rules compare
-#    twice as many pairs, but only pairs with one of the two variables that have just moved, so on average they find a
-#    smaller share of the best available gain.
+#    ``MaximumGain`` and its hybrid take equally many steps here, and more than ``SecondOrder``. They compare twice as
+#    many pairs, but only pairs with one of the two variables that have just moved, so on average they find a smaller
+#    share of the best available gain.
 # 2. The more rows a rule examines, the fewer steps it takes, and the more each step costs.
 # 3. Each selector computes the row of every example that moved at least once, and computes it once.
 #

@@ -51,9 +51,9 @@ for r, rows, share in zip(room, computed, hits, strict=True):
     print(f"{r:4d} {rows:16d} {share:11.1%}")
 
 # %%
-# The left panel shows how often each example moved in a solve. The right panel shows the *hit rate*, the share of the
-# requested kernel rows that are already in memory, if only some rows fit into memory. A memory for 32 of the 400 rows
-# saves nearly as much as a memory for all.
+# The left panel shows how often each example moved in a solve, the right panel the *hit rate*, the share of the
+# requested kernel rows that are already in memory, if only some rows fit. A memory for 32 of the 400 rows saves nearly
+# as much as a memory for all.
 #
 # A row is the cost
 # -----------------
@@ -104,8 +104,8 @@ print(
 )
 
 # %%
-# So a store keeps rows up to a budget (``cache_mb``). A few examples move again and again, as the figure at the head
-# shows, so a small store saves most of the work.
+# So a store keeps rows up to a budget (``cache_mb``). A few examples move again and again, so a small store saves most
+# of the work.
 #
 # When the store is full, it drops the least recently used row. This function counts the hits for a given sequence of
 # pairs:
@@ -198,8 +198,8 @@ print(
 )
 
 # %%
-# Shrinking makes mistakes: it may leave out a variable that has to move later. A mistake does no harm if the solver
-# checks the excluded variables again at the end.
+# Shrinking may leave out a variable that has to move later. This mistake does no harm if the solver checks the excluded
+# variables again at the end.
 #
 # A problem within the problem
 # ----------------------------
@@ -322,14 +322,12 @@ figure.legend(loc="outside upper center", ncols=3, frameon=False)
 plt.show()
 
 # %%
-# Both ways soon work on few variables. LIBSVM returns to all variables once, when its gap is small, and updates all of
-# them until it shrinks again. A restricted problem needs only one check of all variables at its end. With shrinking in
-# place about a fifth of the numbers serve whole gradients; with restricted problems, about a third.
+# Both ways soon work on few variables. With shrinking in place about a fifth of the numbers serve whole gradients; with
+# restricted problems, about a third.
 #
 # Why is a restriction safe? The stopping rule decides on all variables with their exact gradient. If a variable was
 # left out wrongly, the next round includes it: the most violating pair of the whole problem is always in :math:`A`, so
-# every round takes a step, and :math:`f` rises. A rising :math:`f` does not yet imply that the rounds end.
-# :doc:`Chapter 9 <09_does_it_end>` proves that they do.
+# every round takes a step, and :math:`f` rises. :doc:`Chapter 9 <09_does_it_end>` proves that the rounds end.
 #
 # Shrinking in the package
 # ------------------------

@@ -2,9 +2,8 @@ r"""
 9 · Does it end, and how long?
 ==============================
 
-Each step goes uphill, and the hill has a top. Does the loop reach the top, or do its steps become ever shorter on the
-way? This chapter proves that the loop ends. It measures how steps and time grow with the number of examples, and says
-when to use another method.
+Each step goes uphill, and the hill has a top. This chapter proves that the loop ends, although its steps might become
+ever shorter. It measures how steps and time grow with the number of examples, and says when to use another method.
 """
 
 # fold: Imports, the data, and the code of this figure
@@ -48,8 +47,8 @@ plt.show()
 # .. math:: \text{free steps} \;<\; \frac{2D^2f^*}{\varepsilon^2} .
 #
 # A clipped step of length :math:`\mu<\hat\mu` gains
-# :math:`\mu\ell-\tfrac12q\mu^2\ge\tfrac12\mu\ell>\tfrac12\mu\varepsilon`. If the bound was near, this gain may be tiny.
-# But every step, free or clipped, gains at least
+# :math:`\mu\ell-\tfrac12q\mu^2\ge\tfrac12\mu\ell>\tfrac12\mu\varepsilon`. This gain may be tiny. But every step, free
+# or clipped, gains at least
 #
 # .. math:: g \;\ge\; \tfrac12\,\varepsilon\,\mu , \qquad\text{so}\qquad \sum_t\mu_t \;\le\; \frac{2f^*}{\varepsilon} .
 #
@@ -65,22 +64,22 @@ plt.show()
 #
 # Repeating the argument gives an infinite ascending chain among finitely many variables, which is impossible. So in the
 # end each variable only rises or only falls. Then each variable meets a bound at most once, and only finitely many
-# steps are clipped. We already know that only finitely many steps are free. This contradicts the assumption: **the loop
-# ends, for every** :math:`\varepsilon>0`. (Keerthi and Gilbert published this theorem in 2002. Chen, Fan and Lin (2006)
-# proved it for second-order selection, Glasmachers and Igel (2006) for the hybrid, and Glasmachers (2008) for planned
-# steps.)
+# steps are clipped. Only finitely many steps are free, so **the loop ends, for every** :math:`\varepsilon>0`. (Keerthi
+# and Gilbert published this theorem in 2002. Chen, Fan and Lin (2006) proved it for second-order selection, Glasmachers
+# and Igel (2006) for the hybrid, and Glasmachers (2008) for planned steps.)
 #
 # *Second-order selection* has :math:`\ell^2/q\ge\psi^2/D^2` (:doc:`chapter 7 <07_which_pair>`), so the bound on free
 # steps holds. Let :math:`d^2` be the smallest curvature (the package puts :math:`10^{-12}` in place of :math:`q\le0`),
 # and :math:`\sigma=d/D`. Then :math:`\ell\ge\sigma\psi`, and :math:`\sigma\varepsilon` replaces :math:`\varepsilon` in
-# the other bounds. The variable that rises is again the largest in :math:`I_\text{up}`, so the list holds.
+# the other bounds. The variable that rises is again the largest in :math:`I_\text{up}`, so the three statements of the
+# list stay true.
 #
 # *The rounds of* :doc:`chapter 8 <08_rows_cache_shrinking>` end for the same reason, if restricted problems take such
 # steps. All these steps have :math:`\psi>\varepsilon` in the restricted problem, so the bounds hold for the steps of
 # all rounds together. When a round begins, :math:`G_i\ge\min_{I_\text{down}}G` for every variable of :math:`A`, and
 # :math:`G_i\le\min_{I_\text{down}}G` for every left-out variable that may rise. After :math:`T` a variable that rises
-# lies above its partner in :math:`A`, so it also lies above these left-out variables. It is the largest in
-# :math:`I_\text{up}`, and the list holds.
+# lies above its partner in :math:`A`, so it also lies above these left-out variables. The rising variable is thus the
+# largest in :math:`I_\text{up}`, and the three statements of the list stay true.
 #
 # A bound is not a forecast:
 
@@ -122,7 +121,7 @@ for name, each in (
     print(f"{'':19s}  {(at_bound & on_margin).sum()} variables at a bound have G = b at the optimum")
 
 # %%
-# The last change may be late. The theorem promises nothing for the second optimum, which is degenerate.
+# The theorem promises nothing for the second optimum, which is degenerate.
 #
 # Convergence is slow (the factor is close to one) if many free variables have nearly parallel rows in :math:`K`. A
 # large :math:`C` has this effect: few examples stay bounded, and many neighbouring examples share the same stretch of
@@ -154,8 +153,8 @@ for name, each in (
 # :math:`C`, as below, the theorem says nothing.
 #
 # The table shows the measured shares of support vectors and of training errors, the multiplications of a prediction,
-# and the memory of the rows and of all of :math:`K`. If a quantity grows like a power :math:`n^p`, the table shows the
-# exponent :math:`p`:
+# and the memory of the rows and of all of :math:`K`. For a quantity that grows like a power :math:`n^p` it shows
+# :math:`p`:
 
 # fold: The code of this figure
 # alt: Support vectors, kernel rows and steps are drawn against the number of examples, on two logarithmic axes. Support
@@ -219,10 +218,10 @@ plt.show()
 # categories, gaps, mixed scales      trees                               they need no common scale
 # ==================================  ==================================  ===========================================
 #
-# When do other methods win? The next table shows seconds and errors on new points of a kernel machine, a line
-# (scikit-learn's ``LinearSVC``), random features with such a line (explained below), and gradient boosting. On the
-# banana every straight boundary makes many errors. The last lines of the table add features of noise, which boosting
-# hardly notices, whereas the Gaussian kernel weighs all features alike. No method is tuned:
+# The next table shows seconds and errors on new points of a kernel machine, a line (scikit-learn's ``LinearSVC``),
+# random features with such a line (explained below), and gradient boosting. On the banana every straight boundary makes
+# many errors. The last lines of the table add features of noise, which boosting hardly notices, whereas the Gaussian
+# kernel weighs all features alike. No method is tuned:
 #
 # .. rivals::
 #
@@ -342,8 +341,7 @@ print(f"5. from D = {enough} on")
 #    may be split among the copies in many ways.
 # 3. Only the bound :math:`\tfrac12\mu\ell` does not need it. With :math:`\varepsilon=0` the gains of free steps have no
 #    lower bound, and the loop may reach the optimum only in the limit.
-# 4. Every support vector has moved, so its row was computed: a third of :math:`n` rows of :math:`n` values. Symmetry
-#    could save half of the values between two support vectors.
+# 4. Every support vector has moved, so its row was computed: a third of :math:`n` rows of :math:`n` values.
 # 5. A step on features is cheaper if the examples outnumber the features. On heart this is already so, because its
 #    kernel is wide and smooth.
 #

@@ -3,9 +3,9 @@ r"""
 ======================
 
 The Newton step is the best single step on a pair, but it need not be the best first half of two steps. This chapter
-shows how steps on a few variables undo each other, and two remedies. The first is a step that allows for the next step
-(T. Glasmachers, *The planning-ahead SMO algorithm*, 2008). The second is a step that preserves what the last step
-achieved (A. Torres-Barrán, C. M. Alaíz and J. R. Dorronsoro, *Faster SVM training via conjugate SMO*, 2021).
+shows how steps on a few variables undo each other, and two remedies: a step that allows for the next step (T.
+Glasmachers, *The planning-ahead SMO algorithm*, 2008), and a step that preserves what the last step achieved (A.
+Torres-Barrán, C. M. Alaíz and J. R. Dorronsoro, *Faster SVM training via conjugate SMO*, 2021).
 """
 
 # fold: Imports and settings
@@ -102,7 +102,7 @@ print("what a step leaves", (lacking[1:] / lacking[:-1]).round(6))
 # The double step
 # ---------------
 #
-# Suppose we knew that a Newton step on :math:`d_2` follows this step on :math:`d_1`. Let the slopes be
+# Suppose that a Newton step on :math:`d_2` follows this step on :math:`d_1`. Let the slopes be
 # :math:`\ell_1=d_1^\top G` and :math:`\ell_2=d_2^\top G`. A first step of length :math:`\mu` changes the second slope
 # to :math:`\ell_2-Q_{12}\mu`, and both steps together gain
 #
@@ -113,8 +113,8 @@ print("what a step leaves", (lacking[1:] / lacking[:-1]).round(6))
 #    \text{largest at}\quad \mu_P = \frac{Q_{22}\ell_1-Q_{12}\ell_2}{Q_{11}Q_{22}-Q_{12}^2} .
 #
 # The step :math:`\mu_P` is the *planned step*. Since the next step is not known, the rule bets on the *previous*
-# working set: its kernel rows are in memory, and if steps undo each other, this set is likely to come back. If the
-# previous step was a free Newton step, then :math:`\ell_2=0`, and the formula becomes very simple:
+# working set: its kernel rows are in memory, and it is likely to come back if steps undo each other. If the previous
+# step was a free Newton step, then :math:`\ell_2=0`, and the formula becomes very simple:
 #
 # .. math:: \mu_P = \frac{\hat\mu}{1-\cos^2\vartheta} .
 #
@@ -182,7 +182,7 @@ print(f"planned step {own:.3f}")
 #    :twin:
 #    :fold: EagerPlanningStep in the package
 #
-# The formula ignores the box, and the next step may not be the planned step. The rule guards against both dangers:
+# The formula ignores the box, and the next step may not be the planned step. So the rule has two guards:
 #
 # * It plans a step only if the previous step was free and not planned, and only if both planned steps end strictly
 #   inside the box. Otherwise the rule takes the clipped Newton step.
@@ -223,8 +223,8 @@ print(
 
 # %%
 #
-# The next step rarely moves the planned pair. Why does planning pay? The next lines take a hundred points at which the
-# rule planned, and compare the planned step, followed by Newton steps, with Newton steps only:
+# The next step rarely moves the planned pair. Why does planning pay? At a hundred points at which the rule planned, the
+# next lines compare the planned step, followed by Newton steps, with Newton steps only:
 
 # fold: One planned step against a Newton step
 moments, before, seen = planned[:: len(planned) // 100], None, []
@@ -249,8 +249,7 @@ for count, share in enumerate(ahead.mean(axis=0), 1):
 
 # %%
 # A planned step alone is too long, but in most cases the next step makes up for it, although it usually moves another
-# pair than planned. So even a lost bet often pays. Try planned steps yourself; a planned step passes the top of its own
-# parabola:
+# pair than planned. Try planned steps yourself; a planned step passes the top of its own parabola:
 #
 # .. stepper::
 #    :data: chessboard
@@ -261,10 +260,9 @@ for count, share in enumerate(ahead.mean(axis=0), 1):
 # Conjugate steps
 # ---------------
 #
-# A planned step bets on the next step. A conjugate step instead preserves what the last step achieved. Let the last
-# step have moved :math:`\alpha` by :math:`\Delta`, and keep :math:`K\Delta`. A step along :math:`d=e_i-e_j` changes the
-# slope along :math:`\Delta`, which the last step levelled, by :math:`-\mu\,\Delta^\top Kd`. So remove the part of
-# :math:`d` that changes this slope:
+# A conjugate step preserves what the last step achieved. Let the last step have moved :math:`\alpha` by :math:`\Delta`,
+# and keep :math:`K\Delta`. A step along :math:`d=e_i-e_j` changes the slope along :math:`\Delta`, which the last step
+# levelled, by :math:`-\mu\,\Delta^\top Kd`. So remove the part of :math:`d` that changes this slope:
 #
 # .. math::
 #
@@ -306,8 +304,8 @@ print("slopes after two conjugate steps", three.gradient(first + conjugate_move(
 #
 # Does the loop end with conjugate steps? No step lowers :math:`f`, because a step of length :math:`\mu` gains at least
 # :math:`\tfrac12\mu\ell`. A. Torres-Barrán, C. M. Alaíz and J. R. Dorronsoro (2021) prove that their rule converges, at
-# a linear rate if :math:`K` is positive definite. The package selects and cuts differently. For its rule this book has
-# no proof; the stopping rule measures the KKT gap, as always.
+# a linear rate if :math:`K` is positive definite. The package selects and cuts differently, and for its rule this book
+# has no proof.
 #
 # .. shipped:: core/steps/conjugate.py
 #    :twin:
@@ -326,9 +324,9 @@ print("slopes after two conjugate steps", three.gradient(first + conjugate_move(
 # Where planning pays
 # -------------------
 #
-# The lowest index wins a tie, so the number of steps depends on the order of the examples. The table therefore shows
-# means over three orders, relative to the Newton step. The table compares the two rules of this chapter with a much
-# cheaper trick, which makes every Newton step a tenth longer.
+# The lowest index wins a tie, so the number of steps depends on the order of the examples. The table shows means over
+# three orders, relative to the Newton step. It compares the two rules of this chapter with a much cheaper trick, which
+# makes every Newton step a tenth longer.
 
 samples = {
     "chessboard": (board, 1e3, 0.5),
@@ -394,8 +392,8 @@ plt.show()
 # %%
 # .. worth:: 10
 #
-#    Both rules lose where consecutive directions hardly disturb each other. Then they take about as many steps as
-#    the Newton rule, and each of their steps costs more.
+#    If consecutive directions hardly disturb each other, both rules take about as many steps as the Newton rule, and
+#    each of their steps costs more.
 #
 # .. admonition:: Known elsewhere as
 #

@@ -4,9 +4,9 @@ r"""
 
 How well will a classifier do on examples that it has not seen? Leave an example out, train on all other examples, and
 predict it; repeat this for every example. The share of wrong predictions is the *leave-one-out error*. It uses every
-example for training and for testing, and it has no random splits. It seems to cost :math:`n` trainings. This chapter
-shows why it costs far less: three proofs decide many examples after one training, and the rounds for the remaining
-examples begin near their end. V. Franc, P. Laskov and K.-R. Müller (2008) published the procedure.
+example for training and for testing, and it has no random splits. It costs far less than :math:`n` trainings: three
+proofs decide many examples after one training, and the rounds for the remaining examples begin near their end. V.
+Franc, P. Laskov and K.-R. Müller (2008) published the procedure.
 """
 
 # fold: Imports, the data, and the code of this figure
@@ -206,12 +206,12 @@ for reason, count in loo.counts.items():
         print(f"  {reason:15s} {count:4d} examples")
 
 # %%
-# The picture at the head of the chapter shows what decided each example of the banana. Examples far from the boundary
-# have no weight. Examples on the wrong side of the boundary are wrong anyway. Only examples in between need a round of
-# training.
+# The picture at the head of the chapter shows what decided each example of the banana. Only examples near the boundary
+# need a round of training.
 #
-# Leave examples out yourself: set "a tap" to "leaves it out", and tap an example. The line under the buttons says which
-# proof decides the example, or how long its round is. The dotted boundary belongs to the machine without the example.
+# Leave examples out yourself: set "a tap" to "leaves it out", and tap an example. The line under the buttons names the
+# proof that decides the example, or the length of its round. The dotted boundary belongs to the machine without the
+# example.
 #
 # .. stepper::
 #    :selector: second-order
@@ -221,12 +221,12 @@ for reason, count in loo.counts.items():
 # --------------------------
 #
 # The mean of the leave-one-out error over all samples is the mean error of machines trained on :math:`n-1` examples (A.
-# Luntz and V. Brailovsky, 1969). The proof is short. Let the examples be independent and from one distribution. Each
-# round predicts an example that is independent of its :math:`n-1` training examples, so its expected error is this mean
-# error, and the mean of :math:`n` rounds has the same expectation. The estimate thus has nearly no bias.
-# Cross-validation with :math:`k` folds estimates the error of machines trained on :math:`n-n/k` examples, with only
-# :math:`k` trainings. A single estimate may be far off. The smallest estimate for several :math:`C` and :math:`\gamma`
-# is also too optimistic. The table shows forty samples of sixty points, with the errors on 2,000 new points:
+# Luntz and V. Brailovsky, 1969), if the examples are independent and from one distribution. Each round predicts an
+# example that is independent of its :math:`n-1` training examples, so its expected error is this mean error, and the
+# mean of :math:`n` rounds has the same expectation. The estimate thus has nearly no bias. Cross-validation with
+# :math:`k` folds estimates the error of machines trained on :math:`n-n/k` examples, with only :math:`k` trainings. A
+# single estimate may be far off. The smallest estimate for several :math:`C` and :math:`\gamma` is also too optimistic.
+# The table shows forty samples of sixty points, with the errors on 2,000 new points:
 
 # fold: Estimates and errors on new points
 new = make_banana(2000, rng=1)
@@ -347,8 +347,7 @@ print("the seed of the package:", np.allclose(own, AVG().seed(full, problem.with
 # .. worth:: 11
 #
 #    The proofs gain little if most examples are support vectors: on every set but ionosphere they leave most support
-#    vectors open. The seed gains little if the weight of an example is large, because it then starts far from the
-#    optimum.
+#    vectors open. The seed gains little if the weight of an example is large.
 #
 # .. admonition:: Known elsewhere as
 #

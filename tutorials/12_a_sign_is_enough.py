@@ -3,10 +3,9 @@ r"""
 =====================
 
 Three proofs decide most examples of :doc:`chapter 11 <11_leave_one_out>`; each remaining example needs a round of
-training. A round has to find one bit: on which side of the boundary the left-out example lies. Often the side is
-certain long before the optimum is reached. This chapter presents two proofs for use during a round: a bound that meets
-the objective, by V. Franc, P. Laskov and K.-R. Müller (2008), and a ball that contains the machine, which this package
-adds.
+training. A round has to find one bit: on which side of the boundary the left-out example lies. Often this is certain
+long before the optimum. This chapter presents two proofs for use during a round: a bound that meets the objective, by
+V. Franc, P. Laskov and K.-R. Müller (2008), and a ball that contains the machine, which this package adds.
 """
 
 # fold: Imports, the data, and the code of this figure
@@ -120,8 +119,8 @@ print(
 #    \bigl\lVert\tfrac12(w+\tilde w)-w_r\bigr\rVert^2 + T(w_r,b_r)
 #    \;\le\; \tfrac14\lVert w-\tilde w\rVert^2 + T(w,b) \;=:\; \rho^2 .
 #
-# So :math:`w_r` lies in a ball of radius :math:`\rho` around the midpoint, although neither :math:`w` nor :math:`\tilde
-# w` need be optimal. If :math:`w=\tilde w`, then :math:`\rho^2` is the duality gap. In general
+# So :math:`w_r` lies in a ball of radius :math:`\rho` around the midpoint. Neither :math:`w` nor :math:`\tilde w` need
+# be optimal. If :math:`w=\tilde w`, then :math:`\rho^2` is the duality gap. In general
 # :math:`\rho^2=P_r-D_r-\tfrac14\lVert w-\tilde w\rVert^2`, as in the code below. The package computes the sum
 # :math:`T`, because a difference of large numbers loses digits near the optimum.
 #
@@ -174,7 +173,7 @@ plt.show()
 
 # %%
 # If all machines had the same intercept, the picture would prove the sign, because the whole disc is on one side of the
-# dashed line. But the intercept changes with :math:`w`, so the argument needs another step.
+# dashed line. But the intercept changes with :math:`w`.
 #
 # Before the first step, use the full machine as :math:`w` and a seed as :math:`\tilde\alpha`. Write
 # :math:`c_i=w_r\cdot(\varphi_i-\varphi_r)`. The value :math:`h_r(x_r)` is the :math:`\zeta` that minimises
@@ -231,9 +230,9 @@ plt.show()
 # right panel the curve with the smallest :math:`c_i` falls at 0. The ball may contain machines of both signs, so the
 # round is trained.
 #
-# A second test needs only a single variable. This test uses :math:`T(w_r,b_r)`, which the ball ignores. Let :math:`x`
-# be the distance of :math:`w_r` from the midpoint. The inequality of the ball says :math:`x^2+T(w_r,b_r)\le\rho^2`.
-# Take an example :math:`i` that can still rise, :math:`a=U_i-\tilde\alpha_i>0`. Its term in :math:`T` is then at most
+# A second test uses :math:`T(w_r,b_r)`, which the ball ignores, and a single variable. Let :math:`x` be the distance of
+# :math:`w_r` from the midpoint. The inequality of the ball says :math:`x^2+T(w_r,b_r)\le\rho^2`. Take an example
+# :math:`i` that can still rise, :math:`a=U_i-\tilde\alpha_i>0`. Its term in :math:`T` is then at most
 # :math:`\rho^2-x^2`, so :math:`a\max(0,e_i)\le\rho^2-x^2`. This bounds :math:`e_i`, and with it :math:`h_r(x_r)` from
 # below:
 #
@@ -260,8 +259,7 @@ for state in iterate(without, start=TOP().seed(full, without), stop=KKTGap(1e-5)
 
 # %%
 # The package tries both tests at the seed, during the round, and with :math:`w=\tilde w` when the round reaches its
-# tolerance. If both tests prove nothing even then, the round continues. A sign that no tolerance proves is called a
-# tie.
+# tolerance. If both fail even then, the round continues. An example whose sign no tolerance proves is called a *tie*.
 #
 # .. shipped:: core/stopping/midpoint.py
 #    :object: gap distances certain_sign sign_at
@@ -287,8 +285,8 @@ for stop in (KKTGap(), LOODualityGap(), BallRule()):
 # %%
 # .. worth:: 12
 #
-#    The bound H saves steps and loses time: raising H costs more than the steps that it saves. Both proofs fail if
-#    the decision value is nearly zero. Then the round runs to its end.
+#    The bound H saves steps and loses time: raising H costs more than the steps that it saves. If the decision value is
+#    nearly zero, both proofs fail, and the round runs to its end.
 #
 # .. admonition:: Known elsewhere as
 #

@@ -4,8 +4,8 @@ r"""
 
 Related problems have related solutions: ten folds, say, or twenty values of :math:`C`. This chapter guesses the
 solution of a problem from the solution of a related problem. The guess, or *seed*, changes the answer only within the
-tolerance, because the solver continues from it. It may save nearly all steps, a few, or none. Z. Wen and others (2017)
-published the three seeds of this chapter.
+tolerance, because the solver continues from it. A seed may save nearly all steps, a few, or none. Z. Wen and others
+(2017) published the three seeds of this chapter.
 """
 
 # fold: Imports and settings
@@ -59,8 +59,7 @@ print(
 print(f"and {(near & heavy).sum()} of the {heavy.sum()} that have a weight")
 
 # %%
-# A seed has to satisfy the sum and the box. A seed changes the solution only within the tolerance, so a prediction can
-# differ only if :math:`h` is nearly zero. Three seeds redistribute the weight of the removed examples:
+# A seed has to satisfy the sum and the box. Three seeds redistribute the weight of the removed examples:
 #
 # * **SIR**, *single instance replacement*, gives the weight of each removed example to the most similar added example
 #   of its class that is not yet used.
@@ -113,7 +112,8 @@ print(f"{gave} removed examples had a weight, {took} added ones have it now")
 
 # %%
 # If no added example of the class is left, the package's SIR gives the weight, with the sign turned, to a random unused
-# example. SIR then spreads the missing sum over the added examples.
+# example. If the variables of the seed then do not sum to :math:`z`, SIR spreads the difference over the added
+# examples.
 #
 # **MIR** looks for weights :math:`x` of the added examples that restore optimality. Let the examples :math:`R` be
 # removed and :math:`T` added, and let :math:`X` be all examples of the new problem. If :math:`\alpha_R` goes to zero
@@ -130,8 +130,8 @@ print(f"{gave} removed examples had a weight, {took} added ones have it now")
 #    \begin{pmatrix}K_{XT}\\ \mathbf 1^\top\end{pmatrix}x \;\approx\;
 #    \begin{pmatrix}K_{XR}\,\alpha_R-dG_X\\ \mathbf 1^\top\alpha_R\end{pmatrix} .
 #
-# MIR solves the system by least squares and clips the solution to the box. MIR spreads the missing sum over
-# :math:`T`, then over the free variables, then over all variables.
+# MIR solves the system by least squares and clips the solution to the box. If the sum constraint is then violated, MIR
+# spreads the difference over :math:`T`, then over the free variables, then over all variables.
 #
 # The next figure draws the three seeds on points of a plane. Rings show the weight of removed examples, discs the
 # weight that added examples receive, and grey discs the change of shared examples. Only ATO changes shared examples:
@@ -220,9 +220,8 @@ print("the decision values of the package:", np.allclose(values, result.decision
 # The savings of a seed
 # ---------------------
 #
-# The saving depends on the problem. With :math:`C=10` a round is short. ATO then usually expects its path to cost more
-# than it saves, and does not follow it. With :math:`C=1000` rounds are long. Then ATO often follows its path to the
-# end, and no step is left:
+# With :math:`C=10` a round is short. ATO then usually expects its path to cost more than it saves, and does not follow
+# it. With :math:`C=1000` rounds are long. Then ATO often follows its path to the end, and no step is left:
 
 steps = {}
 for C in (10.0, 1000.0):
@@ -284,8 +283,8 @@ for C in (10.0, 1000.0):
 
 # %%
 # Neither start is better everywhere. The right column includes the steps of the full solution. Rounds that start from
-# the full solution are independent, so several threads can solve them. ``SVCCV`` runs a grid: for each γ, all folds and
-# all :math:`C` are boxes over the same matrix.
+# the full solution can run in several threads. ``SVCCV`` runs a grid: for each γ, all folds and all :math:`C` are boxes
+# over the same matrix.
 #
 # .. shipped:: core/seeders/sir.py
 #    :twin:
@@ -308,8 +307,8 @@ for C in (10.0, 1000.0):
 #
 # .. worth:: 13
 #
-#    SIR and MIR save next to nothing with a large :math:`C`, because their loss grows like the square of the weights.
-#    All seeds lose if a solve is short: computing a seed then takes longer than the steps that it saves.
+#    SIR and MIR save next to nothing with a large :math:`C`. All seeds lose if a solve is short: computing a seed then
+#    takes longer than the steps that it saves.
 #
 # .. admonition:: Known elsewhere as
 #
@@ -350,7 +349,6 @@ print(f"3. optimum f = {solve(next_box, stop=KKTGap(1e-6)).objective:7.2f}")
 # 1. The example of such a round has :math:`\alpha_r=0`: leaving it out changes nothing.
 # 2. The training part has one class, so :math:`\alpha=0`. Every :math:`b\le-1` is right, and the package takes −1.
 # 3. The more expensive a seed is, the nearer its :math:`f` is to the optimum, and the walk of ATO ends at the optimum.
-#    But the printed lines show that a nearer :math:`f` does not always mean fewer steps. The last part of the way takes
-#    most steps, whatever the seed.
+#    But the printed lines show that a nearer :math:`f` does not always mean fewer steps.
 #
 # .. endfold::

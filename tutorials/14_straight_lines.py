@@ -65,10 +65,9 @@ plt.show()
 #    =\begin{pmatrix}z^1-\mathbf 1^\top d_B\\ v^1_M-K_{MB}\,d_B\end{pmatrix},
 #    \qquad dG = v^1-Kd .
 #
-# The right-hand side of this linear system does not depend on :math:`t`. So all rates are constant, and :math:`\alpha`,
-# :math:`b` and :math:`G` move along straight lines, until an example changes its set. This is an *event*: a free
-# variable reaches a bound, or a bounded variable reaches :math:`G_i=b`. After the event the walk continues with the new
-# sets. Many families of problems are such a line:
+# The right-hand side of this linear system does not depend on :math:`t`. So :math:`\alpha`, :math:`b` and :math:`G`
+# move along straight lines until an *event*: a free variable reaches a bound, or a bounded variable reaches
+# :math:`G_i=b`. After the event the walk continues with the new sets. Many families of problems are such a line:
 #
 # =============================  ======================================================  ==========================
 # the line                       what moves                                              known as
@@ -152,8 +151,8 @@ print(
 # bounds move linearly from :math:`\alpha_r` to 0, so its variable moves with them. For an *added* example
 # :math:`\alpha` starts at 0. If the example violates its condition there, its box starts empty, and the far bound moves
 # linearly from 0 to :math:`\pm C`. The variable moves with this bound until :math:`G_i=b`, and is free from then on. At
-# :math:`t=1` every box is the box of the new problem, so the walk ends at the optimum of that problem. This walk is the
-# seed ATO of :doc:`chapter 13 <13_seeds_and_folds>`.
+# :math:`t=1` every box is the box of the new problem, so the walk ends at its optimum. This walk is the seed ATO of
+# :doc:`chapter 13 <13_seeds_and_folds>`.
 
 
 def exchange(K, solved, target, removed, added):
@@ -207,9 +206,8 @@ print(
 # The walk of the package
 # -----------------------
 #
-# The walk of the package also computes the direction, its length, and the example that changes its set. But this walk
-# updates the inverse of the matrix from event to event instead of solving anew, and it can continue if the matrix is
-# singular.
+# The walk of the package updates the inverse of the matrix from event to event instead of solving anew, and can
+# continue if the matrix is singular.
 #
 # How does an inverse change when example :math:`k` joins the free set :math:`M`? Let :math:`A` be the matrix of the
 # system for :math:`M`, :math:`P` its inverse, and :math:`u=(1,K_{Mk})` the new column. Eliminating the old variables

@@ -2,10 +2,9 @@ r"""
 15 · The path of C
 ==================
 
-Which :math:`C` is best? The walk of :doc:`chapter 14 <14_straight_lines>` gives the solution for every :math:`C`, with
-a linear system for each corner. The errors of cross-validation and of leave-one-out become exact functions of
-:math:`C`. T. Hastie and others (2004) published the path; C.-J. Ong, S. Shao and J. Yang (2010) made it work on any
-data.
+The walk of :doc:`chapter 14 <14_straight_lines>` gives the solution for every :math:`C`, with a linear system for each
+corner. The errors of cross-validation and of leave-one-out become exact functions of :math:`C`. T. Hastie and others
+(2004) published the path; C.-J. Ong, S. Shao and J. Yang (2010) made it work on any data.
 """
 
 # fold: Imports, the data, and the code of this figure
@@ -195,9 +194,8 @@ display.ax_.legend(loc="center right", frameon=False)
 plt.show()
 
 # %%
-# Each row is a patient, coloured at every :math:`C` for which the machine without this patient predicts him or her
-# wrongly. The patients at the bottom are predicted wrongly for nearly every :math:`C`, so no choice helps them. Only
-# the short pieces above depend on the choice.
+# Each row is a patient, coloured at every :math:`C` for which the machine without this patient predicts the patient
+# wrongly. For the patients at the bottom the prediction is wrong for nearly every :math:`C`, so no choice helps them.
 #
 # α may jump, w cannot
 # --------------------
@@ -213,22 +211,22 @@ except ValueError as error:
     print(error)
 
 # %%
-# A singular matrix has null vectors :math:`u=(u_0,u_M)`. The first row of the matrix gives :math:`\mathbf 1^\top
-# u_M=0`, and the other rows give :math:`K_{MM}u_M=-u_0\mathbf 1`. Multiplying by :math:`u_M` gives :math:`\lVert\sum
-# u_i\varphi(x_i)\rVert^2=0`. So moving :math:`\alpha` along :math:`u` changes neither :math:`w` nor any decision value:
-# **along** :math:`u` **the street does not move at all**. Adding any :math:`u` to a direction of the path gives another
-# direction of the path. We choose the direction that lets :math:`\lambda` fall furthest before a variable meets its
-# bound. This choice is a linear program. Let :math:`d_p` be any solution of the system, as a rate for falling
-# :math:`\lambda`, and let the columns of :math:`N` be a basis of the :math:`u_M`:
+# A singular matrix has null vectors :math:`u=(u_0,u_M)`. The first row of the matrix gives
+# :math:`\mathbf 1^\top u_M=0`, and the other rows give :math:`K_{MM}u_M=-u_0\mathbf 1`. Multiplying by :math:`u_M`
+# gives :math:`\lVert\sum u_i\varphi(x_i)\rVert^2=0`. So **moving** :math:`\alpha` **along** :math:`u` **changes
+# neither** :math:`w` **nor any decision value**, and adding any :math:`u` to a direction of the path gives another
+# direction of the path. A linear program chooses the direction that lets :math:`\lambda` fall furthest before a
+# variable meets its bound. Let :math:`d_p` be any solution of the system, as a rate for falling :math:`\lambda`, and
+# let the columns of :math:`N` be a basis of the :math:`u_M`:
 #
 # .. math::
 #
 #    \max_{s,\,\beta}\ s \quad\text{where}\quad
 #    L_M \;\le\; \hat s_M + s\,d_p + N\beta \;\le\; U_M, \qquad 0\le s\le s_{\max},
 #
-# At :math:`s_{\max}` the first bounded variable reaches :math:`G_i=b`, whatever :math:`u` is. The solution is a corner
-# of this program, at which variables go to their bounds and leave the elbow. The next lines solve this program for two
-# points, each with a twin; all four are on the elbow:
+# At :math:`s_{\max}` the first bounded variable reaches :math:`G_i=b`, whatever :math:`u` is. At the solution,
+# variables go to their bounds and leave the elbow. The next lines solve this program for two points, each with a twin;
+# all four are on the elbow:
 
 
 def longest(rate, gap, null, limit):
@@ -284,12 +282,12 @@ print(f"same function at C/2: {np.abs(change).max():.0e}")
 
 # %%
 # By default (``merge=True``), examples of equal features and label share one variable with a wider box, so duplicates
-# need no linear program. Points that are dependent without being equal still need the program.
+# need no linear program.
 #
 # .. worth:: 15
 #
-#    A path usually loses in time against a grid, because it stops at every corner. It wins on the chessboard, where
-#    solves take many steps and the path has few corners. It pays if the exact curve is needed.
+#    A path usually takes more time than a grid, because it stops at every corner. It wins on the chessboard, where
+#    solves take many steps and the path has few corners.
 #
 # .. admonition:: Known elsewhere as
 #

@@ -4,8 +4,8 @@ r"""
 
 Classification, regression, novelty detection and the hard margin look like four methods. This chapter derives each
 method like :doc:`chapter 2 <02_prices>`: each constraint gets a price. The result is always the same dual problem, with
-its own linear term, sum and box. So each rule of this package serves all four: a selector reads the gradient and the
-box, and need not know what they mean. More than two classes make several such problems.
+its own linear term, sum and box, so each rule of this package serves all four. More than two classes make several such
+problems.
 """
 
 # fold: Imports, the data, and the code of this figure
@@ -84,8 +84,8 @@ plt.show()
 # :math:`\alpha`.
 #
 # **Hard margin.** Slack is not allowed: :math:`y_ih(x_i)\ge1`. Nothing caps the prices, so the box is open on its far
-# side: :math:`[0,\infty)` or :math:`(-\infty,0]`. If no street exists, the prices grow for ever, and the solver notices
-# this growth.
+# side: :math:`[0,\infty)` or :math:`(-\infty,0]`. If no street exists, the prices grow for ever; the solver notices
+# this.
 #
 # **Regression.** The target :math:`y_i` is a number, and errors up to :math:`\varepsilon` are free:
 #
@@ -201,7 +201,7 @@ plt.show()
 # The same selectors, swapped in each
 # -----------------------------------
 #
-# The same selectors solve all four problems. The number of steps depends on the selector; the optimum does not.
+# The number of steps depends on the selector; the optimum does not.
 
 print(f"{'':18}" + "".join(f"{name:>16}" for name in problems))
 for selector in (MostViolatingPair(), SecondOrder(), HybridMaximumGain()):
@@ -229,18 +229,16 @@ print(f"{outside} of 40 examples are outside; at most ν·n = 8 may be")
 # More than two classes
 # ---------------------
 #
-# A street has two sides. With :math:`k` classes, lay a street for each pair of classes, :math:`k(k-1)/2` in all, and
-# let each street vote. Each street is trained on the examples of its two classes, and all streets read the same kernel
-# matrix.
+# With :math:`k` classes, lay a street for each pair of classes, :math:`k(k-1)/2` in all, and let each street vote. Each
+# street is trained on the examples of its two classes, and all streets read the same kernel matrix.
 #
-# Are these too many streets? Let training time grow like the square of the number of examples (:doc:`chapter 9
-# <09_does_it_end>`). A pair of classes of equal size has :math:`2n/k` examples, so all pairs cost
+# Let training time grow like the square of the number of examples (:doc:`chapter 9 <09_does_it_end>`). A pair of
+# classes of equal size has :math:`2n/k` examples, so all pairs cost
 #
 # .. math:: \frac{k(k-1)}2\Bigl(\frac{2n}k\Bigr)^2 = 2n^2\,\frac{k-1}k \;<\; 2n^2 ,
 #
 # less than two streets on all :math:`n` examples. A street for each class against all other classes costs
-# :math:`k\,n^2`. If a class wins all of its :math:`k-1` pairs, no other class can have as many votes. Otherwise two
-# classes may have equally many votes; the first of them wins, as in LIBSVM.
+# :math:`k\,n^2`. If two classes have equally many votes, the first of them wins, as in LIBSVM.
 
 # fold: The code of this figure
 # alt: Three clouds of points lie in a plane, each in the region of its class; the three regions meet in the middle. A
@@ -263,7 +261,7 @@ print(
 )
 
 # %%
-# The votes are not the only way from streets to classes:
+# Four other schemes assign a class:
 #
 # * *One-vs-rest* predicts the class whose street against all other classes has the largest :math:`h`.
 # * A *directed acyclic graph* of pairs (J. Platt and others, 2000) asks the first class against the last, removes the
@@ -362,11 +360,11 @@ for name, scheme in (("votes", street), ("rest", OneVsRestClassifier(street))):
 #
 #    \min_p\; \sum_i\sum_{j\ne i}(r_{ji}\,p_i-r_{ij}\,p_j)^2 \quad\text{where}\quad \sum_ip_i=1,\; p\ge0 .
 #
-# They are worth their cost if one kind of error is worse than another.
+# Class probabilities are useful if one kind of error is worse than another.
 #
 # With several classes each street has its own path of :math:`C` (:doc:`chapter 15 <15_the_path_of_c>`). The vote of a
-# street on an example changes when its decision value passes 0, and the path gives the exact :math:`C` of this change.
-# So the error of several classes is also a step function of :math:`C` with known steps.
+# street on an example changes when the decision value of the example passes 0, and the path gives the exact :math:`C`
+# of this change. So the error of several classes is also a step function of :math:`C` with known steps.
 
 path = regularization_path(plane[::2], kind[::2], kernel=RBF(1.0), C_min=0.05, C_max=50.0)
 curve = path.validation_error(plane[1::2], kind[1::2])
@@ -378,10 +376,10 @@ print(f"least, {error:.1%}, for C from {low:.3g} to {high:.3g}; at C = 3 it is {
 # Leaving an example out
 # ----------------------
 #
-# Leaving example :math:`r` out closes boxes. With two classes, the box of one variable closes. With several classes,
-# this box closes in each pair that contains the class of the example; the other pairs never used the example. In
-# regression, two boxes close, one for each price. In novelty detection, the sum :math:`z=\nu\sum_iw_i` also becomes
-# smaller, where :math:`w_i` is the weight of example :math:`i`. :doc:`/many_models` lists all questions and machines.
+# Leaving example :math:`r` out with two classes closes the box of one variable. With several classes, this box closes
+# in each pair that contains the class of the example; the other pairs never used the example. In regression, two boxes
+# close, one for each price. In novelty detection, the sum :math:`z=\nu\sum_iw_i` also becomes smaller, where
+# :math:`w_i` is the weight of example :math:`i`. :doc:`/many_models` lists all questions and machines.
 
 # %%
 # .. shipped:: analysis/scheme.py

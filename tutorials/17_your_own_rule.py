@@ -121,7 +121,7 @@ for share in (0.0, 0.1, 0.5, 0.9):
 # The race
 # --------
 #
-# The example :doc:`/gallery/examples/07_race_your_rule` races a rule from its file. The next lines do it by hand:
+# The next lines race the rule by hand; :doc:`/gallery/examples/07_race_your_rule` races a rule from its file:
 
 races = (
     ("chessboard", make_chessboard(300, rng=0), 0.5, 1000.0),
@@ -141,20 +141,20 @@ for name, sample, gamma, C in races:
 
 # %%
 # On the first problem of this chapter, heart with :math:`C=10`, the rule takes fewer steps than the most violating
-# pair; on these five problems it takes more. A race on a single problem proves nothing.
+# pair; on these five problems it takes more.
 #
 # The check
 # ---------
 #
 # :func:`~refsvm.testing.strategy.check_strategy` runs a rule of any kind on random and degenerate problems: duplicates,
-# singular and indefinite kernels, constant features, two examples, tiny and huge :math:`C`. The function tests what the
-# base class of the rule requires. If a rule has a compiled *twin*, the function compares rule and twin bit for bit.
+# singular and indefinite kernels, constant features, two examples, tiny and huge :math:`C`. It tests what the base
+# class of the rule requires. If a rule has a compiled *twin*, it compares rule and twin bit for bit.
 
 report = check_strategy(InTurn())
 print(f"{report.rule}: {len(report.problems)} problems, {report.steps} steps. {report.twin}")
 
 # %%
-# A check is worth something only if it can fail. The next selector has a typical mistake: it forgets the box.
+# The next selector has a typical mistake: it forgets the box.
 
 
 @dataclass(frozen=True)

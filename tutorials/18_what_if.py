@@ -4,8 +4,8 @@ r"""
 
 How does the machine change if a parameter changes a little? Between two events the optimum is a smooth function of
 every number in the problem, if the linear system of :doc:`chapter 14 <14_straight_lines>` is not singular. This system
-gives the derivative without following a path. The system also gives the derivative with respect to parameters of the
-kernel, along which the optimum does not move in straight lines. So a machine can learn which features count.
+gives the derivative without following a path, also with respect to parameters of the kernel, along which the optimum
+does not move in straight lines. So a machine can learn which features count.
 """
 
 # fold: Imports, the data, and the code of this figure
@@ -138,8 +138,8 @@ for name, right_side in sides.items():
 # ----------------
 #
 # At an event an example is between two sets: it is at its bound, and :math:`G_i=b`. Usually it enters one set if
-# :math:`C` rises and the other set if :math:`C` falls. Then each direction has its own system and its own derivative.
-# No single number represents both, so the package raises an error:
+# :math:`C` rises and the other set if :math:`C` falls. Then each direction has its own system and its own derivative,
+# and without a direction the package raises an error:
 
 kink = optimum(path.C[event]).derivative("C")
 for name, side, (one, other) in (
@@ -234,7 +234,7 @@ print(f"error {error(RBF(gammas), wide):.3f} on the test points")
 print("γ of the plane:", gammas[:2].round(2), " of the noise: at most", gammas[2:].max().round(3))
 
 # %%
-# The loop does not know which features form the plane, but it finds them:
+# The loop finds the features that form the plane:
 
 # fold: The code of this figure
 # alt: The gammas of ten features are drawn over forty steps on a logarithmic axis. All begin at a tenth. Two rise above
@@ -253,8 +253,8 @@ right.set(xlabel="step", ylabel="logistic loss on the points to judge by")
 plt.show()
 
 # %%
-# The validation points were used to choose ten parameters, so their loss is optimistic. Only the test points give an
-# honest estimate. The descent finds a local minimum at best.
+# The descent used the validation points to choose ten parameters, so their loss is optimistic; only the test points
+# give an honest estimate. The descent finds a local minimum at best.
 #
 # .. worth:: 18
 #
