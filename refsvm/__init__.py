@@ -76,7 +76,7 @@ _ESTIMATORS = ("OneClassSVM", "SVC", "SVCCV", "SVCGradientCV", "SVR", "SVRCV", "
 _FILES = ("read_model", "write_model")
 _LATER = {"compare": "experiment.race", **dict.fromkeys(_FILES, "analysis.multiclass.model_file")}
 _FOLDERS = ("datasets", "display", "experiment")
-_LEAVING = {"CacheAware": "services.cache_aware"}  # deprecated names: LEAVES in their modules is the warning
+_LEAVING = {"CacheAware": "services.cache_aware"}  # deprecated names; LEAVES in each module holds the warning
 _ELSEWHERE = {
     "NuSVC": "use SVC and choose C, or sklearn.svm.NuSVC",
     "NuSVR": "use SVR and choose epsilon, or sklearn.svm.NuSVR",
@@ -84,7 +84,7 @@ _ELSEWHERE = {
     "LinearSVR": 'use SVR(kernel="linear"), which penalises no intercept, or sklearn.svm.LinearSVR',
 }
 
-if _find_spec("refsvm.compiled"):  # without this folder the package is a complete NumPy package
+if _find_spec("refsvm.compiled"):  # the package also works without this folder, in NumPy alone
     import refsvm.compiled.auto  # noqa: F401  registers itself as a backend
     from refsvm.compiled.warming import warm_up as warm_up
 
@@ -111,12 +111,12 @@ if not TYPE_CHECKING:  # type checkers must report unknown names
         return sorted([*globals()["__all__"], *_FOLDERS, "__version__"])
 
     def __getattr__(name: str) -> object:
-        """Import names that need more than NumPy, or another folder, at their first use."""
+        """Import a folder, or a name that needs more than NumPy, when it is first used."""
         from importlib import import_module
 
         if name in _FOLDERS or _place(f"refsvm.{name}"):
             return import_module(f"refsvm.{name}")
-        if name in _ELSEWHERE:  # an ImportError, so that ``from refsvm import …`` shows its message
+        if name in _ELSEWHERE:  # raise an ImportError, because ``from refsvm import …`` shows its message
             raise ImportError(f"refsvm has no {name}; {_ELSEWHERE[name]}.")
         if name in _LEAVING:
             from warnings import warn

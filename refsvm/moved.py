@@ -1,6 +1,6 @@
-"""The module names of 0.4.0, which still work in 0.5.0: importing one returns the module at its new place and warns.
+"""Keeps the module names of 0.4.0 working in 0.5.0: importing an old name warns and returns the moved module.
 
-Pickles written by 0.4.0 and earlier versions name their classes by these modules.
+Pickles written by refsvm 0.4.0 and earlier versions refer to classes by the old module names.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ PASSED_ON: Final = ("importlib", "importlib._bootstrap", "refsvm", __name__)
 
 
 def place(name: str) -> str:
-    """Return the new name of a module; "" if it has not moved.
+    """Return the new name of a module; "" if the module has not moved.
 
     Examples
     --------
@@ -71,7 +71,7 @@ class Folder(ModuleType):
     """A package with functions named like their files: a late import of a file must not replace the function."""
 
     def __setattr__(self, name: str, value: Any) -> None:
-        """Set an attribute, unless it would replace a function by its module."""
+        """Set an attribute, unless a module would replace the function of the same name."""
         if not (isinstance(value, ModuleType) and callable(vars(self).get(name))):
             super().__setattr__(name, value)
 
@@ -85,14 +85,14 @@ class Moved(MetaPathFinder, Loader):
         return spec_from_loader(name, self, origin=new) if new else None
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
-        """Return the module at its new place."""
+        """Import the module from its new place, warn that its name has changed, and return the module."""
         warn(spec.name, str(spec.origin))
         module = import_module(str(spec.origin))
         spec.loader_state = module.__spec__
         return module
 
     def exec_module(self, module: ModuleType) -> None:
-        """Restore the module's own spec, because it has already run under its new name."""
+        """Restore the module's own spec; the module has already run under its new name."""
         if module.__spec__:
             module.__spec__ = module.__spec__.loader_state
         if hasattr(module, "__path__"):
@@ -100,7 +100,7 @@ class Moved(MetaPathFinder, Loader):
 
 
 def warn(old: str, new: str) -> None:
-    """Warn at the line that imports the old name; a folder on the way to a module causes no second warning."""
+    """Warn at the line that imports the old name; the import of a module's parent folder causes no second warning."""
     frame, name = sys._getframe(1), old
     while frame.f_back and frame.f_globals.get("__name__") in PASSED_ON:
         if frame.f_globals["__name__"] == "importlib._bootstrap":
@@ -114,5 +114,5 @@ def warn(old: str, new: str) -> None:
 
 
 def install() -> None:
-    """Search old names first: otherwise the path of a moved folder would load its files a second time."""
+    """Put the finder of old names first: otherwise Python would load the files of a moved folder a second time."""
     sys.meta_path.insert(0, Moved())

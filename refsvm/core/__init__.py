@@ -1,4 +1,4 @@
-"""The reference: the methods of the papers, in readable NumPy. It imports nothing from outside this folder.
+"""The reference: the methods of the papers, in readable NumPy. The folder imports nothing from outside itself.
 
 =================================  ===================================================================
 `problem`, `formulations`          DualProblem: the signed dual, and the learning problems that it states
@@ -15,5 +15,5 @@
 `_checks`, `shown`                 checks of arguments; how a result prints
 =================================  ===================================================================
 
-If the code of a file also exists in compiled form, `refsvm.compiled` holds its twin at the same path.
+If the code of a file also exists in compiled form, `refsvm.compiled` holds the compiled form at the same path.
 """

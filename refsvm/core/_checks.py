@@ -12,7 +12,7 @@ from typing import Any, Final, ParamSpec, TypeAlias, TypeVar
 import numpy as np
 
 LARGEST_NUMBER: Final = 1e300
-"""Vectors with a larger number are refused, because sums of them could overflow."""
+"""The checks refuse vectors with a larger number, because sums of such numbers could overflow."""
 
 NO_NUMBERS: Final = (str, bytes, complex, np.complexfloating)
 """Types that are refused as numbers, although `float` or NumPy would convert them or drop their imaginary part."""
@@ -34,7 +34,7 @@ def is_sparse(X: Any) -> bool:
 
 
 def column_names(values: Any) -> tuple[str, ...]:
-    """Return the column names of a DataFrame or the labels of a pandas Series, or () if these are not texts."""
+    """Return the column names of a DataFrame or the labels of a pandas Series, or () if the names are not texts."""
     names = getattr(values, "columns", getattr(values, "index", None))
     labels = () if names is None or callable(names) else tuple(names)
     return labels if all(isinstance(name, str) for name in labels) else ()
@@ -44,7 +44,7 @@ def hint(
     word: str, known: Iterable[str], otherwise: str, shown: Callable[[str], str] = repr, cutoff: float = 0.6
 ) -> str:
     """Return the end of an error message: the known name most similar to `word`, or `otherwise` if none is similar."""
-    # imported only when an error is raised, because the import takes time
+    # import difflib only when an error is raised, because the import takes time
     from difflib import get_close_matches
 
     near = get_close_matches(word, list(known), n=1, cutoff=cutoff)
@@ -61,7 +61,7 @@ def refuses(
     second : str
         Message for calls with a second positional argument; "" allows such calls.
     **advice : str
-        For each refused argument, what to write instead; ``{}`` is replaced by the value that was given.
+        For each refused argument, what to write instead; the message shows the given value in place of ``{}``.
 
     Examples
     --------
@@ -91,7 +91,7 @@ def refuses(
 
 
 def known_options(call: str, options: Iterable[str], known: Iterable[str]) -> None:
-    """Raise TypeError for the first option that is not known, naming the function (`call`) that was called.
+    """Raise TypeError for the first option that is not in `known`; the message names the function `call`.
 
     Examples
     --------
@@ -117,7 +117,7 @@ def frames_within() -> int:
 
 def version() -> str:
     """Return the version of the package."""
-    # read from sys.modules, because the package imports this module and importing it here would be circular
+    # read sys.modules: importing refsvm here would be circular, because refsvm imports this module
     return str(sys.modules["refsvm"].__version__)
 
 
@@ -148,7 +148,7 @@ def shown(value: Any) -> str:
 
 
 def number(name: str, value: Any) -> float:
-    """Return a real number as float, NaN and ±inf included; refuse text, None, complex numbers and arrays."""
+    """Return a real number, NaN or ±inf as float; raise ValueError for text, None, complex numbers and arrays."""
     if type(value) is float:
         return value
     try:
@@ -181,7 +181,7 @@ def positive(name: str, value: Any) -> float:
 
 
 def share(name: str, value: Any) -> float:
-    """Return a share of the examples as float; refuse numbers outside (0, 1]."""
+    """Return a share of the examples as float; raise ValueError for numbers outside (0, 1]."""
     result = positive(name, value)
     if result > 1.0:
         raise ValueError(
@@ -206,7 +206,7 @@ def positive_or_inf(name: str, value: Any) -> float:
 
 
 def whole(name: str, value: Any, least: int) -> int:
-    """Return a whole number as int; refuse numbers below `least`."""
+    """Return a whole number as int; raise ValueError for numbers below `least`."""
     if type(value) is int and least <= value < 2**63:
         return value
     # bool is a subclass of int, but True is not a count
@@ -220,7 +220,7 @@ def whole(name: str, value: Any, least: int) -> int:
 
 
 def numbers(name: str, values: Any) -> np.ndarray:
-    """Return real numbers as a float64 array; refuse text, None and complex numbers."""
+    """Return real numbers as a float64 array; raise ValueError for text, None and complex numbers."""
     try:
         array = np.asarray(values)
     except ValueError:
@@ -228,7 +228,7 @@ def numbers(name: str, values: Any) -> np.ndarray:
     if array.dtype.kind in "fiub":
         return np.asarray(array, dtype=np.float64)
     items = np.asarray(values, dtype=object)
-    if array.dtype.kind != "O":  # NumPy has turned a mixture of texts and numbers into texts: check the items
+    if array.dtype.kind != "O":  # NumPy has turned texts and numbers into texts: check the original items
         array = items
     return np.array([_item(name, item) for item in array.flat], dtype=np.float64).reshape(array.shape)
 
@@ -243,7 +243,7 @@ def _item(name: str, value: Any) -> float:
 
 
 def vector(name: str, values: Any, n: int, *, infinite: bool = False) -> np.ndarray:
-    """Return a finite float64 vector of length n; a single number is repeated. `infinite` allows ±inf, but no NaN."""
+    """Return n finite numbers as a float64 vector, or a single number n times. `infinite` allows ±inf, but no NaN."""
     array = numbers(name, values)
     # a single number, such as C=1.0, is repeated n times
     if array.ndim == 0:
@@ -283,7 +283,7 @@ def read_only(values: np.ndarray) -> np.ndarray:
 
 
 def box(lower: Any, upper: Any, z: float, n: int) -> dict[str, Any]:
-    """Check that L ≤ U and that some α of n variables between L and U has the sum z; return read-only copies of both.
+    """Check that L ≤ U and that some α between L and U has the sum z; return read-only copies of L and U.
 
     The returned dictionary also holds `is_open` (True if a bound is infinite) and `zero_is_feasible` (True if α = 0 is
     between the bounds and has the sum z).
@@ -304,11 +304,11 @@ def box(lower: Any, upper: Any, z: float, n: int) -> dict[str, Any]:
 
 
 def _surrounds_zero(lower: Any, upper: Any, n: int) -> bool:
-    """Return True if both bounds are vectors with −1e150 ≤ L ≤ 0 ≤ U ≤ 1e150; this usual case takes microseconds."""
+    """Return True if both bounds are vectors with −1e150 ≤ L ≤ 0 ≤ U ≤ 1e150, as for most problems."""
     for bound in (lower, upper):
         if not isinstance(bound, np.ndarray) or bound.dtype != np.float64 or bound.shape != (n,):
             return False
-        if not np.vdot(bound, bound) <= LARGEST_NUMBER:  # this condition is also True if an entry is NaN
+        if not np.vdot(bound, bound) <= LARGEST_NUMBER:  # also True if an entry is NaN
             return False
     return np.count_nonzero(lower > 0.0) == 0 and np.count_nonzero(upper < 0.0) == 0
 
@@ -321,7 +321,7 @@ def _refuse_empty_box(lower: np.ndarray, upper: np.ndarray, z: float) -> None:
             f"lower exceeds upper at index {crossed.argmax()}; give a box with lower ≤ upper everywhere."
         )
     least, most = lower.sum(), upper.sum()
-    # the lower bounds may sum to −∞ and the upper bounds to +∞, because finite sums lie between these
+    # lower bounds may sum to −∞ and upper bounds to +∞: finite sums of α lie between −∞ and +∞
     if not (least < np.inf and most > -np.inf):
         raise ValueError("lower contains +∞ or upper −∞, which no α reaches; give a box that holds numbers.")
     if least <= z <= most:
@@ -337,9 +337,9 @@ def _refuse_empty_box(lower: np.ndarray, upper: np.ndarray, z: float) -> None:
 
 def penalties(C: Any, n: int) -> np.ndarray:
     """Return the penalties of n examples, from one positive number for all or from n numbers that are not negative."""
-    if type(C) is float and 0.0 < C <= LARGEST_NUMBER:  # this fast test usually succeeds
+    if type(C) is float and 0.0 < C <= LARGEST_NUMBER:  # a quick test for one positive number, the usual C
         return np.full(n, C)
-    # a single C must be positive: C = 0 leaves no example to train on; in a vector, 0 leaves only its example out
+    # a single C must be positive: C = 0 leaves no example to train on; a 0 in a vector leaves out only its example
     if isinstance(C, str | bytes) or numbers("C", C).ndim == 0:
         positive_or_inf("C", C)
     result = vector("C", C, n, infinite=True)
@@ -364,7 +364,7 @@ def examples(X: Any, *, copy: bool = False) -> Any:
 
 
 def _as_csr(X: Any) -> Any:
-    """Return sparse data as float64, always copied, because the arrays inside a sparse matrix are easily changed."""
+    """Return a float64 copy of sparse data; without a copy, the caller could change the arrays inside the matrix."""
     if X.dtype.kind not in "fiub":
         raise ValueError(f"X holds values of type {X.dtype}; give real numbers.")
     return X.tocsr().astype(np.float64)
@@ -395,7 +395,7 @@ def signs(y: Any, n: int) -> np.ndarray:
 
 
 def _refuse_signs(y: np.ndarray) -> None:
-    """Raise ValueError unless the labels are −1 and +1 and both occur; its message says what is wrong with them."""
+    """Raise ValueError unless the labels are −1 and +1 and both occur; the message says what is wrong with y."""
     refuse_nan_labels(y)
     refuse_targets(y)
     distinct = _distinct(y)
@@ -413,7 +413,7 @@ def targets(y: Any, n: int) -> np.ndarray:
     """Return the targets of a regression for n examples as float64."""
     refuse_missing(y, n, "targets")
     array = vector("y", np.atleast_1d(y), n)
-    # with larger targets, the squared error of a fit would overflow
+    # with targets beyond 1e150, the squared error of a fit would overflow
     if np.abs(array).max() > LARGEST_TARGET:
         raise ValueError(f"y reaches {np.abs(array).max():.3g}, beyond 1e150; scale the targets down.")
     return array
@@ -426,7 +426,7 @@ def refuse_missing(y: Any, n: int, kind: str) -> None:
 
 
 def refuse_targets(y: np.ndarray) -> None:
-    """Raise ValueError if y holds many different fractions: targets of a regression where classes are needed."""
+    """Raise ValueError if y holds many different fractions, which look like targets of a regression, not classes."""
     if y.dtype.kind == "f" and np.isfinite(y).all() and (y != np.floor(y)).any() and len(np.unique(y)) > 20:
         raise ValueError(
             f"y holds {y[y != np.floor(y)][0]:.6g} and other fractions, which look like the targets of a regression, "
@@ -446,7 +446,7 @@ def _distinct(labels: np.ndarray) -> list[Any]:
     try:
         return list(np.unique(labels).tolist())
     except TypeError:
-        # a mixture of texts and numbers cannot be sorted, but the message can show some of them
+        # texts and numbers cannot be sorted together: keep the order in which they first occur
         return list(dict.fromkeys(labels.tolist()))
 
 

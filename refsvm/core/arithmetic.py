@@ -1,12 +1,12 @@
-"""One arithmetic for all processors: kernel values and sums of rows in plain IEEE operations, in NumPy.
+"""Computes kernel values and sums of rows in NumPy with plain IEEE operations, whose results all processors share.
 
 The functions of this module add, multiply, divide and compare only two numbers at a time, in a fixed order. The results
 of BLAS, `np.exp` and fused multiplications differ between processors in the last bits, and SMO amplifies such a
-difference until other pairs are chosen. With this arithmetic, a problem takes the same steps on every processor.
+difference until it chooses other pairs. With the functions of this module, SMO takes the same steps on every processor.
 
-Compiled code installs its own version (`install`), which gives the same bits faster. Callers use ``arithmetic.current``
-and need not know which version they call. All callers in a process share one version, because a kernel matrix is made
-before an engine is chosen.
+Compiled code installs its own version of these functions (`install`), which computes the same bits faster. Callers use
+``arithmetic.current`` and need not know whether it is compiled. All callers in a process share one version, because a
+kernel matrix is made before an engine is chosen.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Exponential(NamedTuple):
     most 1.03 units in the last place.
     """
 
-    least: Any  # for x up to this number, e^x is set to 0
+    least: Any  # e^x is set to 0 for every x up to this number
     per_unit: Any  # 1/ln 2
     rounder: Any  # x + rounder holds the whole number nearest to x in its lowest bits
     high: Any  # ln 2 = high + low, where high has few bits, so that k·high is exact
@@ -121,7 +121,7 @@ def groups(d: int) -> list[range]:
 
 
 def add_group(out: np.ndarray, pairs: Iterable[tuple[np.ndarray, np.ndarray]], memory: np.ndarray) -> None:
-    """Add Σ ab over all pairs to `out`, after summing them in order; `memory` provides two arrays shaped like `out`."""
+    """Sum the products ab of all `pairs` in order and add the sum to `out`; `memory` holds two arrays for the sums."""
     total, product = memory
     for number, (a, b) in enumerate(pairs):
         if number == 0:
@@ -161,7 +161,7 @@ class Arithmetic:
         """Write x·z to `out`, shape (m, w), for x in X[rows] and z in the columns start … start + w of `features`.
 
         The function sums the products within each group of eight features in order, and then adds the sums of the
-        groups in order. A product has the same bits in every block, and z·x has the same bits as x·z.
+        groups in order. An inner product x·z has the same bits in every block, and z·x has the same bits as x·z.
         """
         columns, memory = slice(start, start + out.shape[1]), None
         for piece in pieces(out):
@@ -173,7 +173,7 @@ class Arithmetic:
 
     @classmethod
     def products_of_rows(cls, X: np.ndarray, W: np.ndarray, out: np.ndarray) -> None:
-        """Write x·w for all rows to `out`, shape (m, p), with the bits of `products`; fast for many x and few w."""
+        """Write x·w for all rows x of X and w of W to `out`, with the bits of `products`; fast for many x and few w."""
         for start in range(0, len(X), AT_ONCE):
             part = slice(start, start + AT_ONCE)
             cls.products(W, np.arange(len(W)), np.ascontiguousarray(X[part].T), 0, out[part].T)
@@ -182,7 +182,8 @@ class Arithmetic:
     def solutions(A: np.ndarray, B: np.ndarray) -> np.ndarray:
         """Solve P systems AX = B, shapes (P, m, m) and (P, m, k), by elimination with pivots.
 
-        The solution of a singular system is filled with NaN. LAPACK is not used, because it calls BLAS.
+        The solution of a singular system is filled with NaN. The method does not call LAPACK, because LAPACK calls
+        BLAS, whose bits differ between processors.
         """
         n, each = A.shape[1], np.arange(len(A))
         A = np.concatenate([A, B], axis=2)
@@ -207,7 +208,7 @@ class Arithmetic:
             k, power = reduced(x, constants)
             power += 1.0
             np.multiply(scaled(power, k, constants), x > constants.least, out=x)
-        if not np.shares_memory(line, values):  # `reshape` has copied the values (if not contiguous)
+        if not np.shares_memory(line, values):  # `reshape` copies values that are not contiguous
             values[...] = line.reshape(values.shape)
 
     @staticmethod
@@ -238,7 +239,7 @@ class Arithmetic:
             # ‖x − z‖² = (‖x‖² + ‖z‖²) − 2 x·z has the same bits if x and z are swapped, and is exactly 0 for z = x
             part += part
             np.subtract(x_norms[rows, None] + z_norms, part, out=part)
-            # rounding must not make a value exceed 1
+            # rounding may make a squared distance negative, and its kernel value would then exceed 1
             np.maximum(part, 0.0, out=part)
             part *= part.dtype.type(-gamma)
             cls.exponentials(part)
@@ -307,7 +308,7 @@ def can_be_fast() -> bool:
 
 
 def fastest(waits: bool = True) -> Arithmetic:
-    """Load compiled code if it is available, and return the version of the arithmetic that is now current.
+    """Load compiled code if it is available, and return the arithmetic that all callers now use.
 
     Call this function before work that takes long. If the compiled code is not on disk and `waits` is True, the call
     compiles it before it returns.

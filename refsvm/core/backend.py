@@ -1,8 +1,8 @@
 """Backend: the object that takes the steps, runs the rounds, makes the seeds and follows the events of one call.
 
-`refsvm.core.solver.readable.NumPyBackend` does all this in NumPy. Compiled code registers a backend of its own in
-`BACKENDS`. Each call of a public function makes one backend and passes it on. All backends work on the same state and
-give the same bits, so that a backend can continue where another backend stopped.
+`refsvm.core.solver.readable.NumPyBackend` is the backend in NumPy. Compiled code registers another backend in
+`BACKENDS`. Each call of a public function makes one backend and passes it to the functions that it calls. All backends
+work on the same state and give the same bits, so that a backend can continue where another backend stopped.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Backend(Protocol):
-    """Does the work of one call of a public function; two threads must not share a backend."""
+    """Takes the steps, runs the rounds, makes the seeds and follows the events of one call, in a single thread."""
 
     used: dict[str, None]
     """The keys of this dict name the engines ("numpy", "numba") that have taken steps since the dict was cleared."""

@@ -1,7 +1,7 @@
-"""Doors: four functions that code outside the reference sets, because no caller can pass them as arguments.
+"""Doors: four functions that code outside `refsvm.core` sets, because no caller can pass them as arguments.
 
-`refsvm.doors` sets the four functions when `refsvm` is imported. Each function has a default, so that the reference
-also works alone.
+`refsvm.doors` sets the four functions when `refsvm` is imported. Each function has a default, so that `refsvm.core`
+also works without the rest of the package.
 """
 
 from __future__ import annotations
@@ -11,27 +11,27 @@ from typing import Any, Final
 
 
 class Doors:
-    """Holds the four functions; code outside the reference replaces the defaults by its own functions.
+    """Holds the four functions; code outside `refsvm.core` replaces the defaults by its own functions.
 
     Attributes
     ----------
     rendered : callable
         ``rendered(result, form)`` returns a result as "text" for `print`, as "html" for a notebook, or as one "line".
-        The default returns "line" whatever the form. This function cannot be an argument, because Python calls
-        ``__str__`` without arguments.
+        The default function returns the line for every form. No caller can pass `rendered` as an argument, because
+        Python calls ``__str__`` without arguments.
     kernel_named : callable
         ``kernel_named(kernel, gamma, degree, coef0)`` returns the kernel that these arguments describe;
         ``kernel_named()`` returns the default kernel. The default function accepts a kernel object, or
-        None, which means the linear kernel. This function cannot be an argument, because users call
+        None, which means the linear kernel. Code outside cannot pass `kernel_named` as an argument, because users call
         ``DualProblem.classification(X, y, kernel="rbf")`` themselves.
     rows_and_guards : callable or None
         ``rows_and_guards(problem, options, limits, rows, reads_values)`` returns the kernel rows of a run, in float64
-        or float32, and its guards; the default is `refsvm.core.solver.options.rows_and_guards`. Public functions pass
-        it to `refsvm.core.solver.options.RunOptions`. This function is a door, because users call
-        ``Rounds(problem)`` themselves.
+        or float32, and its guards; the default is `refsvm.core.solver.options.rows_and_guards`. Code outside cannot
+        pass `rows_and_guards` as an argument, because users call ``Rounds(problem)`` themselves.
     workers : callable
         ``workers(n_jobs)`` returns an object that shares rounds among several workers; the default returns None, for
-        one worker. This function cannot be an argument, because users call ``Rounds(problem, n_jobs=2)`` themselves.
+        one worker. Code outside cannot pass `workers` as an argument, because users call ``Rounds(problem, n_jobs=2)``
+        themselves.
     """
 
     def __init__(self) -> None:

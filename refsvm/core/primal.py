@@ -3,9 +3,9 @@
     F(α, b) = ½ αᵀKα + Σᵢ max(Uᵢ(Gᵢ − b), Lᵢ(Gᵢ − b)) + bz
 
 An infinite bound is a hard margin: in place of a penalty, Uᵢ = ∞ demands h(xᵢ) ≥ vᵢ, and Lᵢ = −∞ demands h(xᵢ) ≤ vᵢ,
-where h(xᵢ) = vᵢ − Gᵢ + b is the decision value. A solver meets these demands only up to its tolerance. This module
-therefore evaluates F at (t·w, t·b), with the smallest t ≥ 1 that meets all of them, so that F is an upper bound of the
-dual optimum.
+where h(xᵢ) = vᵢ − Gᵢ + b is the decision value. A solver meets the demands of hard margins only up to its tolerance.
+This module therefore evaluates F at (t·w, t·b), with the smallest t ≥ 1 that meets all demands, so that F is an upper
+bound of the dual optimum.
 """
 
 from __future__ import annotations
@@ -33,7 +33,8 @@ def least_and_greatest(
 ) -> tuple[float, float]:
     """Return the least and the greatest b that minimise the sum of `best_intercept`, for finite boxes.
 
-    An end at which the interval is unbounded is replaced by the least or the greatest Gᵢ.
+    If the interval of such b has no lower or no upper end, the function returns the least or the greatest Gᵢ as this
+    end.
     """
     order, width = gradient.argsort(kind="stable"), upper - lower
     after = z - np.add.reduce(upper) + width[order].cumsum()  # slope just above each breakpoint
@@ -59,7 +60,7 @@ def _confined_intercept(gradient: np.ndarray, z: float, lower: np.ndarray, upper
 def primal_value(
     quadratic: float, v: np.ndarray, excess: np.ndarray, lower: np.ndarray, upper: np.ndarray, bz: float
 ) -> float:
-    """Return F at (t·w, t·b) with the smallest t ≥ 1 that meets every hard margin, or infinity if no t does.
+    """Return F at (t·w, t·b) with the smallest t ≥ 1 that meets all hard margins, or infinity if no t meets them.
 
     Parameters
     ----------

@@ -137,9 +137,9 @@ class DualProblem(Shown, Formulations):
     def centred(self) -> DualProblem:
         """The problem that the solver works on: if z = 0, its kernel is computed on data moved to mean 0.
 
-        Both problems have the same optima. The two b, and all components of the two G, differ by one common constant.
-        If z ≠ 0, or if moving the data does not make kernel values more precise, this property returns the problem
-        itself.
+        The centred problem has the same optima as this problem. Its b, and all components of its G, differ from the b
+        and G of this problem by one common constant. If z ≠ 0, or if moving the data does not make kernel values more
+        precise, this property returns the problem itself.
         """
         gram = self.gram.centred if self.z == 0.0 else self.gram
         return self if gram is self.gram else self.with_gram(gram)
@@ -186,7 +186,7 @@ class DualProblem(Shown, Formulations):
         return self.midway(G, *most_violating_pair(alpha, G, self.lower, self.upper)[:2])
 
     def midway(self, gradient: np.ndarray, top: int, bottom: int) -> float:
-        """Return b from a known most violating pair (top, bottom); −1 means that I_up or I_down is empty."""
+        """Return b from a known most violating pair (top, bottom); an index −1 means that I_up or I_down is empty."""
         ends = [float(gradient[i]) for i in (top, bottom) if i >= 0]
         return sum(ends) / len(ends) if ends else best_intercept(gradient, self.z, self.lower, self.upper)
 
@@ -278,10 +278,10 @@ class DualProblem(Shown, Formulations):
         Returns
         -------
         DualProblem
-            Its gradient at α_B equals this problem's G[B] at α. If variables
-            are fixed at values other than 0, both gradients are computed in
-            `centred`, because z_B is then no longer 0 and the origin of the
-            data would matter.
+            The gradient of the new problem at α_B equals G[B] of this problem
+            at α. If variables are fixed at values other than 0, both gradients
+            are computed in `centred`, because z_B is then no longer 0 and the
+            origin of the data would matter.
         """
         B = positions("indices", indices, self.n)
         v, z, gram, noise = self.v[B], self.z, self.gram, self.fixed_noise
@@ -301,11 +301,11 @@ class DualProblem(Shown, Formulations):
         return DualProblem(gram.restrict(B), v, z, self.lower[B], self.upper[B])._with(fixed_noise=noise)
 
     def boxed(self, lower: np.ndarray, upper: np.ndarray) -> DualProblem:
-        """Return the same problem with other bounds L and U."""
+        """Return this problem with other bounds L and U."""
         return self._with(**box(lower, upper, self.z, self.n))
 
     def with_gram(self, gram: KernelMatrix) -> DualProblem:
-        """Return the same problem with another object for its kernel matrix."""
+        """Return this problem with `gram` in place of its kernel matrix."""
         return self._with(gram=gram)
 
     def without(self, r: ArrayLike) -> DualProblem:
@@ -321,13 +321,13 @@ class DualProblem(Shown, Formulations):
         return self._part_of_box(lower, upper)
 
     def _part_of_box(self, lower: np.ndarray, upper: np.ndarray) -> DualProblem:
-        """Return the same problem in a smaller box (new arrays); the box is checked only if α = 0 is not feasible."""
+        """Return this problem with a smaller box (new arrays); check the box only if α = 0 is not feasible."""
         if self.zero_is_feasible:
             return self._of_checked(self.gram, self.v, lower, upper)
         return self.boxed(lower, upper)
 
     def _with(self, **parts: Any) -> DualProblem:
-        """Return the same problem with some fields replaced by values that were checked before."""
+        """Return this problem with some fields replaced by values that were checked before."""
         problem = object.__new__(type(self))
         problem.__dict__.update(self.__dict__, **parts)
         return problem
@@ -340,8 +340,7 @@ class DualProblem(Shown, Formulations):
 
         Each variable moves in proportion to its distance from the bound (its
         room). Variables strictly inside the box move first. If the point is
-        infeasible only because of rounding, variables at a bound therefore stay
-        exactly there.
+        infeasible only because of rounding, variables at a bound therefore stay exactly at the bound.
         """
         lower, upper = self.lower, self.upper
         point = vector("start", alpha, self.n).clip(lower, upper)
@@ -365,7 +364,7 @@ most_violating_pair = Arithmetic.most_violating_pair
 
 
 def total(values: np.ndarray) -> float:
-    """Return the sum of the values, added from left to right as the compiled twins do, so that both get equal bits.
+    """Return the sum of the values, added from left to right as in compiled code, so that the bits are the same.
 
     Examples
     --------

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 TRACE_ROW = np.dtype(
     [
-        ("iteration", np.int64),  # number of steps taken, including this one
+        ("iteration", np.int64),  # number of steps taken, including this step
         ("i", np.int64),  # working set: αᵢ rose, αⱼ fell (for μ > 0)
         ("j", np.int64),
         ("step", np.float64),  # μ
@@ -30,7 +30,7 @@ TRACE_ROW = np.dtype(
         ("objective", np.float64),  # f(α) after the step
         ("gap", np.float64),  # ψ(α) after the step
         ("rows", np.int64),  # number of kernel rows computed so far
-        ("seconds", np.float64),  # seconds since the start, interpolated between the ends of chunks
+        ("seconds", np.float64),  # seconds from the start, interpolated between the ends of chunks
     ]
 )
 
@@ -148,7 +148,7 @@ class Trace(Shown):
 
 
 class Ending(NamedTuple):
-    """How a run ended: the fields of `Solution` that describe it, in the same order."""
+    """The fields of `Solution` that describe how a run ended, in the same order."""
 
     kernel_rows: int
     kernel_hits: int
@@ -182,7 +182,7 @@ class Solution(Shown):
         taken from the cache.
     status, reason : Status, str
         The reason why the solve ended, and a sentence that explains it. If the
-        stopping rule ended the solve, the sentence is the rule's own.
+        stopping rule ended the solve, the rule provides the sentence.
     seconds : float
         Wall time inside `solve`, including compilation.
     engine : str
@@ -195,7 +195,8 @@ class Solution(Shown):
         (`refsvm.core.kernels.precision.decision_error`); 0 with float64.
     longest_round : int
         Number of steps of the longest round solved so far, including this
-        one; it estimates the steps that a solve takes after a bad start.
+        round; the number estimates the steps that a solve takes after a bad
+        start.
     around_mean : ndarray of shape (n,), float64, or None
         G of the centred problem (``problem.centred``), if the solver worked
         on the centred problem. If the mean c of the data is large, adding w·c

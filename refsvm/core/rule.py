@@ -20,7 +20,7 @@ Kind = TypeVar("Kind", bound="Rule")
 
 
 class PlainNumbers:
-    """Base of the frozen dataclasses of hyper-parameters: it converts each checked number to a Python int or float.
+    """Base of the frozen dataclasses of hyper-parameters; converts each checked number to a Python int or float.
 
     With a hyper-parameter of type float32, only the readable engine would compute in float32, and a count of type uint8
     could overflow. The annotation of a field says whether it holds an int or a float.
@@ -34,7 +34,7 @@ class PlainNumbers:
     """
 
     def __init_subclass__(cls, **options: Any) -> None:
-        """Make each subclass convert its numbers after its own ``__post_init__``, which need not call this class's."""
+        """Make each subclass convert its numbers after its ``__post_init__``, which need not call the method below."""
         super().__init_subclass__(**options)
         if check := vars(cls).get("__post_init__"):
 
@@ -74,9 +74,9 @@ def _kinds_of(cls: Any) -> list[tuple[str, list[str]]]:
 class Rule(PlainNumbers, ABC):
     """A frozen dataclass of hyper-parameters that makes one decision, in the abstract method of its family.
 
-    A family is a subclass such as `refsvm.WorkingSetSelector`. One instance of a rule serves many solves, so it holds
-    nothing that changes. If a rule must remember numbers from step to step, it writes them to its memory, an array
-    that the solver keeps for the rule.
+    A family is a subclass of `Rule`, such as `refsvm.WorkingSetSelector`. One instance of a rule serves many solves, so
+    the instance holds nothing that changes. If a rule must remember numbers from step to step, it writes them to its
+    memory, an array that the solver keeps for the rule.
 
     **A rule may read** the state (`refsvm.core.state.SolverState`): α, G, the box, the recent steps, ``state.problem``,
     the kernel row ``state.row(i)``, the left-out examples ``state.left_out``, and ``state.duality_gap()``.
@@ -111,12 +111,12 @@ class Rule(PlainNumbers, ABC):
         return tuple(float(value) for value in values if isinstance(value, int | float | np.number))
 
     def twin(self) -> Callable[..., Any] | None:
-        """Return the Numba version, which makes the same decisions bit for bit, or None if there is none.
+        """Return the Numba version of the rule, which makes the same decisions bit for bit, or None if it is missing.
 
         The twin of a shipped rule is in the file of `refsvm.compiled` that mirrors the rule's file. Compiled code does
         not compute kernel values: a twin gets kernel row i from ``row, there = row_or_ask(state, i)``
-        (`refsvm.compiled.interface.rows`). If `there` is False, the twin must return at once, with any value; it is
-        called again when the row has been computed.
+        (`refsvm.compiled.interface.rows`). If `there` is False, the twin must return at once, with any value; the loop
+        calls the twin again when the row has been computed.
         """
         twin: Callable[..., Any] | None = type(self).find_twin(type(self).__module__)
         return twin

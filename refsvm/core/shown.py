@@ -1,4 +1,4 @@
-"""Shown: a result that prints as one line; code outside the reference draws tables and cards (`refsvm.core.doors`).
+"""Shown: a result that prints as one line; code outside `refsvm.core` draws tables and cards (`refsvm.core.doors`).
 
 Stamped: a result whose pickle names the version that wrote it.
 """
@@ -23,7 +23,7 @@ def ordered(text: str) -> list[int]:
 
 
 class Stamped:
-    """Base of results whose pickles hold the version of refsvm that wrote them; loading a pickle checks it."""
+    """Base of results whose pickles hold the version of refsvm that wrote them; loading checks this version."""
 
     needed: ClassVar[tuple[str, ...]] = ()
     """Attributes that each pickle must have, in addition to the fields of a dataclass."""
@@ -58,7 +58,7 @@ class Shown(Stamped):
     """The method ``plot(ax=None)``, which draws the result; `refsvm` sets it to `refsvm.display.of_result.plot`."""
 
     def _line(self) -> str:
-        """Return the text inside the parentheses of the `repr`; subclasses in the reference override this method."""
+        """Return the text inside the parentheses of the `repr`; subclasses in `refsvm.core` override this method."""
         return DOORS.rendered(self, "line")
 
     def __repr__(self) -> str:

@@ -5,8 +5,8 @@ moves α. After every step these relations hold up to rounding:
 
     L ≤ α ≤ U,   1ᵀα = z,   G = v − Kα,   (top, bottom, gap) = most violating pair and ψ(α)
 
-The Numba twins use the same names for these quantities. The twins read and write the same arrays; the numbers of
-`SCALARS` are passed to them in one record.
+The Numba twins use the names of this module for the same quantities. The twins read and write the same arrays; the
+numbers of `SCALARS` are passed to them in one record.
 """
 
 from __future__ import annotations
@@ -31,20 +31,20 @@ SCALARS = np.dtype(
         ("bottom", np.int64),  # argmin of G over I_down, −1 if I_down is empty
         ("gap", np.float64),  # ψ = G[top] − G[bottom]
         ("slope", np.float64),  # ℓ = Gᵢ − Gⱼ for the pair (i, j) about to move
-        ("curvature", np.float64),  # q = Kᵢᵢ + Kⱼⱼ − 2Kᵢⱼ for this pair, or TAU if q ≤ 0
+        ("curvature", np.float64),  # q = Kᵢᵢ + Kⱼⱼ − 2Kᵢⱼ for the pair (i, j), or TAU if q ≤ 0
         ("raw_curvature", np.float64),  # q itself, even if q ≤ 0
         ("low", np.float64),  # lo: lower limit of the step μ along eᵢ − eⱼ
         ("high", np.float64),  # hi: upper limit of μ
         ("last_step", np.float64),  # μ of the previous step
         ("last_newton", np.float64),  # μ̂ = ℓ/q of the previous step
-        ("last_free", np.int64),  # 1 if the previous step ended inside: lo < μ < hi (if κ ≠ 0, of both boxes)
+        ("last_free", np.int64),  # 1 if lo < μ < hi in the previous step (if κ ≠ 0: i and j ended inside)
         ("last_planned", np.int64),  # 1 if the previous step was planned
         ("n_candidates", np.int64),  # number of pairs that the step rule offers to the next selection
         ("objective", np.float64),  # f(α), summed from the gains
         ("least_curvature", np.float64),  # smallest raw q so far; if clearly negative, K is not PSD
         ("stalled", np.int64),  # number of latest steps in a row that changed no α in floating point
         ("largest", np.float64),  # largest |αᵢ| since G was last computed from scratch
-        ("updates", np.int64),  # updates of G since then, before the current solve began
+        ("updates", np.int64),  # updates of G from its last full computation to this solve
         ("kernel_rounding", np.float64),  # relative rounding of a term αⱼKᵢⱼ of G (`stopping.midpoint`)
         ("carried_slope", np.float64),  # ΔᵀG for the last displacement Δ, if the step rule uses momentum
         ("carried_curvature", np.float64),  # ΔᵀKΔ
@@ -81,7 +81,7 @@ class SolverState(Shown):
     Parameters
     ----------
     problem : DualProblem
-        The problem to solve, which gives v and the box; `restart` replaces it.
+        The problem to solve, which gives v and the box; `restart` replaces the problem.
     alpha : ndarray of shape (n,), float64
         Feasible starting point, which is copied.
     rows : KernelRows
@@ -119,7 +119,7 @@ class SolverState(Shown):
     shrinking : object
         Data that `refsvm.core.solver.shrinking.Shrinking` keeps during this solve; None at the start.
     session : object
-        Data that a backend derives from these arrays and keeps between chunks; it holds no reference to the state.
+        Data that a backend derives from these arrays and keeps between chunks; the data hold no reference to the state.
     iteration, top, bottom, gap, slope, curvature, low, high, … : numbers
         See `SCALARS` in this module.
 
@@ -186,7 +186,7 @@ class SolverState(Shown):
             self.updates, self.largest = 0, 0.0
         if start is not None:
             self.shift(start - self.alpha, by_variable=True)
-            self.alpha[:] = start  # `shift` has added the difference, which leaves rounding errors
+            self.alpha[:] = start  # set α exactly, because `shift` leaves rounding errors
         self.problem = problem
         self.lower[:], self.upper[:] = problem.lower, problem.upper
         for name, memory in zip(MEMORIES, memories, strict=True):
@@ -237,7 +237,7 @@ class SolverState(Shown):
         """Move α by any δ, shape (n,): α += δ, G −= Kδ. Call `refresh(recompute=False)` afterwards.
 
         Kδ is summed row by row in the order of the variables, so that compiled code gets the same bits. Variables that
-        share a kernel row are merged into one term, unless `by_variable` is True, as it is in rounds.
+        share a kernel row are merged into one term, unless `by_variable` is True, as in rounds.
         """
         support = np.flatnonzero(delta)
         self.alpha += delta
@@ -265,7 +265,8 @@ class SolverState(Shown):
         if self.parent is None:
             return self.problem.duality_gap(self.alpha, gradient=self.gradient)
         state, delta = self, self.alpha
-        while state.parent is not None:  # add the α of the restricted problem to the α at which it began
+        # add the α of the restricted problem to the α of the full problem at which it began
+        while state.parent is not None:
             outer, A = state.parent
             moved_by = np.zeros(len(outer.alpha)) if outer.parent is None else outer.alpha.copy()
             moved_by[A] += delta
@@ -297,7 +298,7 @@ class SolverState(Shown):
         free = self.low < mu < self.high
         if self.displacement is None or self.displacement_image is None:
             before_i, before_j = alpha[i], alpha[j]
-            # αᵢ += μ,  αⱼ −= μ; a variable that reaches its bound is set to it exactly
+            # αᵢ += μ,  αⱼ −= μ; a variable that reaches its bound is set exactly to the bound
             alpha[i] = moved(before_i, mu, lower[i], upper[i])
             alpha[j] = moved(before_j, -mu, lower[j], upper[j])
             self.largest = max(self.largest, abs(float(alpha[i])), abs(float(alpha[j])))
@@ -321,7 +322,7 @@ class SolverState(Shown):
         self.iteration += 1
 
     def _carry(self, delta: np.ndarray, image: np.ndarray, i: int, j: int, mu: float, kappa: float) -> bool:
-        """Do α += μ(eᵢ − eⱼ) + κΔ and G −= μ(K[i] − K[j]) + κKΔ; return True if neither i nor j ends at a bound."""
+        """Set α += μ(eᵢ − eⱼ) + κΔ and G −= μ(K[i] − K[j]) + κKΔ; return True if neither i nor j ends at a bound."""
         # with β = (KΔ)ᵢ − (KΔ)ⱼ the new ΔᵀKΔ is μ²q + 2μκβ + κ²ΔᵀKΔ, and f gains ΔᵀG − ½ ΔᵀKΔ
         beta = float(image[i] - image[j])
         curvature = (
@@ -361,7 +362,7 @@ class SolverState(Shown):
 
 
 def moved(value: float, change: float, lower: float, upper: float) -> float:
-    """Return value + change, or exactly the bound if the change reaches it."""
+    """Return value + change, or exactly the bound if the change reaches the bound."""
     if change >= upper - value:
         return upper
     if change <= lower - value:

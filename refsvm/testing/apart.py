@@ -11,13 +11,13 @@ Result = TypeVar("Result")
 
 
 def in_a_process(work: Callable[[], Result], seconds: float, name: str) -> Result:
-    """Return the result of a call made in a separate process, or raise the exception that it raised there.
+    """Return the result of a call made in a separate process, or raise the exception that the call raised.
 
     Parameters
     ----------
     work : callable
-        The call. If the system cannot fork processes it is pickled, and must be defined in a file that can be
-        imported.
+        The call to make. If the system cannot fork processes, the call is pickled, and its function must be defined in
+        a file that can be imported.
     seconds : float
         Time limit, after which the process is killed.
     name : str
@@ -33,7 +33,7 @@ def in_a_process(work: Callable[[], Result], seconds: float, name: str) -> Resul
     answers, answer = context.Pipe(duplex=False)
     process = context.Process(target=_answer, args=(work, answer), daemon=True)
     process.start()
-    answer.close()  # now only the child holds it open, so that the end of the child is noticed
+    answer.close()  # now only the child holds `answer` open, so that this process notices the end of the child
     try:
         if not answers.poll(seconds):
             raise AssertionError(f"{name} hangs: its check did not end within {seconds:g} seconds.")
@@ -56,7 +56,7 @@ def in_a_process(work: Callable[[], Result], seconds: float, name: str) -> Resul
 
 
 def _answer(work: Callable[[], Any], answer: Any) -> None:
-    """Send the result of a call, or its exception."""
+    """Send the result of a call, or the exception that the call raised, to the parent process."""
     result, failed = None, None
     try:
         result = work()

@@ -1,4 +1,4 @@
-"""The oracles of the assignments: for each point a function that draws problems, calls the answer and examines it.
+"""The oracles of the assignments: for each point, a function that draws problems and examines a student's answers.
 
 An oracle prefers properties to values: it replays the steps of a training, or computes the duality gap of a result.
 So every correct answer gets its points, whatever the order of its operations.
@@ -34,9 +34,9 @@ class Point:
     function : str
         Name of the function that the student writes.
     what : str
-        The part of its task that is tested.
+        The part of the function's task that is tested.
     run : callable
-        Draws problems, calls the function and raises `Lost` if an answer is wrong.
+        Function that draws problems, calls the student's function and raises `Lost` if an answer is wrong.
     worth : int
         Number of points.
     seconds : float
@@ -54,7 +54,7 @@ def point(
     function: str, what: str, draw: Callable[[Generator], tuple[Any, ...]], check: Callable[..., None],
     worth: int = 1, times: int = 4,
 ) -> Point:  # fmt: skip
-    """Return a point for which `check` must accept the answers to several draws."""
+    """Return a point that a student gets if `check` accepts the answers to several random problems."""
 
     def run(call: Call, rng: Generator) -> None:
         for _ in range(times):
@@ -67,7 +67,7 @@ def point(
 def where(
     draw: Callable[[Generator], tuple[Any, ...]], good: Callable[..., bool]
 ) -> Callable[[Generator], tuple[Any, ...]]:
-    """Return a function that draws until the arguments are good."""
+    """Return a function that repeats `draw` until `good` accepts the arguments drawn."""
 
     def drawn(rng: Generator) -> tuple[Any, ...]:
         while not good(*(arguments := draw(rng))):
@@ -78,7 +78,7 @@ def where(
 
 
 def numbers(answer: Any, shape: tuple[int, ...]) -> np.ndarray:
-    """Return an answer as an array of finite numbers of this shape."""
+    """Return an answer as an array of finite numbers of this shape, or raise `Lost`."""
     if answer is None:
         raise Lost("the answer is None; end the function with return and the result.")
     try:
@@ -93,7 +93,7 @@ def numbers(answer: Any, shape: tuple[int, ...]) -> np.ndarray:
 
 
 def equals(expected: Callable[..., Any], tol: float = 1e-8) -> Callable[..., None]:
-    """Return a check that compares an answer with what this function of the arguments returns."""
+    """Return a check that compares an answer with the result of `expected` for the same arguments."""
 
     def check(answer: Any, *arguments: Any) -> None:
         right = np.asarray(expected(*arguments), dtype=float)
@@ -150,7 +150,7 @@ def take(K: Any, G: Any, alpha: Any, lower: Any, upper: Any, i: int, j: int) -> 
 
 
 def on_the_way(rng: Generator, n: int = 24, C: float | None = None) -> tuple[Any, ...]:
-    """Return K, y, C, G, α, L and U after some steps of random pairs."""
+    """Return K, y, C, G, α, L and U after some steps on random pairs."""
     K, y, C = data(rng, n, C)
     lower, upper = box(y, C)
     alpha, G = np.zeros(n), y.copy()
@@ -189,13 +189,13 @@ def twins_pair(rng: Generator) -> tuple[Any, ...]:
 
 
 def is_free(K: Any, G: Any, alpha: Any, lower: Any, upper: Any, i: int, j: int) -> bool:
-    """Whether the box leaves the Newton step as it is."""
+    """Return whether the Newton step of the pair stays inside the box, so that no bound cuts it."""
     slope, q = slope_and_curvature(K, G, i, j)
     return step_of(K, G, alpha, lower, upper, i, j) == slope / q
 
 
 def is_most_violating(answer: Any, G: Any, alpha: Any, lower: Any, upper: Any) -> None:
-    """Check a most violating pair."""
+    """Check that the answer is a most violating pair."""
     i, j = pair(answer, alpha, lower, upper)
     top, bottom = ends(G, alpha, lower, upper)
     if G[i] < top - 1e-9 or G[j] > bottom + 1e-9:
@@ -204,7 +204,7 @@ def is_most_violating(answer: Any, G: Any, alpha: Any, lower: Any, upper: Any) -
 
 
 def pair(answer: Any, alpha: Any, lower: Any, upper: Any, at: str = "") -> tuple[int, int]:
-    """Return a pair, which must lie in I_up and I_down."""
+    """Return the answer as a pair (i, j); raise `Lost` unless i is in I_up and j is in I_down."""
     given = numbers(answer, (2,))
     i, j = map(int, given)
     if (given != (i, j)).any() or not (0 <= i < len(alpha) and 0 <= j < len(alpha) and i != j):
@@ -217,7 +217,7 @@ def pair(answer: Any, alpha: Any, lower: Any, upper: Any, at: str = "") -> tuple
 
 
 def replayed(second_order: bool, pairs: bool) -> Callable[..., None]:
-    """Return a check that replays the steps of a training: a check of all pairs, or of the end and α."""
+    """Return a check that replays the steps of a training and examines either all pairs, or the end and α."""
 
     def check(answer: Any, K: Any, y: Any, C: float, tol: float) -> None:
         lower, upper = box(y, C)
@@ -263,7 +263,7 @@ def to_train(rng: Generator) -> tuple[Any, ...]:
 
 
 def training(second_order: bool) -> list[Point]:
-    """Return the points of a training."""
+    """Return the points for the function that trains a model with one selection rule."""
     rule = "second-order selection" if second_order else "the most violating pair"
     return [
         point("train", f"{rule} chooses every pair", to_train, replayed(second_order, pairs=True), 2),
@@ -277,7 +277,7 @@ def training(second_order: bool) -> list[Point]:
 def some_of(
     draw: Callable[[Generator], tuple[Any, ...]], *kept: int
 ) -> Callable[[Generator], tuple[Any, ...]]:
-    """Return a function that draws and keeps some of the arguments."""
+    """Return a function that calls `draw` and returns the arguments at the positions in `kept`."""
     return lambda rng: tuple(map(draw(rng).__getitem__, kept))
 
 
@@ -328,14 +328,14 @@ KERNEL_AND_GRADIENT = [
 
 
 def gains(G: Any, alpha: Any, lower: Any, row: Any, diagonal: Any, i: int) -> np.ndarray:
-    """Return the Newton gains of i with all variables, −∞ where the pair does not gain."""
+    """Return the Newton gain of the pair (i, j) for each j, −∞ for pairs that do not gain."""
     q = diagonal + diagonal[i] - 2.0 * row
     gain = 0.5 * (G[i] - G) ** 2 / np.where(q > 0.0, q, TAU)
     return np.where((alpha > lower) & (G[i] > G), gain, -np.inf)
 
 
 def a_partner(rng: Generator) -> tuple[Any, ...]:
-    """Return the arguments of `partner`: G, α, L, a row of K, its diagonal and i."""
+    """Return the arguments of `partner`: G, α, L, a row of K, the diagonal of K, and i."""
     K, G, alpha, lower, _, i, _ = some_pair(rng)
     return G, alpha, lower, K[i], np.diag(K).copy(), i
 
@@ -397,7 +397,7 @@ def has_best_intercept(answer: Any, K: Any, y: Any, C: float, alpha: Any) -> Non
 
 
 def is_accurate(answer: Any, K: Any, y: Any, C: float, most: float) -> None:
-    """Check that α is feasible and its duality gap small."""
+    """Check that α is feasible and that its duality gap is at most `most`."""
     alpha, (lower, upper) = numbers(answer, y.shape), box(y, C)
     if (alpha < lower).any() or (alpha > upper).any() or abs(alpha.sum()) > 1e-9 * C * len(y):
         raise Lost("α leaves the box or its sum is not 0.")
@@ -440,7 +440,7 @@ def late(rng: Generator) -> tuple[Any, ...]:
 
 
 def is_mixed(G: Any, alpha: Any, lower: Any, upper: Any) -> bool:
-    """Whether shrinking leaves out variables at both bounds, and keeps some bounded ones."""
+    """Return whether shrinking leaves out variables at both bounds, and keeps some other variables at bounds."""
     out = removable(G, alpha, lower, upper)
     bounded = (alpha == lower) | (alpha == upper)
     return bool((out & (alpha == upper)).any() and (out & (alpha == lower)).any() and (bounded & ~out).any())
@@ -471,7 +471,7 @@ def requests(rng: Generator) -> tuple[Any, ...]:
 
 
 def misses(rows: Any, capacity: int) -> int:
-    """Count the rows that a cache must compute which drops the row that was used least recently."""
+    """Count the rows that a cache must compute if it drops the row that was used least recently."""
     held: list[int] = []
     missed = 0
     for row in rows.tolist():
@@ -523,14 +523,14 @@ def verdicts(y: Any, alpha: Any, h: Any) -> np.ndarray:
 
 
 def left_out_values(K: Any, y: Any, C: float) -> np.ndarray:
-    """Return the decision value of each example by the model trained without it."""
+    """Return the decision value of each example, computed by the model trained without this example."""
     problem = problem_of(K, y, C)
     solutions = (solve(problem.without(r), stop=KKTGap(1e-8), engine="numpy") for r in range(len(y)))
     return np.array([solution.decision_values[r] for r, solution in enumerate(solutions)])
 
 
 def is_clear(K: Any, y: Any, C: float) -> bool:
-    """Whether no left-out value is near 0, and some are errors of either class."""
+    """Return whether no left-out value is near 0, and both classes have some left-out errors."""
     h = left_out_values(K, y, C)
     return bool(np.abs(h).min() > 0.02 and (y[h * y < 0.0] > 0.0).any() and (y[h * y < 0.0] < 0.0).any())
 
@@ -700,14 +700,14 @@ def steps_on(name: str, seed: int, rule: WorkingSetSelector) -> int:
 
 
 def ratios(call: Call, rng: Generator) -> dict[str, float]:
-    """Return the steps of the student's rule as a multiple of those of `SecondOrder`, for each set."""
+    """Return, for each set, the steps of the student's rule divided by the steps of `SecondOrder`."""
     rules, seed = (rule_of(call), SecondOrder()), int(rng.integers(2**31))
     steps = {name: [steps_on(name, seed, rule) for rule in rules] for name in FIVE}
     return {name: mine / theirs for name, (mine, theirs) in steps.items()}
 
 
 def beats(most: int) -> Callable[[Call, Generator], None]:
-    """Return a test that needs fewer steps than `SecondOrder` on so many sets."""
+    """Return a test that a rule passes if it takes fewer steps than `SecondOrder` on `most` or more sets."""
 
     def run(call: Call, rng: Generator) -> None:
         found = ratios(call, rng)

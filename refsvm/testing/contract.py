@@ -65,7 +65,7 @@ class Case:
         return Rules(SecondOrder(), NewtonStep(), KKTGap(tol))
 
     def solve(self, *around: Rule, **options: Any) -> Solution:
-        """Solve the problem with these rules, or others in `options`, as `refsvm.solve` does; errors name the rules."""
+        """Solve the problem with the rules of the case, unless `options` holds other rules; errors name the rules."""
         with explain_failures(self.name, (*around, *self.rules)):
             return solve(self.problem, **{**self.rules._asdict(), **options})
 
@@ -198,7 +198,7 @@ def _check_explained(case: Case, state: SolverState, before: SolverState) -> Non
 
 
 def _rule_that_writes(case: Case, state: SolverState, before: SolverState, name: str) -> str:
-    """Call each rule again at the previous state, and return the rule that changes this part; or "a rule"."""
+    """Call each rule again at the previous state, and return the rule that changes `name`, or "a rule"."""
     i, j = state.working_sets[0].tolist()
     for rule, method, pair in zip(case.rules, ("select", "length", "check"), ((), (i, j), ()), strict=True):
         trial = copy.copy(before)
@@ -233,7 +233,7 @@ def _check_carried(case: Case, state: SolverState, before: SolverState) -> None:
 
 
 def _check_gain(case: Case, state: SolverState, cost: float) -> float:
-    """Check that f has not fallen; return what the next step must make up for, or with momentum the present f."""
+    """Check that f has not fallen; return the loss that the next step must regain (with momentum: f)."""
     if case.rules.step.uses_momentum:  # f is the sum of the gains
         fallen = cost - state.objective
         rises = fallen <= 1e-12 * (1.0 + abs(cost))
@@ -262,7 +262,7 @@ def _check_end(case: Case, state: SolverState, last: SolverState, code: Any) -> 
         same = np.array_equal(getattr(state, name), getattr(last, name))
         subject = "" if same else _rule_that_writes(case, state, last, name)
         case.require(same, t, f"{subject} wrote to state.{name}; only the loop may change it.")
-    # each step may add a little rounding error to the sum of α, but not more
+    # each step may add only a little rounding error to the sum of α
     off = infeasibility(problem, alpha)
     message = f"α is infeasible by {off:.3g} times the size of the box; {step!r}.length() must return float64 numbers."
     case.require(off <= EPS * (t + problem.n), t, message)
@@ -281,8 +281,8 @@ def _check_end(case: Case, state: SolverState, last: SolverState, code: Any) -> 
 def check_verdict(case: Case) -> None:
     """Check that a stopping rule stops at a sufficiently exact point.
 
-    This means a loss of at most a twentieth of f, or a KKT gap of at most ten times the tolerance; for a rule for
-    left-out examples it means the sign of h at the optimum.
+    A point is sufficiently exact if f falls short of its optimum by at most a twentieth, or if the KKT gap is at most
+    ten times the tolerance. A rule for left-out examples must report the sign that h has at the optimum.
     """
     stop = case.rules.stop
     # solve without shrinking, which would call the rule on restricted problems

@@ -89,7 +89,8 @@ def first_difference(readable: Solution, compiled: Solution) -> tuple[int, str] 
     Returns
     -------
     tuple of int and str, or None
-        The first step at which they differ (0 if the trace does not show it), and a sentence; None if they are equal.
+        The first step at which the solutions differ (0 if the trace does not show the difference), and a sentence about
+        the difference; None if the solutions are equal.
 
     Examples
     --------

@@ -1,8 +1,8 @@
 """Grades a student's notebook: ``python -m refsvm.testing.grade assignment.ipynb [--seed N] [--json FILE]``.
 
-The grader runs the answers in another process (`refsvm.testing.student`), once for each point, and sends them problems
-drawn at random. The oracles of `refsvm.testing.assignments` then examine what comes back. The parent process holds
-oracles, score and seed, and reads nothing from the student's process but lines of JSON.
+The grader runs the answers in another process (`refsvm.testing.student`), once for each point, and sends this process
+problems drawn at random. The oracles of `refsvm.testing.assignments` then examine what comes back. The parent process
+holds oracles, score and seed, and reads nothing from the student's process but lines of JSON.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ LONGEST_ANSWER = 4_000_000  # bytes
 LONGEST_CODE = 40_000  # characters of all answer cells: too few for a copy of a solver
 MOST_OUTPUT = 10_000_000  # bytes after which a process that prints is killed
 PRINTED = 2_000  # characters of the student's output that a report keeps
-PATIENCE = 6  # times the limit of processor time that a process may exist, for busy machines
+PATIENCE = 6  # a process may exist for this multiple of its limit of processor time
 GB = 2**30
 
 
@@ -156,7 +156,7 @@ class StudentProcess:
     def _kill(self) -> None:
         with suppress(
             OSError
-        ):  # its process is waited for only after this, so that the number still belongs to it
+        ):  # the grader waits for the process only after this call, so that its number still belongs to it
             os.killpg(self._process.pid, signal.SIGKILL)
 
     def _keep_output(self) -> None:
@@ -170,7 +170,7 @@ class StudentProcess:
 
 
 def packed(value: Any) -> Any:
-    """Return an argument as JSON can hold it."""
+    """Return an argument in a form that JSON can hold."""
     if isinstance(value, np.ndarray):
         return {"values": value.tolist(), "dtype": value.dtype.name}
     return value
@@ -215,8 +215,9 @@ def grade(
         Name of the assignment; by default the name that the notebook's metadata hold. A student can change that name
         to the name of an easier assignment.
     seed : int, optional
-        Seed of the random problems; by default a new one, which the result holds. The problems also depend on the
-        answers: a student who learns a seed cannot prepare for its problems, because a changed answer changes them.
+        Seed of the random problems; by default a new seed, which the result holds. The problems also depend on the
+        answers: a student who learns a seed cannot prepare for its problems, because changing an answer changes the
+        problems.
     report : callable, optional
         Function that is called with a line of text after each point.
 
@@ -233,11 +234,11 @@ def grade(
     Notes
     -----
     Each point is earned in a new process, so an answer that hangs, exits or fills the memory loses this point only. The
-    process may not import refsvm, open files or start processes. It may use 2 GB of memory. These limits guard the
-    grade. Students could still hand in code that others wrote. An answer that corrupts the memory of its own
-    interpreter escapes the audit hook: it still cannot open files or start processes, but machine code could do all
-    else that its user may, such as ending the grader or deleting files. To grade strangers, run the grader in a
-    container or as another user; if root runs it, the answers run as the user with number 65534.
+    process may not import refsvm, open files or start processes. The process may use 2 GB of memory. These limits guard
+    the grade. Students could still hand in code that others wrote. An answer that corrupts the memory of its own
+    interpreter escapes the audit hook: it still cannot open files or start processes, but its machine code could do
+    everything that its user may do otherwise, such as ending the grader or deleting files. To grade strangers, run the
+    grader in a container or as another user; if root runs it, the answers run as the user with number 65534.
     """
     name, cells = answers_of(notebook)
     name = assignment or name
@@ -284,7 +285,7 @@ def examine(point: Point, cells: list[str], rng: np.random.Generator) -> tuple[s
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Grade one notebook from the command line; the exit code is 0 if it could be graded, whatever its points."""
+    """Grade one notebook from the command line; the exit code is 0 if the notebook could be graded."""
     parser = argparse.ArgumentParser(
         prog="python -m refsvm.testing.grade", description="Grade a student's notebook."
     )

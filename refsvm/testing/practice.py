@@ -1,4 +1,4 @@
-"""The problems that rules are checked on: small ones, random and degenerate."""
+"""The small problems, random and degenerate, on which rules are checked."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def practice_problems(rng: Any = 0) -> dict[str, DualProblem]:
     Returns
     -------
     dict of str to DualProblem
-        At most 48 variables each.
+        The problems by name, each with at most 48 variables.
 
     Examples
     --------
@@ -88,7 +88,7 @@ def large_problem(rng: Any = 0) -> DualProblem:
 
 
 def left_out_problems(problems: dict[str, DualProblem]) -> dict[str, DualProblem]:
-    """Leave one example out of each problem whose α sums to 0, if no other example is left out of it.
+    """Leave one example out of each problem whose α sums to 0, unless an example is already left out.
 
     Examples
     --------

@@ -28,8 +28,8 @@ def check_large(case: Case, shrinking: Shrinking = EARLY) -> None:
     Raises
     ------
     AssertionError
-        If the solve ends with another status or at another point, or takes more than `TIMES` the steps plus a
-        thousand.
+        If the solve ends with another status or at another point, or takes more than `TIMES` times the steps of the
+        solve without shrinking, plus a thousand.
     """
     plain = case.solve(shrinking=False, max_iter=100_000)
     shrunk = case.solve(shrinking, shrinking=shrinking, max_iter=TIMES * plain.iterations + 1000)

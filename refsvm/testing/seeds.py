@@ -19,8 +19,9 @@ from refsvm.testing.failures import MOST_SECONDS, explain_failures, within
 def check_seeder(seeder: Seeder, problems: dict[str, DualProblem]) -> int:
     """Check that seeds are feasible and reproducible, and do not change the optimum; return the number of seeds.
 
-    In some problems one example is put back and another one left out, in other problems a quarter of the examples. If
-    the seeder has a twin and Numba is installed, the twin must return the same α bit for bit.
+    In some problems, the function puts one example back and leaves another example out; in the other problems, it
+    exchanges a quarter of the examples. If the seeder has a twin and Numba is installed, the twin must return the same
+    α bit for bit.
 
     Raises
     ------
@@ -76,8 +77,8 @@ def _check_seed(seeder: Seeder, name: str, old: DualProblem, new: DualProblem) -
 
 
 def _check_memory(case: Case, seeder: Seeder, solved: Solution) -> None:
-    """Check that seeds made with shared memory equal those made without; the memory may be empty."""
-    # the seeder has no memory, so its `seed` need not accept one
+    """Check that seeds made with shared memory equal seeds made without it; the memory may be empty."""
+    # the seeder makes no memory, so its `seed` need not accept a memory
     if type(seeder).memory is Rule.memory:
         return
     with explain_failures(case.name, (seeder,)):

@@ -39,7 +39,7 @@ FAMILIES = (WorkingSetSelector, StepRule, StoppingRule, Seeder, PathTracker, Shr
 
 @dataclass(frozen=True, repr=False)
 class StrategyReport(Shown):
-    """The report of `check_strategy`, which returns it only if every check has passed.
+    """The report that `check_strategy` returns if every check has passed.
 
     Attributes
     ----------
@@ -82,7 +82,7 @@ def check_strategy(rule: Any, *, rng: Any = 0, time_limit: float | None = None) 
     ----------
     rule : Rule, KernelMatrix or object with `n` and `block`
         An instance of the rule. For a kernel matrix of your own (``gram=``), blocks are computed and compared. A step
-        rule that plans is combined with selectors that take candidates, and the reverse.
+        rule that plans is combined with selectors that take candidates, and such a selector with step rules that plan.
     rng : int, numpy.random.Generator or None
         Seed or generator of the practice problems, 0 by default.
     time_limit : float, optional
@@ -104,7 +104,7 @@ def check_strategy(rule: Any, *, rng: Any = 0, time_limit: float | None = None) 
     Notes
     -----
     **Every rule** is a frozen, hashable dataclass. One instance takes the same steps each time, because its memory is
-    in the state, and it never writes to α, G or the box. Every practice problem is solved to its KKT tolerance.
+    in the state, and the rule never writes to α, G or the box. Every practice problem is solved to its KKT tolerance.
 
     **A selector** returns i in I_up and j in I_down, or (−1, −1). Only a selector with the attribute ``may_stall =
     True`` may return (−1, −1) before the tolerance is reached.
@@ -113,23 +113,23 @@ def check_strategy(rule: Any, *, rng: Any = 0, time_limit: float | None = None) 
     next step. A step with momentum moves no variable out of its box.
 
     **A stopping rule** returns 0 or the number of one of its reasons, and a second call changes nothing. The rule stops
-    at a point with a good f or KKT gap. A rule for left-out examples (``left_out``) is checked on problems with such an
-    example, and must stop only when the sign of h is the optimum's.
+    at a point with a good f or KKT gap. A rule for left-out examples (``left_out``) is checked on problems with a
+    left-out example, and must stop only when h has the sign that it has at the optimum.
 
     **A seeder** returns a feasible point from which the solve reaches the same optimum.
 
     **A path tracker** covers the requested range of C in ascending order, on every practice problem that has a path;
-    with ``may_refuse = True`` it may refuse some with a message. The KKT conditions hold to 1e-6, or to its
-    ``accuracy``, at breakpoints and between them. A second call and the other engine return the same path bit for
-    bit.
+    with ``may_refuse = True`` the tracker may refuse some problems with a message. The KKT conditions hold to 1e-6, or
+    to its ``accuracy``, at breakpoints and between them. A second call and the other engine return the same path bit
+    for bit.
 
     **Shrinking** solves every problem to the same tolerance, equally in both engines, and takes a similar number of
     steps on a problem with 500 variables, most of which it leaves out. **A check of leave-one-out** is correct for
     every example that it decides.
 
     **A twin** agrees with its rule bit for bit: i, j, μ, objective, KKT gap and kernel rows of every step, and α, G,
-    kernel rows and cache hits at the end. This is checked with and without shrinking, and with memory for all kernel
-    rows and for as few as the selector permits.
+    kernel rows and cache hits at the end. The check compares them with and without shrinking, and with memory for all
+    kernel rows and for as few as the selector permits.
 
     Examples
     --------

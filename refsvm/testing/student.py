@@ -46,7 +46,7 @@ HARMLESS = {"_exit", "fspath", "getcwd", "getpid", "getppid", "lstat", "stat", "
 
 
 def confine(limits: dict[str, int]) -> None:
-    """Give up rights: no files, no processes, little memory and time, and the audit hook."""
+    """Give up the rights to open files, start processes or use much memory and time; install the audit hook."""
     import resource
 
     if os.geteuid() == 0:  # root could change limits and start processes
@@ -61,7 +61,7 @@ def confine(limits: dict[str, int]) -> None:
     for name in [each for each, value in vars(posix).items() if type(value) is type(len)]:
         for module in (os, posix) if name not in HARMLESS else ():
             vars(module).pop(name, None)
-    vars(sys.modules["_imp"]).pop("create_builtin")  # it could load all of `os` again
+    vars(sys.modules["_imp"]).pop("create_builtin")  # `create_builtin` could load all of `os` again
     names: dict[str, Any] = {}
     exec(HOOK, names)
     sys.addaudithook(names["refuse"])
@@ -75,7 +75,7 @@ def unpacked(value: Any, ask: Callable[[int], Any]) -> Any:
 
 
 def plain(value: Any) -> Any:
-    """Return what JSON can write of a NumPy array or scalar."""
+    """Return a NumPy array or scalar as lists or as a number, which JSON can write."""
     if hasattr(value, "tolist"):
         return value.tolist()
     raise TypeError(
@@ -84,7 +84,7 @@ def plain(value: Any) -> Any:
 
 
 def run(cells: list[str], function: str, calls: Any, answers: Any) -> None:
-    """Execute the cells in order, then answer calls until there are no more."""
+    """Execute the cells in order, then answer calls until there are no more calls."""
 
     def ask(i: int) -> Any:
         answers.write(json.dumps({"row": int(i)}) + "\n")

@@ -58,7 +58,7 @@ def check_tracker(tracker: PathTracker, problems: dict[str, DualProblem]) -> tup
     Returns
     -------
     names : tuple of str
-        The problems that were tracked; a tracker with ``may_refuse`` may refuse some.
+        The problems that were tracked; a tracker with ``may_refuse`` may refuse some problems.
     breakpoints : int
         Number of breakpoints.
     twin : str
@@ -108,7 +108,7 @@ def line_of(kind: str, problem: DualProblem) -> tuple[DualProblem, DualProblem]:
 def _checked(
     tracker: PathTracker, kind: str, name: str, problem: DualProblem, names: list[str]
 ) -> tuple[int, int]:
-    """Check one line of one problem; return its breakpoints, and the number of comparisons of both engines."""
+    """Check one line of one problem; return the numbers of breakpoints and of comparisons of the engines."""
     name = name if kind == "C" else f"{name} ({kind})"
     path = _tracked(tracker, kind, name, problem, "numpy")
     subject = f"Problem {name!r} with {tracker!r}"

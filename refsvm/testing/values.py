@@ -1,4 +1,4 @@
-"""Checks of a rule before it is used: it is a frozen value, and its methods that need no state work."""
+"""Checks that a rule is a frozen value, and that its methods that need no state work."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Limits of a solve, its progress report, and its warning if it did not converge.
+"""The limits of a solve, its progress report, and the warning after a solve that did not converge.
 
 ==========  ===================================================================
 `limits`    iterations, seconds, callback, Ctrl-C

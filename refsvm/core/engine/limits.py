@@ -24,7 +24,7 @@ GRACE_SECONDS: Final = 0.3
 
 
 class Deadline:
-    """A time at which computations end; functions pass it on unchanged and need not compute the seconds that remain.
+    """A time at which computations end; functions pass the deadline on and need not compute the seconds that remain.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ class Deadline:
 
     @classmethod
     def after(cls, time_limit: float | Deadline | None) -> Deadline:
-        """Return the deadline that is `time_limit` seconds from now; if `time_limit` is a deadline, return it.
+        """Return the deadline `time_limit` seconds from now; if `time_limit` is a deadline, return it unchanged.
 
         Raises
         ------
@@ -74,7 +74,7 @@ def _deadline_in(seconds: float) -> Deadline:
 
 
 class Limits(Generic[Seen]):
-    """Limits that end a solve or a path early: a count, seconds, a callback, Ctrl-C.
+    """Limits that end a solve or a path early: a number of steps, a time, a callback, Ctrl-C.
 
     Parameters
     ----------
@@ -85,7 +85,8 @@ class Limits(Generic[Seen]):
     time_limit : float or Deadline, optional
         Seconds from now, or a deadline.
     callback : callable, optional
-        Function that is called between chunks with a `Progress`; the solve ends if it returns True.
+        Function that the run calls with a `Progress` between chunks of steps; the solve ends if the function returns
+        True.
 
     Attributes
     ----------
@@ -125,7 +126,7 @@ class Limits(Generic[Seen]):
         if callback is not None:
             self.progress = Progress("solve")
         self.most = max(self.default, 100 * n) if most is None else whole(self.counted, most, 1)
-        # the clock begins here, so a time limit covers the kernel rows that are computed before the first step
+        # start the clock now, so that the time limit covers the kernel rows that are computed before the first step
         self.began = self.last_check = time.perf_counter()
         self.deadline = Deadline.after(time_limit)
         self.callback, self.interrupt = callback, interruptible()
@@ -137,11 +138,11 @@ class Limits(Generic[Seen]):
     def should_return_early(self, seen: Seen, owed: float = 0.0) -> bool:
         """Return True if a restricted solve should end early, because a limit or the callback is due.
 
-        A limit is due if at most `owed` seconds are left: updating the gradient of the other variables afterwards takes
-        that long. A callback with an attribute ``only_watches = True`` does not end a restricted solve: it gets the
-        restricted state.
+        The time limit is due if at most `owed` seconds are left: after the restricted solve, updating the gradient of
+        the removed variables takes `owed` seconds. A callback with an attribute ``only_watches = True`` does not end a
+        restricted solve: such a callback gets the state of the restricted problem.
         """
-        # other callbacks get the state of the full problem: the restricted solve ends for them every 0.1 s
+        # a callback without `only_watches` gets the state of the full problem: the restricted solve ends every 0.1 s
         if self.progress is not None:
             self.tell(self.progress, seen)
         due = self.callback is not None and time.perf_counter() >= self.last_check + 0.1
@@ -155,12 +156,12 @@ class Limits(Generic[Seen]):
         progress.watch(seen)
 
     def is_ended_by(self, callback: Callable[[Progress], object], progress: Progress) -> bool:
-        """Call the callback and return True if it asks to stop."""
+        """Call the callback and return True if the callback asks to stop."""
         progress.look()
         return bool(callback(progress))
 
     def ask(self, seen: Seen) -> bool:
-        """Update the progress report and call the callback, if there is one; return True if it asks to stop."""
+        """Update the progress report and call the callback, if any; return True if the callback asks to stop."""
         if self.progress is None:
             return False
         self.tell(self.progress, seen)
@@ -201,7 +202,7 @@ class PathLimits(Limits[Any]):
         progress.state, progress.steps = seen, (progress.steps or 0) + 1
 
     def is_ended_by(self, callback: Callable[[Any], object], progress: Progress) -> bool:
-        """Call the callback with the breakpoint."""
+        """Call the callback with the breakpoint and return True if the callback asks to stop."""
         return bool(callback(progress.state))
 
 
@@ -214,7 +215,8 @@ class Interrupted(KeyboardInterrupt):
         The text of the exception.
     result : object
         The partial result with the status INTERRUPTED, such as a `refsvm.Solution` or a
-        `refsvm.analysis.resampling.LeaveOneOut`. For `fit`, it is the estimator, fitted with the last point reached.
+        `refsvm.analysis.resampling.LeaveOneOut`. For `fit`, the result is the estimator, fitted with the last point
+        reached.
 
     Examples
     --------
@@ -247,7 +249,7 @@ def unless_interrupted(call: str, result: Found, pressed: bool | None = None) ->
     result : object
         A result with an attribute `status`.
     pressed : bool, optional
-        True if Ctrl-C was pressed; by default this is read from the status.
+        True if Ctrl-C was pressed; by default, the function reads this from the status of the result.
     """
     if pressed is None:
         pressed = getattr(result, "status", None) is Status.INTERRUPTED
@@ -265,9 +267,10 @@ around: ContextVar[interruptible | None] = ContextVar("around", default=None)
 class interruptible:  # noqa: N801  used like a function, as the classes of contextlib are
     """Note the first Ctrl-C in ``pressed``, so that no update is cut in half; a second Ctrl-C interrupts at once.
 
-    Use it as a context manager around one or several solves. Entering a nested block returns the outermost block; the
-    code that opened the outermost block decides what happens after Ctrl-C. The block changes nothing in other threads,
-    which do not receive signals, or if a handler other than Python's own is installed.
+    Use `interruptible` as a context manager around one or several solves. Entering a nested block returns the outermost
+    block; the code that opened the outermost block decides what happens after Ctrl-C. The block changes nothing in a
+    thread other than the main thread, which alone receives signals, or if a signal handler other than Python's own is
+    installed.
 
     Attributes
     ----------

@@ -8,9 +8,9 @@ from typing import Any, ClassVar
 
 
 class Progress:
-    """The report of how far a call is and what it has found so far; it changes while the call continues.
+    """The report of how far a call is and what the call has found so far; the report changes while the call continues.
 
-    The report also has the attributes of the solver state: ``progress.alpha`` is ``progress.state.alpha``.
+    The report passes on the attributes of the solver state: ``progress.alpha`` is ``progress.state.alpha``.
 
     Parameters
     ----------
@@ -89,7 +89,7 @@ class Progress:
     def begin(
         self, under_way: str, *, total: int | None = None, look: Callable[[], object] | None = None
     ) -> None:
-        """Start the next part of the work and a new estimate; `look` is a function that updates the counts."""
+        """Start the next part of the work and a new estimate of its time; `look` is a function that updates counts."""
         self.total = self.total if total is None else total
         self._look = self._look if look is None else look
         self.gap = self.steps = None

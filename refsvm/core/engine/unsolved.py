@@ -1,4 +1,4 @@
-"""The warning that some solves behind a result did not converge, with advice; `refsvm.SVC` warns in the same way.
+"""The warning that some solves behind a result did not converge, with advice; `refsvm.SVC` gives the same warning.
 
 If the user ended the solve by Ctrl-C or a callback, there is no warning; the status of the result shows this ending.
 """

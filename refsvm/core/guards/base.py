@@ -8,8 +8,7 @@ A run takes chunks of steps until its stopping rule or a limit gives a verdict. 
 `after`     at the last point                               may warn, refuse the point, or improve it
 ==========  ==============================================  =======================================
 
-Rounds in compiled code are solved without a run. The guards get their solutions by `review_solution` instead of
-`after`.
+Compiled code solves rounds without a run. The guards then get each solution by `review_solution` instead of `after`.
 """
 
 from __future__ import annotations
@@ -71,7 +70,7 @@ class Guard:
         return None
 
     def review(self, state: SolverState, rules: Any, verdict: Verdict) -> Verdict | None:
-        """Return this verdict or another one, or None to take more steps."""
+        """Return `verdict` or another verdict, or None to take more steps."""
         return verdict
 
     def after(self, state: SolverState, rules: Any, verdict: Verdict) -> None:

@@ -26,7 +26,7 @@ TINY: Final = float(np.finfo(float).tiny)
 
 
 class FreshGradient(Guard):
-    """Recomputes G if rounding errors may have spoiled it, and evaluates the stopping rule again."""
+    """Recomputes G if rounding errors may have spoiled G, and then evaluates the stopping rule again."""
 
     _disagreements = 0
 
@@ -48,20 +48,20 @@ class FreshGradient(Guard):
 
 
 class Snap(Guard):
-    """Sets each α that differs from its bound only by rounding to the bound."""
+    """Moves each α to its bound if only rounding errors separate α from the bound."""
 
     def after(self, state: SolverState, rules: Any, verdict: Verdict) -> None:
-        """Set α to bounds at the last point of a solve."""
+        """At the last point of a solve, move each α to its bound if only rounding errors separate the two."""
         snap(state, rules.stop.with_absolute_tolerance(state).restricted_tolerance(0.0))
 
 
 def drifted(state: SolverState, tolerance: float = 0.0) -> bool:
     """Return True if rounding errors of G may exceed a hundredth of max(KKT gap, tolerance).
 
-    If no pair is left, as in a round with one class, there is no gap, but b is still read from G.
+    If no pair is left, as in a round with one class, there is no KKT gap, but b is still computed from G.
     """
     gap = state.gap if state.gap > -math.inf else 0.0
-    # in earlier steps αᵢKᵢⱼ may have been far larger than G is now, and its rounding errors are still in G
+    # in earlier steps αᵢKᵢⱼ may have been far larger than G is now, and G still has the rounding errors of these terms
     size = float(np.abs(state.gradient).max()) + state.largest * state.largest_diagonal
     return bool(moves(state.updates + state.iteration, size, gap, tolerance))
 
@@ -75,7 +75,7 @@ def moves(updates: Any, size: Any, gap: Any, tolerance: Any) -> Any:
 
 
 def snap(state: SolverState, tolerance: float = 0.0) -> None:
-    """Set each α that differs from its bound only by rounding to the bound, at the end of a solve.
+    """At the end of a solve, move each α to its bound if only rounding errors separate α from the bound.
 
     The last variable that moves to a bound may stop before the bound, at a distance of the rounding error of Σα. If all
     other variables are at bounds, b would then be the G of this variable and depend on the start, although a whole
@@ -83,10 +83,10 @@ def snap(state: SolverState, tolerance: float = 0.0) -> None:
 
         |αᵢ − bound| ≤ min(|z − Σα| + 4ε(Σ|α| + |z|), 10⁻⁶(Uᵢ − Lᵢ)),   ε the rounding of one operation
 
-    Setting α removes members from I_up and I_down and adds none, so ψ does not grow. G is not updated; the exact G
-    would change by at most |αᵢ − bound| max Kⱼⱼ. If this change of G exceeds a hundredth of both the KKT gap and the
-    tolerance, αᵢ stays unchanged. If the KKT gap is above the tolerance, no α changes, so that proofs of a stopping
-    rule remain valid.
+    Moving α to its bound removes members from I_up and I_down and adds none, so ψ does not grow. G is not updated; the
+    exact G would change by at most |αᵢ − bound| max Kⱼⱼ. If this change of G exceeds a hundredth of both the KKT gap
+    and the tolerance, αᵢ stays unchanged. If the KKT gap is above the tolerance, no α changes, so that proofs of a
+    stopping rule remain valid.
     """
     if state.gap > tolerance:
         return

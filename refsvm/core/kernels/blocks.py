@@ -32,7 +32,7 @@ def is_all(rows: np.ndarray, n: int) -> bool:
 
 
 def gather(K: np.ndarray, rows: np.ndarray, columns: np.ndarray, out: np.ndarray) -> None:
-    """Write K[rows][:, columns] to `out`, some rows at a time; indexing both at once would take twice as long."""
+    """Write K[rows][:, columns] to `out`, some rows at a time; indexing both axes at once takes twice the time."""
     # whole rows are copied first, in the order of memory, unless only few columns are selected
     few = FEW_COLUMNS * len(columns) < K.shape[1]
     for start in range(0, len(rows), ROWS_AT_ONCE):
@@ -44,7 +44,7 @@ def gather(K: np.ndarray, rows: np.ndarray, columns: np.ndarray, out: np.ndarray
 
 
 def write_mirrored(K: np.ndarray, evaluate: Callable[[slice, slice], np.ndarray]) -> None:
-    """Fill a symmetric matrix: evaluate each strip of rows from the diagonal to the right, and mirror it."""
+    """Fill a symmetric matrix: evaluate each strip of rows from the diagonal to the right, and mirror the strip."""
     n = len(K)
 
     def strip(rows: slice) -> None:
@@ -61,7 +61,7 @@ def write_mirrored(K: np.ndarray, evaluate: Callable[[slice, slice], np.ndarray]
 def called(kernel: Callable[..., Any], X: Any, Z: Any) -> np.ndarray:
     """Call a user's kernel on two tables and return its values as a dense float64 array.
 
-    The kernel gets copies, so that it may change its arguments; if X is Z, both arguments are the same copy.
+    The kernel gets copies of the tables, which it may change; if X is Z, both arguments are the same copy.
 
     Raises
     ------
@@ -80,7 +80,7 @@ def called(kernel: Callable[..., Any], X: Any, Z: Any) -> np.ndarray:
     result = kernel(left, left if Z is X else Z.copy() if hasattr(Z, "copy") else Z)
     refuse_masked(result, "The kernel callable")
     values = np.asarray(result.toarray() if is_sparse(result) else result)
-    if values.dtype.kind == "O":  # an array of Python objects may contain numbers
+    if values.dtype.kind == "O":  # an array of Python objects may contain complex numbers
         is_complex = any(isinstance(each, complex | np.complexfloating) for each in values.flat)
         values = values.astype(complex) if is_complex else values
     if values.dtype.kind == "c":

@@ -86,7 +86,7 @@ class CachedRows(KernelRows):
         return self.capacity if self._buffer is None else self._buffer.ready
 
     def release(self) -> None:
-        """Forget all rows and free their memory, except for the two rows of a pair, until `reserve` is called."""
+        """Forget all rows and keep memory for only two rows, until `reserve` is called."""
         self._open(min(2, self.n))
 
     def reserve(self) -> None:
@@ -101,7 +101,7 @@ class CachedRows(KernelRows):
 
     def use(self, i: int, j: int) -> None:
         """Make sure that both rows of a working set are stored and mark them as used; stored rows count as hits."""
-        # begin with a stored row, so that the other row does not take its place
+        # begin with a row that is stored, so that computing the row of the other variable does not evict it
         for k in (i, j) if self.slots[i] >= 0 else (j, i):
             if self.slots[k] < 0:
                 self._store_one(k)
@@ -111,7 +111,7 @@ class CachedRows(KernelRows):
                 self.stamps[self.slots[k]] = self.clock
 
     def fetch(self, indices: np.ndarray) -> None:
-        """Compute and store all missing rows of `indices` in one block; they must all fit in the budget.
+        """Compute and store all missing rows of `indices` in one block; all rows of `indices` must fit in the budget.
 
         An index may occur more than once.
         """
@@ -137,7 +137,7 @@ class CachedRows(KernelRows):
         return self.row_seconds * np.count_nonzero(self.slots[indices] < 0)
 
     def fetch_if_few(self, most: int) -> None:
-        """If there are at most `most` rows and all fit in the budget, compute all at once, which is cheaper."""
+        """If there are at most `most` rows and all fit in the budget, compute them in one block, which is cheaper."""
         source: KernelRows | None = self.gram.store
         if source is not None and not self.gram.repeats:
             return  # this store copies rows of another store, and copies only the rows that are used
@@ -152,7 +152,7 @@ class CachedRows(KernelRows):
         """Return K[rows][:, columns] from stored rows; missing rows are first computed and stored."""
         if out is None:
             out = np.empty((len(rows), self.n if columns is None else len(columns)))
-        if len(rows) == 1:  # the usual case in steps of a restricted solve
+        if len(rows) == 1:  # a step of a restricted solve usually reads one row
             self.ensure(rows[0])
             line = self.values[self.slots[rows[0]]]
             out[0] = line if columns is None else line.take(columns, mode="clip")  # does not copy the row
@@ -179,7 +179,8 @@ class CachedRows(KernelRows):
         if source is not None and self.gram.repeats and not (by_variable and self.filled == self.n):
             self._subtract_shared(source, target, indices, coefficients, watch)
         elif source is not None and source is self.gram and source.holds_all:
-            source.subtract(target, indices, coefficients, watch=watch)  # without a float64 copy of the rows
+            # the source subtracts its rows without a float64 copy
+            source.subtract(target, indices, coefficients, watch=watch)
         elif self.holds_all:
             self.fetch(indices)
             arithmetic.current.add_rows(target, -coefficients, self.values, self.slots[indices])
@@ -201,7 +202,7 @@ class CachedRows(KernelRows):
     ) -> None:  # fmt: skip
         """Subtract rows that several variables share: each row is subtracted once for all its variables."""
         shared, change = self.gram.indices, np.zeros(source.n)
-        # with an empty array of weights, bincount returns integers
+        # convert to float64, because bincount returns integers for an empty array of weights
         collapsed = np.bincount(shared[indices], coefficients, source.n).astype(np.float64, copy=False)
         support = np.flatnonzero(collapsed)
         source.subtract(change, support, collapsed[support], watch=watch)
@@ -227,7 +228,7 @@ class CachedRows(KernelRows):
         if first + len(missing) <= self.capacity:
             if self._buffer is not None:
                 self._buffer.ensure_ready(first + len(missing))
-            # compute directly into the store: copying a block would pass the processor's cache twice
+            # compute the block directly in the store: copying it would pass the processor's cache twice
             places = np.arange(first, first + len(missing))
             self._compute(missing, self.values[first : first + len(missing)])
             self.filled += len(missing)
@@ -262,7 +263,8 @@ class CachedRows(KernelRows):
 class AllRows(CachedRows):
     """Kernel rows that are all computed in one block at the first use of a row; they must all fit in the budget.
 
-    This class serves a user's callable kernel, which may be slow to call, or may return other values if X is Z.
+    This class serves a user's callable kernel, which may be slow to call, or may return other values if both arguments
+    are the same table.
 
     Examples
     --------

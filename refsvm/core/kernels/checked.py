@@ -1,4 +1,4 @@
-"""Makes a checked kernel matrix from the caller's arguments: a kernel and data, an array, or an object of their own."""
+"""Makes a checked kernel matrix from the caller's arguments: a kernel and data, an array, or a user's object."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def matrix_given(X: Any, kernel: Any, gram: Any) -> KernelMatrix:
     Raises
     ------
     ValueError
-        If neither X nor gram is given, if both are given, or if one of them is invalid.
+        If neither X nor gram is given, if both are given, or if the given argument is invalid.
 
     Examples
     --------
@@ -127,7 +127,7 @@ def origin_for(kernel: Any, X: Any, rows: np.ndarray) -> np.ndarray | None:
 
 
 def examples_like(gram: KernelMatrix, X: Any) -> Any:
-    """Return X as `examples` does; raise ValueError if its column names differ from those of the training data."""
+    """Return X as `examples` returns it; raise ValueError if its columns are not named like the training columns."""
     while isinstance(gram, View):
         gram = gram.source
     if (names := column_names(X)) and gram.columns and names != gram.columns:
@@ -173,7 +173,7 @@ def _refuse_oblong(K: Any) -> None:
 def _symmetric(K: Any) -> np.ndarray:
     """Check that a precomputed kernel matrix is square and dense; if it is not symmetric, warn and repair it.
 
-    Return a read-only view, or the repaired matrix.
+    Return a read-only view of the matrix, or the repaired matrix.
     """
     K = np.ascontiguousarray(K.toarray() if hasattr(K, "toarray") else K)
     _refuse_oblong(K)
@@ -304,7 +304,7 @@ class GivenMatrix(KernelMatrix):
         return values.astype(np.float64, copy=False)
 
     def _probe(self) -> None:
-        """Compare a few values that must be equal; otherwise rows in a wrong order would silently be trained on."""
+        """Compare a few values that must be equal, so that an object which returns rows in a wrong order is refused."""
         some = np.unique([0, self.n // 3, self.n // 2, self.n - 1])
         back, turned, B = some[::-1], np.roll(some, 1), self.block(some, some)
         for what, one, other in (

@@ -53,6 +53,6 @@ class KernelFacts:
 
     @classmethod
     def of(cls, matrix: Any) -> KernelFacts:
-        """Return the facts that an object states in attributes with the names of these fields."""
+        """Return the facts that `matrix` states in attributes named like the fields of this class."""
         names = [each.name for each in fields(cls)]
         return cls(**{name: getattr(matrix, name) for name in names if hasattr(matrix, name)})

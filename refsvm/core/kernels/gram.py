@@ -1,8 +1,7 @@
-"""Gram: the matrix of a kernel on data, evaluated in blocks and never stored here.
+"""Gram: the matrix of a kernel on data; its method `block` computes kernel values and does not store them.
 
-Evaluating a block takes one matrix product (`refsvm.core.kernels.products`) and one pass of the kernel function. Large
-blocks are split into tiles that several threads share. If the whole matrix is evaluated, half of it is computed and
-mirrored.
+Evaluating a block takes one matrix product (`refsvm.core.kernels.products`) and one pass of the kernel function.
+Several threads share the tiles of a large block. For the whole matrix, `block` computes one half and mirrors it.
 """
 
 from __future__ import annotations
@@ -51,7 +50,7 @@ FEWEST_ROWS: Final = 128
 """A block of more rows is multiplied in parts of at least this many rows, because small products wait for memory."""
 
 SHARED_FROM: Final = 2**22
-"""Threads share a block in equal parts if it takes more multiplications than this."""
+"""Threads share a block in equal parts if the block takes more multiplications than this number."""
 
 DENSE_ROWS: Final = 64
 """Number of rows that a thread evaluates at a time for dense examples with many features."""
@@ -67,7 +66,7 @@ NUDGE: Final = 2.0**-20
 
 
 class Gram(KernelMatrix):
-    """The matrix K[i, j] = k(xᵢ, xⱼ) of a kernel on data, evaluated block by block and never stored here.
+    """The matrix K[i, j] = k(xᵢ, xⱼ) of a kernel on data; `block` computes kernel values and does not store them.
 
     Parameters
     ----------
@@ -92,8 +91,8 @@ class Gram(KernelMatrix):
     dense : ndarray of shape (n, n) or None
         The matrix itself, if the caller supplied it.
     full_matrix_only : bool
-        True if all rows should be evaluated in one block when memory suffices. Callables set it to True, because they
-        may be slow to call, or may rely on getting all examples at once, as scikit-learn passes them.
+        True if all rows should be evaluated in one block when memory suffices. For a callable kernel it is True,
+        because the callable may be slow, or may rely on getting all examples at once, as scikit-learn passes them.
 
     Raises
     ------
@@ -135,9 +134,9 @@ class Gram(KernelMatrix):
 
     @cached_property
     def facts(self) -> KernelFacts:
-        """The known facts about the numbers; a checked array, which the package has computed, has the error 0."""
+        """The known facts about the kernel values; an array that the package itself has computed has the error 0."""
         if isinstance(kernel := self.kernel, Kernel):
-            # computed at the first access, because predictions do not need the measured errors
+            # measure the errors at the first access to the facts, because predictions do not need them
             examples, error = self._examples, self._measured_noise(kernel)
             known, batches = (kernel.is_psd, kernel.has_unit_diagonal), examples.products.prefers_batches
             return KernelFacts(*known, examples.data_error, error, batches)
@@ -147,7 +146,7 @@ class Gram(KernelMatrix):
     def _measured_noise(self, kernel: Kernel) -> float:
         """Return the rounding error ε max(|k|, |s dk/ds|) at the smallest and largest s = x·x.
 
-        For kernels of distances, return `noise_of_distances`.
+        For a kernel of distances, return the estimate of `noise_of_distances`.
         """
         if kernel.has_unit_diagonal:
             return noise_of_distances(self, self._examples.data_error)
@@ -160,7 +159,7 @@ class Gram(KernelMatrix):
 
     @property
     def centred(self) -> Gram:
-        """The matrix with the mean of the data as its origin if this is more precise, otherwise this matrix itself."""
+        """A matrix whose origin is the mean of the data, if its values are more precise; otherwise this matrix."""
         return self._around_mean or self
 
     @cached_property
@@ -175,13 +174,13 @@ class Gram(KernelMatrix):
         return gram
 
     def decided_as(self, gram: Any) -> Gram:
-        """Make `centred` use the origin that another matrix has chosen, if it has chosen one; return this matrix."""
+        """Make `centred` use the origin that the matrix `gram` has chosen, if there is one; return this matrix."""
         if self.may_move and (origin := gram.centred.origin) is not None:
             self.__dict__["_around_mean"] = self._on(self.X, origin=origin)
         return self
 
     def offset(self, alpha: np.ndarray) -> float:
-        """Return w·c with w = Σ αᵢ(xᵢ − c): if Σα = 0, this is Kα with the origin 0 minus Kα with the origin c."""
+        """Return w·c with w = Σ αᵢ(xᵢ − c): if Σα = 0, w·c is Kα with the origin 0 minus Kα with the origin c."""
         if self.origin is None:
             return 0.0
         some = np.flatnonzero(alpha)
@@ -200,18 +199,18 @@ class Gram(KernelMatrix):
 
     @property
     def supports_float32(self) -> bool:
-        """True if rows can be computed in single precision; then no kernel value exceeds 1."""
+        """True if rows can be computed in single precision and no kernel value exceeds 1."""
         return getattr(self.kernel, "has_unit_diagonal", False) and self._single is not None
 
     def parts(self, dtype: np.dtype) -> RowParts | None:
-        """Return the data from which compiled code computes rows of this type, or None if it cannot compute them."""
+        """Return the data from which compiled code computes rows of type `dtype`, or None if it cannot do so."""
         kernel = self.kernel
         examples = self._single if dtype == np.float32 else getattr(self, "_examples", None)
         if type(kernel) not in (RBF, Linear) or examples is None:
             return None
         products, norms = examples.products, examples.norms
         gamma = kernel.distance_scale if isinstance(kernel, RBF) else -1.0
-        # compiled code does not check values of the linear kernel: |x·z| ≤ max ‖x‖² must exclude too large values
+        # compiled code does not check values of the linear kernel, so their bound, max ‖x‖², must not be too large
         if gamma < 0.0 and not float(norms.max()) < 0.5 * LARGEST_VALUE:
             return None
         parts = no_parts(dtype)._replace(norms=norms, gamma=gamma)
@@ -229,7 +228,8 @@ class Gram(KernelMatrix):
     ) -> np.ndarray:
         """Return K[rows][:, columns] (all columns by default) as a C-ordered array; `out`, if given, may be float32.
 
-        Whole float32 rows are computed from float32 products, unless these would be too inaccurate (`SINGLE_BELOW`).
+        The method computes whole float32 rows from float32 products, unless such products would be too inaccurate
+        (`SINGLE_BELOW`).
         """
         if out is None:
             out = np.empty((len(rows), self.n if columns is None else len(columns)))
@@ -241,7 +241,7 @@ class Gram(KernelMatrix):
         elif not isinstance(self.kernel, Kernel):
             self._call(rows, columns, out)
         elif columns is None and self._is_large and is_all(rows, self.n):
-            self._mirrored(self.kernel, out)  # this method evaluates only half of the values
+            self._mirrored(self.kernel, out)  # `_mirrored` evaluates only half of the values
         elif columns is None and len(rows) <= FEWEST_ROWS:
             self._evaluate(self.kernel, rows, out)
         else:
@@ -265,7 +265,7 @@ class Gram(KernelMatrix):
         if not kernel.has_unit_diagonal:
             if not kernel.is_bounded:
                 check_finite_values(out)
-        elif len(rows) == 1:  # the usual case on large data
+        elif len(rows) == 1:  # on large data, a block is usually one row
             out[0, rows[0]] = 1.0
         else:
             out[np.arange(len(rows)), rows] = 1.0
@@ -276,7 +276,7 @@ class Gram(KernelMatrix):
     ) -> None:  # fmt: skip
         """Write K[rows] or K[rows][:, columns] to `out`, some rows at a time."""
         others, rows = examples.columns(columns), np.ascontiguousarray(rows, dtype=np.int64)
-        # with many features, evaluate many rows at once, so that a slower cache is read only once
+        # with many features, evaluate many rows at once, so that the examples are read only once from a slower cache
         height = DENSE_ROWS if examples.products.prefers_batches else TILE_ENTRIES // max(1, out.shape[1])
         if out.size * examples.products.Z.shape[1] > SHARED_FROM:
             height = min(height, -(-len(rows) // arithmetic.current.threads))
@@ -288,7 +288,7 @@ class Gram(KernelMatrix):
             if is_cast:
                 out[part] = values
 
-        # multiples of 8 rows, because compiled code multiplies four rows at once
+        # take a multiple of 8 rows, because compiled code multiplies four rows at once
         run_in_pieces(piece, len(rows), max(8, height - height % 8))
 
     @property
@@ -330,7 +330,7 @@ class Gram(KernelMatrix):
             check_finite_values(out)
 
     def _call(self, rows: np.ndarray, columns: np.ndarray | None, out: np.ndarray) -> None:
-        """Write the values of a user's callable to `out`; for the whole matrix, both of its arguments are X itself."""
+        """Write the values of a user's callable to `out`; for the whole matrix, both arguments of the call are X."""
         kernel: Any = self.kernel
         all_of_them = columns is None and is_all(rows, self.n)
         X, Z = self.X if all_of_them else self.X[rows], self.X if columns is None else self.X[columns]
@@ -340,7 +340,7 @@ class Gram(KernelMatrix):
     def _by_columns(
         self, kernel: Kernel, examples: PreparedExamples, rows: np.ndarray, out: np.ndarray
     ) -> None:
-        """Multiply and evaluate all these rows for some columns at a time, so that values stay in the cache."""
+        """Write K[rows] to `out`, some columns at a time, so that the values stay in the processor's cache."""
         products, norms = examples.products, examples.norms
         x_norms, width = norms[rows], max(1, TILE_ENTRIES // len(rows))
 
@@ -412,7 +412,7 @@ def held_from_products(gram: Gram, kernel: Kernel, inner: np.ndarray, norms: np.
     kernel : Kernel
         The kernel.
     inner : ndarray of shape (n, n), float64
-        Inner products of all pairs, around any origin that the kernel allows; this array is not changed.
+        Inner products of all pairs, around any origin that the kernel allows; the function does not change this array.
     norms : ndarray of shape (n,), float64
         ‖x‖² around the same origin.
     """

@@ -37,7 +37,7 @@ class KernelMatrix(Shown, ABC):
     full_matrix_only : bool
         True if all rows should be evaluated in one block when memory suffices.
     supports_float32 : bool
-        True if rows can be computed in single precision; then no kernel value exceeds 1.
+        True if rows can be computed in single precision and no kernel value exceeds 1.
     is_float32 : bool
         True if the matrix itself is held as a float32 array.
     exact : KernelMatrix
@@ -75,7 +75,7 @@ class KernelMatrix(Shown, ABC):
 
     @property
     def supports_float32(self) -> bool:
-        """True if rows can be computed in single precision; then no kernel value exceeds 1."""
+        """True if rows can be computed in single precision and no kernel value exceeds 1."""
         return False
 
     @property
@@ -89,7 +89,7 @@ class KernelMatrix(Shown, ABC):
         return self
 
     def parts(self, dtype: np.dtype) -> Any:
-        """Return the data from which compiled code computes rows of this type, or None if it cannot compute them."""
+        """Return the data from which compiled code computes rows of type `dtype`, or None if it cannot do so."""
         return None
 
     @property
@@ -103,7 +103,7 @@ class KernelMatrix(Shown, ABC):
         return self
 
     def offset(self, alpha: np.ndarray) -> float:
-        """Return Kα of the uncentred data minus Kα of this matrix; if Σα = 0, all entries are equal to this number."""
+        """Return the number by which each entry of Kα of the uncentred data exceeds Kα of this matrix, if Σα = 0."""
         return 0.0
 
     @abstractmethod
@@ -128,7 +128,7 @@ class KernelMatrix(Shown, ABC):
         """Return all kᵢᵢ, shape (n,), float64."""
 
     def row(self, i: int) -> np.ndarray:
-        """Return K[i], shape (n,), float64. Do not write to it; the array may change when another row is computed."""
+        """Return K[i], shape (n,), float64. Do not write to the array; it may change when another row is computed."""
         return self.block(np.array([i]))[0]
 
     def restrict(self, indices: np.ndarray) -> KernelMatrix:
@@ -182,7 +182,7 @@ class View(KernelMatrix):
 
     @property
     def exact(self) -> KernelMatrix:
-        """The same view of the matrix that evaluates the kernel for the source."""
+        """The view of the same variables in the matrix that evaluates the kernel for the source."""
         return self if self.store is None else View(self.source.exact, self.indices)
 
     @property
@@ -192,7 +192,7 @@ class View(KernelMatrix):
 
     @property
     def centred(self) -> KernelMatrix:
-        """The same view of the centred source."""
+        """The view of the same variables in the centred source."""
         source = self.source.centred
         return self if source is self.source else View(source, self.indices)
 
@@ -207,7 +207,7 @@ class View(KernelMatrix):
         chosen = self.indices if columns is None else self.indices[columns]
         if self.store is not None:
             return self.source.block(self.indices[rows], chosen, out)
-        # evaluate each example once, even if several of its variables are requested, because nothing is stored
+        # evaluate each example once, even if several of its variables are requested, because the source stores nothing
         examples, place = np.unique(self.indices[rows], return_inverse=True)
         others, spread = np.unique(chosen, return_inverse=True)
         values = self.source.block(examples, None if len(others) == self.source.n else others)
@@ -221,7 +221,7 @@ class View(KernelMatrix):
         return self.source.diagonal()[self.indices]
 
     def restrict(self, indices: np.ndarray) -> View:
-        """Return a view of fewer variables; if the source stores nothing, drop its examples that are not needed."""
+        """Return a view of fewer variables; if the source stores nothing, also drop examples that no variable uses."""
         chosen = self.indices[indices]
         if self.store is not None:
             return View(self.source, chosen)

@@ -4,7 +4,7 @@ The operating system maps a page of memory on the first write to it. An array ta
 once, and memory only for the pages that were written to. So a `RowBuffer` is as large as its budget allows, and a
 small problem leaves most of it unmapped.
 
-Mapping the page of a kernel row can take as long as computing the row. Three measures make it cheaper:
+Mapping the page of a kernel row can take as long as computing the row. Three measures make mapping cheaper:
 
 * Use pages again that are already mapped: `reused` keeps the memory of unused arrays for later arrays.
 * Use pages of the usual size (4 KiB). NumPy asks for huge pages (2 MiB), which are faster to map if the system has free
@@ -76,12 +76,12 @@ class RowBuffer:
     def __init__(self, shape: tuple[int, int], dtype: type) -> None:
         row_bytes = max(1, shape[1] * np.dtype(dtype).itemsize)
         size = shape[0] * row_bytes
-        # the kept memory is already mapped, so a second thread would have nothing to do
+        # if kept memory is large enough, its pages are mapped, and a second thread would have nothing to do
         ahead = size >= AHEAD_FROM_BYTES and not any(len(memory) >= size for memory in tuple(_kept))
         self.values = reused(shape, dtype)
         self._rows_at_a_time = MAPPED_AHEAD_BYTES // row_bytes
         self._ready = 0 if ahead else shape[0]  # number of rows that are ready for writing
-        self._submitted = self._ready  # number of rows that the second thread has received
+        self._submitted = self._ready  # number of rows up to which the second thread is to map pages
         self._work: Future[None] | None = None
 
     @property
@@ -90,17 +90,17 @@ class RowBuffer:
         return self._ready
 
     def ensure_ready(self, stop: int) -> None:
-        """Wait until the rows before `stop` can be written to without waiting for the second thread.
+        """Wait until the second thread has mapped the pages of all rows before `stop`.
 
-        Call this method before writing to a row for the first time. The second thread then maps as many further rows
-        as are ready, up to `MAPPED_AHEAD_BYTES`.
+        Call this method before writing to a row for the first time. The second thread then maps as many further rows as
+        are already mapped, up to `MAPPED_AHEAD_BYTES`.
         """
         if stop <= self._ready:
             return
         if self._work is not None:
             self._work.result()
         first = self._ready = max(self._submitted, stop)
-        # submit as many rows as are ready, so that a small problem does not map the whole budget
+        # map ahead only as many rows as are in use, so that a small problem does not map the whole budget
         self._submitted = min(first + min(first, self._rows_at_a_time), len(self.values))
         threads = helper_threads() if first < self._submitted else None
         self._work = None if threads is None else threads.submit(touch, self.values[first : self._submitted])
@@ -108,12 +108,12 @@ class RowBuffer:
 
 def touch(rows: np.ndarray) -> None:
     """Map the pages of unused rows, by writing one value to every page."""
-    # filling whole pages would take memory bandwidth from the first thread
+    # one value for each page is enough: filling whole pages would take memory bandwidth from the first thread
     rows.reshape(-1)[:: mmap.PAGESIZE // rows.itemsize] = 0
 
 
 def reused(shape: tuple[int, ...], dtype: type | np.dtype = np.float64) -> np.ndarray:
-    """Return an array in memory that was kept from an earlier array, or in new memory if none is kept.
+    """Return an array in memory that was kept from an earlier array, or in new memory if no memory is kept.
 
     When neither the array nor a view of it exists any more, its memory is kept for later arrays.
 
@@ -143,14 +143,14 @@ def reused(shape: tuple[int, ...], dtype: type | np.dtype = np.float64) -> np.nd
 
 
 def mapped(shape: tuple[int, ...], dtype: type | np.dtype, size: int) -> np.ndarray:
-    """Return an array of `size` bytes; when it is no longer used, its memory is kept for later arrays."""
-    if not hasattr(mmap, "MADV_FREE"):  # Windows, for example, does not have this flag
+    """Return an array of `size` bytes; when no code uses the array any more, `give_back` keeps its memory."""
+    if not hasattr(mmap, "MADV_FREE"):  # the flag is missing on Windows, for example
         return np.empty(shape, dtype)
     try:
         memory = taken(size)
     except (OSError, OverflowError):
-        return np.empty(shape, dtype)  # let NumPy raise the error that names the size
-    owner = np.frombuffer(memory, np.uint8, size)  # every view of the array keeps this object alive
+        return np.empty(shape, dtype)  # NumPy then raises an error that names the size
+    owner = np.frombuffer(memory, np.uint8, size)  # every view of the array keeps `owner` alive
     weakref.finalize(owner, give_back, memory, size).atexit = False
     return owner.view(dtype).reshape(shape)
 
@@ -174,7 +174,7 @@ def give_back(memory: mmap.mmap, used: int) -> None:
     # one huge array must not push out all other kept memory
     if len(memory) > KEPT_BYTES:
         return
-    # do not lend pages after a smaller array; pages that were lent before stay lent
+    # after a large array, lend its pages to the operating system; after a smaller array, change nothing
     if used >= LENT_FROM_BYTES:
         with suppress(OSError):  # older systems do not support MADV_FREE
             # the pages stay mapped unless the system runs short of memory
@@ -204,7 +204,7 @@ def scratch(shape: tuple[int, int], dtype: type | np.dtype = np.float64) -> np.n
     Returns
     -------
     ndarray of that shape and type, not initialised
-        Its values are valid until the same thread calls this function again.
+        The values are valid until the same thread calls `scratch` again.
     """
     count = shape[0] * shape[1]
     # the memory only grows, because blocks of a solve have similar sizes

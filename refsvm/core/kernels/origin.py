@@ -1,12 +1,12 @@
-"""The origin around which inner products are computed: a linear model with Σα = 0 does not depend on it.
+"""The origin around which inner products are computed; a linear model with Σα = 0 is the same for every origin.
 
     (xᵢ − c)·(xⱼ − c) = xᵢ·xⱼ − c·xᵢ − c·xⱼ + c·c
     (K around c) α = Kα − w·c in every component, with w = Σ αᵢxᵢ and Σα = 0
 
 So the optimal α is the same for every c, and b grows by w·c. Rounding errors, however, depend on c: for map coordinates
 or time stamps of size 10⁹ with differences of 1, the error of x·x is about 100. If c is the mean, the products are as
-small as possible. A matrix uses the same c for all its entries; with two different c, it would belong to another
-problem.
+small as possible. A matrix uses the same c for all its entries; with two different c, the matrix would belong to
+another problem.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ def origin_of(X: Any, norms: np.ndarray | None = None) -> np.ndarray | None:
     Parameters
     ----------
     X : ndarray or CSR of shape (n, d)
-        The examples. In CSR data, features that some row does not store are not moved, because this would fill the
-        matrix. Data with more columns than entries are not moved.
+        The examples. In CSR data, a feature that some row does not store is not moved, because moving the feature would
+        fill the matrix. Data with more columns than entries are not moved.
     norms : ndarray of shape (n,), optional
         ‖x‖², if they are known.
 
@@ -111,8 +111,8 @@ def around(origin: np.ndarray | None, X: Any) -> Any:
 def weights_at(origin: np.ndarray, X: Any, sums: Callable[[Any], np.ndarray]) -> np.ndarray:
     """Return w·c, the difference between b around c and b around 0, for several weights w = Σ αᵢ(xᵢ − c).
 
-    The function is used if c is large. Rounding errors of w then matter, so both products are computed in extended
-    precision if the processor has it.
+    Callers use this function if c is large. Rounding errors of w then matter, so the function computes both products in
+    extended precision if the processor has it.
 
     Parameters
     ----------

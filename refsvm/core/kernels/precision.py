@@ -5,9 +5,9 @@ float32 halves the memory that a step reads and the time of a product. The relat
 
     4 · 2⁻²⁴ · max |K| · √Σα²
 
-This assumes independent errors and counts 4 standard deviations, a cautious estimate. Equal examples have equal errors,
-which add up, so their α are summed before they are squared. The error can only be estimated when α is known
-(`decision_error`).
+This cautious estimate assumes independent errors and is 4 standard deviations. Equal examples have equal errors, which
+add up, so the formula sums the α of equal examples before it squares the sums. The error can only be estimated when α
+is known (`decision_error`).
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ def noise_of_values(gram: KernelMatrix, largest: float) -> float:
 def decision_noise(
     gram: KernelMatrix, alpha: np.ndarray, diagonal: np.ndarray, tolerance: float, fixed: float = 0.0
 ) -> float:
-    """Estimate the error of decision values from rounded kernel values; return 0 if it is at most a tolerance.
+    """Estimate the error of decision values from rounded kernel values; return 0 if the error is at most `tolerance`.
 
     Parameters
     ----------
@@ -172,8 +172,8 @@ def variation(gram: KernelMatrix, alpha: np.ndarray, among: np.ndarray, z: float
 def noise_of_distances(gram: Any, data_error: float) -> float:
     """Estimate the error of kernels of γ‖x − z‖² on CSR data: ε γ max ‖x‖² times the largest k between a few examples.
 
-    Return 0 if the error is negligible. For dense data the error is 0, because moving them to their mean keeps all
-    digits.
+    Return 0 if the error is negligible. For dense data the error is 0, because dense data are moved to their mean,
+    which keeps all digits.
     """
     if not is_sparse(gram.X) or data_error < SLIGHT or gram.n < 2:
         return 0.0
@@ -186,8 +186,9 @@ def noise_of_distances(gram: Any, data_error: float) -> float:
 def distinct_rows(X: Any) -> np.ndarray:
     """Return a number for each row of X, an ndarray or CSR of shape (n, d), so that equal rows have equal numbers.
 
-    Rows are compared by their bytes, because comparing products with random numbers would round, and far from the
-    origin different rows would seem equal. CSR rows that store equal entries in different orders count as different.
+    The function compares the bytes of rows. Comparing products with random numbers would add rounding errors, and rows
+    far from the origin would seem equal although they differ. CSR rows that store equal entries in different orders
+    count as different.
 
     Examples
     --------

@@ -3,10 +3,10 @@
 `DenseProducts` adds the terms of each product in order (`refsvm.core.arithmetic`), so that the bits are the same on
 every processor, in both engines, and for every block. For CSR data see `refsvm.core.kernels.sparse`.
 
-`PreparedExamples` prepares one side of these products: it computes norms and, for kernels of the distance ‖x − z‖, an
-origin near the data. In ‖x − z‖² = ‖x‖² + ‖z‖² − 2 x·z, the rounding error of ‖x‖² remains when the terms cancel; with
-features such as time stamps (10⁹ with differences of 1), no correct digit would be left. Distances do not change under
-translation, and near the mean of the data the norms are as small as possible.
+`PreparedExamples` prepares the examples z of the products x·z: it computes norms and, for kernels of the distance
+‖x − z‖, an origin near the data. In ‖x − z‖² = ‖x‖² + ‖z‖² − 2 x·z, the rounding error of ‖x‖² remains when the terms
+cancel; with features such as time stamps (10⁹ with differences of 1), no correct digit would be left. Distances do not
+change under translation, and near the mean of the data the norms are as small as possible.
 
 The products for a linear model with Σα = 0 may also be computed around any origin, see `refsvm.core.kernels.origin`.
 """
@@ -39,7 +39,7 @@ CENTRED_FROM: Final = 1e3
 
 
 class DenseProducts:
-    """Inner products x·z of any examples with all rows of one dense matrix Z.
+    """Inner products x·z of any examples x with all rows z of one dense matrix Z.
 
     Parameters
     ----------
@@ -84,9 +84,9 @@ class DenseProducts:
         self, X: np.ndarray, rows: np.ndarray | None, out: np.ndarray, start: int = 0,
         features: np.ndarray | None = None,
     ) -> np.ndarray:  # fmt: skip
-        """Write x·z to `out`, shape (m, w), and return it; see `SparseProducts.of`.
+        """Write x·z to `out`, shape (m, w), and return `out`; see `SparseProducts.of`.
 
-        `features`, shape (d, n), replaces the features of Z by the features of other z.
+        If `features`, shape (d, n), is given, the method multiplies by these examples instead of Z.
         """
         rows = np.arange(len(X)) if rows is None else rows
         arithmetic.current.products(X, rows, self.features if features is None else features, start, out)
@@ -94,7 +94,7 @@ class DenseProducts:
 
 
 class RowParts(NamedTuple):
-    """The arrays from which compiled code computes a row of the Gaussian or linear kernel, unless `norms` is empty."""
+    """The arrays from which compiled code computes a row of the Gaussian or linear kernel; empty `norms` mean none."""
 
     X: np.ndarray  # dense examples, shape (n, d), in the type of the row; empty for sparse data
     features: np.ndarray  # Xᵀ
@@ -104,7 +104,7 @@ class RowParts(NamedTuple):
 
 
 def no_parts(dtype: np.dtype) -> RowParts:
-    """Return row parts with empty arrays of this type, from which no row can be computed."""
+    """Return `RowParts` with empty arrays of type `dtype`, from which compiled code computes no row."""
     line, places = np.empty(0, dtype), np.empty(0, np.int32)
     return RowParts(line[:, None], line[:, None], (line, places, places) * 2, line, -1.0)
 
@@ -191,7 +191,7 @@ class PreparedExamples:
         return Columns(features, self.norms, 0 if chosen is None else chosen.start)
 
     def prepared(self, X: Any) -> tuple[Any, np.ndarray]:
-        """Return other examples prepared with the same scales, origin and columns, and their norms."""
+        """Return the examples X, prepared with the scales, origin and columns of Z, and their norms."""
         X = self._scaled(X)
         if self._origin is not None:
             X = moved(X, self._origin)

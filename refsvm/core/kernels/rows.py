@@ -97,7 +97,7 @@ class KernelRows(KernelMatrix):
         return self.gram.kernel_name
 
     def row(self, i: int) -> np.ndarray:
-        """Return K[i], shape (n,), float64, and compute it if it is not stored. Do not write to it."""
+        """Return K[i], shape (n,), float64, and compute it if it is not stored. Do not write to the array."""
         if self.slots[i] < 0:
             self.ensure(i)
         return self.values[self.slots[i]].astype(np.float64, copy=False)
@@ -110,7 +110,7 @@ class KernelRows(KernelMatrix):
         self.hits += 2
 
     def fetch(self, indices: np.ndarray) -> None:
-        """Compute and store all missing rows of `indices` in one block; they must all fit in the budget.
+        """Compute and store all missing rows of `indices` in one block; all rows of `indices` must fit in the budget.
 
         An index may occur more than once.
         """
@@ -131,7 +131,7 @@ class KernelRows(KernelMatrix):
         return 0.0
 
     def fetch_if_few(self, most: int) -> None:
-        """If there are at most `most` rows and all fit in the budget, compute all at once, which is cheaper."""
+        """If there are at most `most` rows and all fit in the budget, compute them in one block, which is cheaper."""
 
     def block(
         self, rows: np.ndarray, columns: np.ndarray | None = None, out: np.ndarray | None = None
@@ -153,7 +153,7 @@ class KernelRows(KernelMatrix):
         self, target: np.ndarray, indices: np.ndarray, coefficients: np.ndarray, *, by_variable: bool = False,
         watch: Callable[[int], object] | None = None,
     ) -> None:  # fmt: skip
-        """Subtract Σₖ coefficients[k] K[indices[k]] from `target`, one row after another in this order.
+        """Subtract Σₖ coefficients[k] K[indices[k]] from `target`, one row after another.
 
         Missing rows are computed and counted; they are stored if the whole matrix fits in the budget. The bits of the
         sum depend on which rows are stored only in two cases: if rows are kept as float32, and if the values of a
@@ -168,8 +168,8 @@ class KernelRows(KernelMatrix):
             If True, subtract a row for each variable, even if variables share rows; the bits are then the same as in
             compiled rounds if all copies are stored. If False, subtract each shared row once for all its variables.
         watch : callable, optional
-            If rows are computed without being stored, this function is called from time to time with the number of
-            remaining rows. The function may raise an error to end the call.
+            If the method computes rows without storing them, it calls `watch` from time to time with the number of
+            remaining rows. `watch` may raise an error to end the call.
         """
         arithmetic.current.add_rows(target, -coefficients, self.values, indices)
 
@@ -213,5 +213,5 @@ class KernelRows(KernelMatrix):
         return self._computed if self.gram.store is None else self.gram.store.computed
 
     def count(self, computed: int) -> None:
-        """Add `computed` to the count of rows, because other code has computed so many rows of this matrix."""
+        """Add `computed` to the count of kernel rows, after code outside this class has computed as many rows."""
         self.evaluator._computed += computed

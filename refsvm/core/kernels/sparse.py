@@ -11,8 +11,8 @@ several examples           scipy multiplies sparse with sparse if few entries of
                            examples as dense columns. At most `WORK_BYTES` at a time
 =========================  ==============================================================================
 
-Columns without an entry in Z contribute nothing. If there are more columns than entries, such columns are removed
-first, so that a vector with one number for each column is never longer than the data.
+Columns without an entry in Z contribute nothing. If Z has more columns than entries, the constructor first removes the
+columns without an entry, so that a vector with one number for each column is never longer than the data.
 """
 
 from __future__ import annotations
@@ -56,19 +56,19 @@ FEW_COLUMNS: Final = 4096
 
 
 class SparseProducts:
-    """Inner products x·z of any examples with all rows of one CSR matrix Z.
+    """Inner products x·z of any examples x with all rows z of one CSR matrix Z.
 
     Parameters
     ----------
     Z : CSR array or matrix of shape (n, d), float64 or float32
     table_from : int, optional
-        A dense table is made if Z has at least so many stored entries, `TABLE_FROM_ENTRIES` by default. Choose 0 if
+        Number of stored entries of Z from which a dense table is made, `TABLE_FROM_ENTRIES` by default. Choose 0 if
         many examples are multiplied at once.
 
     Attributes
     ----------
     Z : CSR of shape (n, d′)
-        The same rows without the removed columns; every entry is stored once.
+        Z without the removed columns; every entry is stored once.
     by_columns : bool
         True if `of` can compute some of the columns without computing the others.
     prefers_batches : bool
@@ -106,7 +106,7 @@ class SparseProducts:
         if not len(self._columns):
             return type(X)(shape)
         places = np.searchsorted(self._columns, X.indices)
-        # any valid position will do, because the comparison below drops columns that Z does not have
+        # set any valid position, because the comparison below drops columns that Z does not have
         places[places == len(self._columns)] = 0
         common = self._columns[places] == X.indices
         ends = np.concatenate([[0], np.cumsum(common)])[X.indptr]
@@ -149,7 +149,7 @@ class SparseProducts:
     def of(
         self, X: Any, rows: np.ndarray | None, out: np.ndarray, start: int = 0, features: Any = None
     ) -> np.ndarray:
-        """Write x·z to `out`, shape (m, w), and return it.
+        """Write x·z to `out`, shape (m, w), and return `out`.
 
         Parameters
         ----------
@@ -158,7 +158,7 @@ class SparseProducts:
         rows : ndarray of shape (m,), int64, or None
             The rows of X to multiply; None for all rows.
         out : ndarray of shape (m, w), of the type of Z, C-ordered
-            The array that is filled.
+            The array to which the method writes the products.
         start : int
             The products use the rows start … start + w of Z; if `by_columns` is False, all rows of Z.
         features : None
@@ -179,7 +179,7 @@ class SparseProducts:
         """Compute the products with SciPy, for some examples at a time."""
         n, d = self.Z.shape
         sparse = self._has_few_entries
-        # a large sparse product is computed and converted to dense in parts
+        # compute a large sparse product in parts and convert each part to a dense array
         height = max(1, WORK_BYTES // (8 * (n if sparse else d)))
         for first in range(0, len(rows), height):
             part = slice(first, first + height)
@@ -203,7 +203,7 @@ def compressed(X: Any) -> Any | None:
         return None
     n, d = X.shape
     height = max(1, ENTRIES_COUNTED // d)
-    # a sample of rows, counted in microseconds, recognises nearly all data with too many entries
+    # count a sample of rows first: this takes microseconds and recognises nearly all data with too many entries
     if np.count_nonzero(X[:: -(-n // height)]) > 2.0 * COMPRESSED_BELOW * height * d:
         return None
     return _csr_of(X, height)
@@ -231,7 +231,7 @@ def _csr_of(X: np.ndarray, height: int) -> Any | None:
 
 
 def canonical(X: Any) -> Any:
-    """Return CSR data in which every entry is stored once, in order; SciPy allows duplicates, which are summed."""
+    """Return CSR data in which every entry is stored once, in order, after summing duplicates, which SciPy allows."""
     if not X.has_canonical_format:
         X = X.copy()
         X.sum_duplicates()
@@ -247,7 +247,7 @@ def squared_norms(X: Any) -> np.ndarray:
     row_of_entry = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
     data = X.data.astype(np.float64, copy=False)
     sums = np.bincount(row_of_entry, weights=data * data, minlength=X.shape[0])
-    return sums.astype(np.float64, copy=False)  # bincount of no entries returns integers
+    return sums.astype(np.float64, copy=False)  # if there are no entries, bincount returns integers
 
 
 def dense_row(X: Any, i: int) -> np.ndarray:

@@ -12,7 +12,7 @@ from refsvm.core import arithmetic
 
 
 def helper_threads() -> ThreadPoolExecutor | None:
-    """Return the pool of threads that help the calling thread, or None if it must work alone.
+    """Return the pool of threads that help the calling thread, or None if the caller must work alone.
 
     There are ``NUMBA_NUM_THREADS`` threads including the caller; joblib lowers this number in its worker processes.
     Only the main thread gets helpers, because other threads belong to a pool that already uses the processors. Without
@@ -56,7 +56,7 @@ def run_in_pieces(work: Callable[[slice], object], size: int, width: int) -> Non
 
 
 def _run_on_threads(work: Callable[[slice], object], size: int, width: int) -> None:
-    """Do the work of `run_in_pieces` if there are several pieces."""
+    """Share several pieces of work among the threads; see `run_in_pieces`."""
     starts = range(0, size, width)
     # a range iterator gives each start to one thread only, because the interpreter's lock guards it
     left = iter(starts)

@@ -13,7 +13,7 @@ from refsvm.core.shown import Stamped
 from refsvm.core.walk.line import ProblemLine
 
 POINTS: Final = 256
-"""Number of breakpoints whose values are computed in one product."""
+"""Number of breakpoints whose decision values are computed in one product."""
 
 
 @dataclass(frozen=True)
@@ -83,8 +83,8 @@ def violations(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the violations at each breakpoint and at `between` points before it, and the t (or λ) of these points.
 
-    Both arrays have shape (m, between + 1). No point precedes the first breakpoint, so its row repeats the violation at
-    this breakpoint.
+    Both arrays have shape (m, between + 1). No point precedes the first breakpoint, so the first row repeats the
+    violation at this breakpoint.
     """
     ts, points = 1.0 / record.t if along.is_c_path else record.t, Timeline(record, len(K))
     shares, last = np.arange(1, between + 2) / (between + 1), np.arange(len(ts))

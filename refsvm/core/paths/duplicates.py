@@ -23,7 +23,8 @@ class Merged(NamedTuple):
     group : ndarray of shape (n,), int64
         The variable of each example.
     weight : ndarray of shape (n,)
-        For each example, its bound that is not 0, at C = 1; a variable's bound is the sum over its examples.
+        For each example, the bound of its α that is not 0, at C = 1; the bound of a variable is the sum over its
+        examples.
     """
 
     first: np.ndarray

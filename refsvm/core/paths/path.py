@@ -116,7 +116,7 @@ class RegularizationPath(TrackedPath):
         gram: Any = self.problem.centred.gram
         whole = self.merged.first
         if len(whole) < self.n and isinstance(getattr(gram, "kernel", None), Precomputed):
-            # X has a column for every example; the path uses one example of each variable
+            # X has a column for every example, but the path uses only the first example of each variable
             if (X := examples_like(gram, X)).shape[1] != self.n:
                 raise ValueError(
                     f"X has shape {X.shape}; with a precomputed kernel or gram= give one column for each of the "

@@ -30,8 +30,8 @@ class PathRecord(NamedTuple):
     Attributes
     ----------
     t : ndarray of shape (m,)
-        The parameter of the line, in the order of the line; for λ = 1/C it is C, ascending. A value occurs twice if α,
-        ŝ or b jumps there from one optimal point to another.
+        The parameter of the line, in the order of the line; on the line λ = 1/C, this array holds C, ascending. A value
+        of `t` occurs twice if α, ŝ or b jumps at this value from one optimal point to another.
     intercept : ndarray of shape (m,)
         b̂ = b/C; on other lines b. (Other lines also have α in place of ŝ.)
     elbow : ndarray of shape (m,), int64

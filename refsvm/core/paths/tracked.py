@@ -42,7 +42,7 @@ class TrackedPath(Shown):
     drift : float
         Largest accumulated error of G, in the line's unit, that a recomputation has found.
     nullity : int
-        Largest dimension of the null space of A on the way; 0 if every elbow was regular.
+        Largest dimension of the null space of the elbow's matrix A along the path; 0 if every elbow was regular.
     tracker : str
         The `repr` of the tracker.
     counts : dict of str to int
@@ -50,7 +50,8 @@ class TrackedPath(Shown):
     matrix : ndarray of shape (g, g), optional
         The kernel matrix of the merged variables, if it was stored; otherwise `kernel_matrix` computes it.
     classes : ndarray of shape (2,)
-        The class labels, sorted; the second is the positive class. Both labels are −1 and +1 if a problem was given.
+        The class labels, sorted; the second is the positive class. If the user gave a problem, the labels are −1 and
+        +1.
     """
 
     record: PathRecord
@@ -165,7 +166,7 @@ class TrackedPath(Shown):
 
     @np.errstate(under="ignore")
     def crossings(self, X: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """Find exactly where the sign of h changes along the path, because h (or λh) is affine between breakpoints.
+        """Find where the sign of h changes along the path: exactly, because h (or λh) is affine between breakpoints.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""Tracking of one path: its first point, its breakpoints, its end, and its rounding errors."""
+"""Tracks one path: finds its first point, follows its breakpoints to its end, and checks its rounding errors."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ LOOK: Final = 16
 """Number of events between two checks that all numbers of a path are finite."""
 
 SPOILED: Final = 10.0 * ACCEPTED
-"""A point is removed from the path if its violation, computed from scratch, exceeds this."""
+"""A point is removed from the path if its KKT violation, computed from scratch, exceeds this number."""
 
 
 def track(
@@ -59,14 +59,14 @@ def track(
     cache_mb: float = 1000.0,
     limits: PathLimits | None = None,
 ) -> RegularizationPath:
-    """Track a dual problem whose box is multiplied by C.
+    """Return the path of a dual problem whose box is multiplied by C.
 
     Parameters
     ----------
     problem : DualProblem
         The problem at C = 1, with z = 0 and a bound at 0 in each box, as in classification and ε-regression.
     merged : Merged, optional
-        The assignment of examples to the variables of `problem`, which the path stores.
+        The assignment of examples to the variables of `problem`; the path stores this assignment.
     limits : PathLimits, optional
         The limits of the path.
     C_min, C_max, tracker, engine, cache_mb
@@ -156,7 +156,7 @@ def _sound(record: PathRecord, walk: PathState) -> PathRecord:
 
 
 def look_at_line(limits: PathLimits, begin: float, end: float, name: str, *, by_log: bool = False) -> None:
-    """If the limits have a progress report, make it show how far the walk that begins now has come."""
+    """If the limits have a progress report, make the report show how far the walk that begins now has come."""
     if limits.progress is not None:
         look = partial(_look, limits.progress, limits.part, (begin, end), name, by_log)
         limits.progress.begin("start", total=100, look=look)
@@ -269,7 +269,7 @@ def kernel_matrix(gram: KernelMatrix, cache_mb: float) -> np.ndarray:
             f"needs as a whole; give cache_mb={needed + 1:.0f} if there is memory for it, or fewer examples."
         )
     K = gram.dense
-    # the twin reads whole rows of float64, so a matrix that is stored in another form is copied once
+    # compiled code reads whole rows of float64, so copy a matrix that is stored in another form
     if K is None or whole_rows(K) is None:
         K = np.ascontiguousarray(gram.block(np.arange(n)))
     if not gram.facts.is_psd:

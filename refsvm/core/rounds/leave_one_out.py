@@ -40,7 +40,7 @@ def algorithm_1(
 
     `seeders` holds the usual seeder, and the seeder for problems on which SMO takes many steps.
     """
-    # 1. solve on all examples, more exactly than the rounds
+    # 1. solve the problem on all examples, more exactly than a round
     table.solve_on_all(kkt)
     rounds, seeder = table.rounds, seeders[table.is_slow]
     if table.status is not Status.CONVERGED:
@@ -86,7 +86,7 @@ def warn_if_stalled(full: Solution, rules: Rules, tol: float) -> None:
 def checks_valid_for_kernel(
     rounds: Rounds, checks: tuple[Check, ...], stop: StoppingRule
 ) -> tuple[bool, tuple[Check, ...]]:
-    """Return True if K is positive semi-definite, as most proofs require, and the checks whose proofs hold."""
+    """Return whether K is positive semi-definite, as most proofs require, and the checks whose proofs hold."""
     rows, n = rounds.rows, rounds.rows.n
     # if a step on all examples met a curvature below 0, K is indefinite, and no eigenvalues are needed
     convex = rounds.state.least_curvature >= 0.0

@@ -109,7 +109,7 @@ class LeftOutTable:
             self.given = rounds.solve(
                 start=self._start, max_iter=rounds.max_iter if rounds.options.shrinking else few
             )
-            # on a slow problem, rounds start from exact seeds, and the remaining steps are taken with shrinking
+            # on a slow problem, rounds start from exact seeds and take their remaining steps with shrinking
             self.is_slow = self.given.status is Status.MAX_ITER and self.given.iterations < rounds.max_iter
             if self.is_slow:
                 self.rounds, self.given = walked(rounds, self.given, kkt)
@@ -142,7 +142,7 @@ class LeftOutTable:
         return int(np.count_nonzero(self.decided[self.asked] != ""))
 
     def record_rounds(self, rounds: Iterator[RoundResult], stop: StoppingRule) -> None:
-        """Record the results of rounds, until a limit, the callback or Ctrl-C ends them."""
+        """Record the results of rounds, until a limit, the callback or Ctrl-C ends the rounds."""
         if self.status is not Status.CONVERGED:
             return
         self._progress.begin("")
@@ -170,7 +170,7 @@ class LeftOutTable:
                 break
         if self.rounds.status is not Status.CONVERGED:
             self.status = self.rounds.status
-        if self.status is not Status.CONVERGED:  # signs without a proof may still change
+        if self.status is not Status.CONVERGED:  # after an early end, an unproved sign is undecided
             self.decided[self.decided == "tie"] = ""
 
     def mark_walked(self) -> None:
@@ -189,14 +189,14 @@ class LeftOutTable:
         return np.flatnonzero(self.decided == "tie").tolist()
 
     def settle(self, rounds: Rounds, seeder: Seeder, stop: BallRule, ties: list[Round]) -> None:
-        """Solve the rounds whose signs are not proved again, each from its seed, with a rule that proves signs."""
+        """Solve again all rounds whose signs are not proved, each from its seed, with a rule that proves signs."""
         unsolved = self.unsolved.copy()
         self.decided[[each.left_out for each in ties]] = ""
         self.record_rounds(rounds.run(ties, seeder, stop.with_reference(self.full), proves=True), stop)
-        # the first run of these rounds has reached the KKT tolerance, so "kkt" remains their reason
+        # keep the reason "kkt", because these rounds already reached the KKT tolerance in their first run
         settled = np.array([each.left_out for each in ties], dtype=np.int64)
         self.decided[settled[self.decided[settled] == "ball"]] = "kkt"
-        if self.status is Status.CONVERGED:  # the first run of these rounds has reached the user's tolerance
+        if self.status is Status.CONVERGED:  # these rounds reached the user's tolerance in their first run
             self.unsolved = unsolved
 
     def gap_rule_pays(self, tried: int) -> bool:

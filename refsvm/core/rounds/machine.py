@@ -15,7 +15,7 @@ COPIES: Final = {CLASSIFICATION: 1, REGRESSION: 2, NOVELTY: 1}
 
 
 class Machine(NamedTuple):
-    """One model of a task, such as one pair of classes, from whose problem examples are left out.
+    """One model of a task, such as the model of a pair of classes; rounds leave examples out of its problem.
 
     Attributes
     ----------
@@ -32,7 +32,7 @@ class Machine(NamedTuple):
     copies: int
 
     def variables(self, examples: np.ndarray) -> np.ndarray:
-        """Return the variables of some examples, shape (copies · m,): all first variables, then all second ones."""
+        """Return the variables of m examples, shape (copies · m,): all first variables, then all second variables."""
         if self.copies == 1:
             return examples
         return np.concatenate([examples, examples + self.problem.n // 2])

@@ -66,7 +66,8 @@ class RoundResult(NamedTuple):
     status : Status
         The reason why the round ended.
     seed_seconds, solve_seconds : float
-        Seconds to compute the start, and to solve from there. Compiled rounds of one chunk share the chunk's time.
+        Seconds to compute the start of the round, and to solve the round from this start. Compiled rounds of one chunk
+        share the chunk's time.
     kernel_rows : int
         Number of kernel rows computed.
     trace : Trace, optional

@@ -74,7 +74,7 @@ class Rounds(Shown):
         The solutions that rounds have kept under a name (``Round.keep``), from
         which other rounds can start (``Round.origin``).
     state : SolverState
-        The state at the end of the last round; the first round makes it.
+        The state at the end of the last round; the first round makes the state.
     status : Status
         INTERRUPTED, CALLBACK or TIME_LIMIT after Ctrl-C, the callback or the
         time limit has ended a run; CONVERGED otherwise.
@@ -146,7 +146,7 @@ class Rounds(Shown):
         self._grams = [problem.gram, self.rows]  # kernel matrices of the problems of these rounds
 
     def _set_run(self, rows: KernelRows | None = None, limits: Limits[SolverState] | None = None) -> None:
-        """Make the run that solves all rounds; decision values will be read from G."""
+        """Make the `Run` that solves all rounds; the rounds will read decision values from its G."""
         self._run = Run(self._given, self.options, rows=rows, limits=limits, reads_values=True)
         self.rows, self.limits, self.backend = self._run.rows, self._run.limits, self._run.backend
 
@@ -166,10 +166,10 @@ class Rounds(Shown):
         return self.problem.boxed(lower, upper)
 
     def clone_for_worker(self) -> Rounds:
-        """Return a copy for another worker, which shares the kernel rows and has its own state and engine."""
+        """Return a copy for another worker; the copy shares the kernel rows and has its own state and engine."""
         other = object.__new__(Rounds)
         other.__dict__.update({name: value for name, value in self.__dict__.items() if name != "state"})
-        # the copy has no workers: a worker that shared its rounds again would wait for workers that wait for it
+        # give the copy no workers: a worker that divided its rounds again would wait for workers that wait for it
         other.workers, other.solutions, other._grams = None, self.solutions.copy(), self._grams.copy()
         # the copy has its own run, because the data of a run belong to one thread
         other._set_run(self.rows, copy(self.limits))
@@ -189,7 +189,7 @@ class Rounds(Shown):
         return _from_pickle, (anew, self.solutions, self.first_iterations)
 
     def __enter__(self) -> Rounds:
-        """Open a block in which Ctrl-C takes effect between two rounds; its end raises KeyboardInterrupt."""
+        """Open a block in which Ctrl-C takes effect between two rounds; leaving the block raises KeyboardInterrupt."""
         self._block = interruptible()
         self._block.__enter__()
         return self
@@ -203,12 +203,12 @@ class Rounds(Shown):
         self, rounds: Iterable[Round], seeder: Seeder | None = None, stop: StoppingRule | None = None, *,
         time_seeds: bool = False, proves: bool = False,
     ) -> Iterator[RoundResult]:  # fmt: skip
-        """Run rounds in order; the seeder makes each start from the solution that the round names.
+        """Run rounds in order; the seeder computes the start of each round from the solution that the round names.
 
-        If all kernel rows are in memory and every rule has a twin, chunks of
-        rounds run in compiled code, which several workers may share. The α of
-        each round is the same bit for bit; with several workers, only the
-        order in which rounds end may vary.
+        If all kernel rows are in memory and every rule has a twin, compiled
+        code runs chunks of rounds, which several workers may share. The α of
+        each round is the same bit for bit in NumPy and in compiled code; with
+        several workers, only the order in which rounds end may vary.
 
         Parameters
         ----------
@@ -224,7 +224,8 @@ class Rounds(Shown):
             steps.
         proves : bool
             If True, each round tries to prove the sign of h at its left-out
-            example (``RoundResult.sign``). Use it for classification with one left-out example in each round.
+            example (``RoundResult.sign``). Choose True only for classification
+            with one left-out example in each round.
 
         Yields
         ------
@@ -246,7 +247,8 @@ class Rounds(Shown):
         39
         """
         rules = self.rules if stop is None else self.rules._replace(stop=StoppingRule.checked("stop", stop))
-        for name, solution in self.solutions.items():  # the caller's data may not be centred
+        # a solution that the caller stored may belong to data that are not centred
+        for name, solution in self.solutions.items():
             self.solutions[name] = solution.in_solver_coordinates(self._stored(solution.problem))
         runner = Runner(self, Cold() if seeder is None else seeder, rules, time_seeds, proves)
         if not self._run.needs_solutions(self.problem):  # compiled rounds give no warnings
@@ -333,7 +335,7 @@ class Rounds(Shown):
         start, origin, rules, most, trace
             As in `solve`, but without defaults.
         shrinks : bool
-            If False, steps are taken on all variables, even if other rounds shrink.
+            If False, the solver takes steps on all variables, even if other rounds shrink.
         """
         self.limits.most = most
         with self._run as run, np.errstate(under="ignore"):
@@ -394,7 +396,7 @@ class Rounds(Shown):
         return problem if problem.gram is self.problem.gram else problem.with_gram(self.problem.gram)
 
     def close(self) -> None:
-        """Release the compiled loop, as deleting the object does; a later round loads it again."""
+        """Release the compiled loop, as deleting the object does; a later round loads the loop again."""
         if hasattr(self, "state"):
             self.state.session = None
 

@@ -1,7 +1,7 @@
-"""Runner: runs rounds one after another, with box, seed, steps and decision values of the left-out examples.
+"""Runner: for each round, sets the box, computes the seed, takes the steps and reads the decision values.
 
-Left-out examples, folds and cells of a grid are all rounds. `refsvm.compiled.rounds.packed` runs many rounds at once,
-with the same α bit for bit.
+A round may serve a left-out example, a fold or a cell of a grid. `refsvm.compiled.rounds.packed` runs many rounds at
+once and returns the same α bit for bit.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def log_remaining(rounds: int, seconds: float, name: str = "rounds") -> bool:
 
 
 class LateNotice:
-    """Context manager that logs a sentence with these values if its block takes longer than `LATE_FROM`."""
+    """Context manager that logs `sentence`, filled with `values`, if its block takes longer than `LATE_FROM`."""
 
     def __init__(self, sentence: str, *values: object) -> None:
         notice = {"extra": {"notice": True}}
@@ -108,7 +108,7 @@ class Runner:
     proves : bool
         True if each round must try to prove the sign of h at its only left-out example.
     proofs : tuple of str
-        The reasons of the stopping rule that prove the sign themselves.
+        The reasons of the stopping rule that already prove the sign of h.
     """
 
     def __init__(
@@ -121,7 +121,7 @@ class Runner:
         self._shared: tuple[Solution, int, np.ndarray | None] | None = None
         self._shown: tuple[Solution, Solution] | None = None
         rows, shrinks = family.rows, bool(family.options.shrinking)
-        # a pair of classes trains only on its own examples
+        # the problem of a pair of classes trains only on the examples of these two classes
         self.trained = np.count_nonzero(family.problem.lower < family.problem.upper)
         self.is_large = shrinks and self.trained > LARGE
         # short rounds are faster without shrinking, if all rows are in memory and there is no callback
@@ -142,11 +142,11 @@ class Runner:
         limits = family.limits
         while waiting and family.status is Status.CONVERGED:
             began = time.perf_counter()
-            # open the block only around each call, because the generator may be suspended while the caller works
+            # catch Ctrl-C only during each call, because the generator may be suspended while the caller works
             with interruptible() as interrupt, np.errstate(under="ignore"):
                 done = family.backend.rounds(self, waiting)
             each = (time.perf_counter() - began) / len(done)
-            # remove rounds only after they are done, so that a round that raises an error remains the first waiting one
+            # remove rounds from the queue only after they are done, so that a round that raises an error stays in it
             for _ in done:
                 waiting.popleft()
             if interrupt.pressed:
@@ -181,7 +181,7 @@ class Runner:
         return is_seeded and not (is_fold and self.family.first_iterations > self.limit)
 
     def round(self, each: Round) -> RoundResult:
-        """Run one round: its box, its seed, its steps."""
+        """Run one round: set its box, compute its seed, take its steps."""
         family, began, rows = self.family, time.perf_counter(), self.family.rows.computed
         problem, start, origin = self.boxed(each), None, family.solutions.get(each.origin)
         if each.neighbour is not None:
@@ -197,7 +197,7 @@ class Runner:
         return self.ended(each, solution, began, seeded, rows)
 
     def boxed(self, each: Round) -> DualProblem:
-        """Return the problem of a round, with its box."""
+        """Return the problem with the box of a round."""
         problem: DualProblem = self.family.problem
         lower, upper = problem.lower.copy(), problem.upper.copy()
         if each.weights is not None or each.C != 1.0:
@@ -225,7 +225,7 @@ class Runner:
         return checked_seed(self.seeder, seed, problem)
 
     def memory(self, solved: Solution, rounds: list[Round]) -> np.ndarray:
-        """Return the memory that all seeds from one solution share; make it if this saves time for these rounds."""
+        """Return the memory that all seeds from one solution share; make the memory if it saves time for `rounds`."""
         if self._shared is None or self._shared[0] is not solved:
             self._shared = solved, self.family.most_iterations, None
         _, steps, memory = self._shared
@@ -240,7 +240,7 @@ class Runner:
     def _follow_neighbour(
         self, each: Round, solved: Solution | None, problem: DualProblem
     ) -> tuple[np.ndarray, Solution]:
-        """Return the seed made from a neighbouring round, and the solution from which G needs fewer kernel rows."""
+        """Return the seed made from a neighbouring round, and the solution from which computing G needs fewer rows."""
         before, after = map(self.family.solutions.get, each.neighbour or ())
         assert after is not None
         if solved is None:
@@ -273,7 +273,7 @@ class Runner:
         )  # fmt: skip
 
     def _resume_with_shrinking(self, each: Round, begun: Solution) -> Solution:
-        """Continue an unfinished short round with shrinking; the step count starts at 0, the trace has all steps."""
+        """Continue an unfinished short round with shrinking; count its further steps from 0, but trace all steps."""
         family, steps = self.family, begun.iterations
         rules = self.rules._replace(stop=for_example(self.rules.stop, each.left_out))
         most, trace = family.max_iter - steps, family.options.trace

@@ -35,8 +35,8 @@ class Check(Rule):
     """Base of checks, which prove for some examples what a model trained without them would predict.
 
     A check gets the solution on all examples, where v holds the labels ±1. α is only known up to the duality gap; a
-    check that proves a sign must allow for this and for rounding (`known_to`). The results of a check are not used for
-    an example that is alone in its class.
+    check that proves a sign must allow for this gap and for rounding errors (`known_to`). The results of a check are
+    not used for an example that is alone in its class.
 
     Attributes
     ----------
@@ -137,21 +137,23 @@ class TrainingError(Check):
 
 @dataclass(frozen=True)
 class XiAlphaBound(Check):
-    """Decide example r if 2|αᵣ|R² + ξᵣ < 1 and the other free variables have room for αᵣ.
+    """Decide example r if 2|αᵣ|R² + ξᵣ < 1 and the other free variables can take over αᵣ.
 
-    The conditions of the paper hold for an exact solution, with a bound R² ≥ k(x, x) − k(x, x′) for all pairs. The room
-    condition is Σ (Uⱼ − αⱼ) > αᵣ over the free j ≠ r for yᵣ = 1, and Σ (αⱼ − Lⱼ) > −αᵣ for yᵣ = −1. The paper only
-    requires one free support vector. With weights one free support vector does not suffice; nor does room of the other
-    examples of the class. Proof for yᵣ = 1, with the duality gap δ at b, the weight vector w_R without r, and f = Kα:
+    The conditions of the paper hold for an exact solution, with a bound R² ≥ k(x, x) − k(x, x′) for all pairs. The
+    other free variables can take over αᵣ if Σ (Uⱼ − αⱼ) > αᵣ over the free j ≠ r for yᵣ = 1, and Σ (αⱼ − Lⱼ) > −αᵣ for
+    yᵣ = −1. The paper only requires one free support vector. If examples have weights, one free support vector does not
+    suffice; nor does it suffice that all other examples of the class of r together can take over αᵣ. Proof for yᵣ = 1,
+    with the duality gap δ at b, the weight vector w_R without r, and f = Kα:
 
     1. Moving αᵣ to free variables gives α̃, which is feasible without r, and ‖w − w̃‖² ≤ 2R²αᵣ². In the ball of
        `refsvm.core.stopping.midpoint`, ``T(α̃, G − b) ≤ δ + αᵣ max |Gⱼ − b|`` over the free j. So w_R is within
        ``ρ = αᵣR/√2 + √(½αᵣ²R² + δ + αᵣ max |Gⱼ − b|)`` of w, and each w_R·(φᵢ − φᵣ) is within √2 Rρ of fᵢ − fᵣ.
     2. h_R(xᵣ) is a minimiser η of Σ Cᵢ max(0, 1 − yᵢ(w_R·(φᵢ − φᵣ) + η)) over i ≠ r. With w in place of w_R, this sum
-       falls for every η below fᵣ + min G over I_down, because its slope is at most αᵣ minus the room of the free
-       variables. So h_R(xᵣ) ≥ fᵣ + min G − √2 Rρ, whether b is unique or not.
+       falls for every η below fᵣ + min G over I_down, because its slope is at most αᵣ − Σ (Uⱼ − αⱼ) over the free
+       j ≠ r. So h_R(xᵣ) ≥ fᵣ + min G − √2 Rρ, whether b is unique or not.
 
-    The check decides nothing if no bound R² is known; this needs an RBF kernel or all kernel rows in memory.
+    The check decides nothing if no bound R² is known; a bound is known for an RBF kernel, or if all kernel rows are in
+    memory.
 
     References
     ----------
@@ -161,7 +163,7 @@ class XiAlphaBound(Check):
     name: ClassVar[str] = "xi-alpha bound"
 
     def decide(self, full: Solution, rows: KernelRows) -> np.ndarray:
-        """Find the r for which yᵣ(fᵣ + b) exceeds √2 Rρ and the room condition holds."""
+        """Find the r for which yᵣ(fᵣ + b) exceeds √2 Rρ and the other free variables can take over αᵣ."""
         problem, weight, y, G = full.problem, np.abs(full.alpha), full.problem.v, full.gradient
         free = (full.alpha > problem.lower) & (full.alpha < problem.upper)
         square, (delta, error) = largest_distance(rows), known_to(full, rows)
@@ -211,7 +213,7 @@ class Ball(Check):
     name: ClassVar[str] = "ball"
 
     def decide(self, full: Solution, rows: KernelRows) -> np.ndarray:
-        """Apply the ball to each support vector."""
+        """Test each support vector r with a ball that contains the model without r."""
         problem, alpha, G, diagonal = full.problem, full.alpha, full.gradient, rows.diagonal()
         signs, shown, (delta, error) = np.zeros(problem.n), read_only_solution(full), known_to(full, rows)
         if delta == math.inf:
@@ -279,7 +281,7 @@ def sufficient(
     checks : iterable of Check
         The checks to apply.
     copies : int
-        Number of variables of an example; a check must decide all of them.
+        Number of variables of an example; a check must decide all variables of an example.
 
     Returns
     -------
@@ -308,7 +310,7 @@ def sufficient(
 def are_alone(problem: DualProblem) -> np.ndarray:
     """Return a mask, shape (n,), of the examples that are alone in their class.
 
-    A model without such an example is trained on one class only, and predicts the wrong class for it.
+    Without such an example r, the model is trained on one class only, and predicts the wrong class for r.
     """
     y, takes_part = problem.v, problem.lower < problem.upper
     counts = [int((takes_part & (y == label)).sum()) for label in (-1.0, 1.0)]

@@ -1,9 +1,9 @@
 """Walks in C: a faster way to the optimum if SMO takes many steps, for example with linear models at a large C.
 
 If free α must be exact to 1/1000 of the bounded α, pair steps gain almost nothing. At a small C, SMO reaches the
-optimum in few steps. From there, the walk of `refsvm.core.seeders.ato` follows the optimum to the C of the problem; the
-same walk leads from the model of all examples to the model without one of them. If a matrix on the way is singular,
-shrinking and one exact step (`refsvm.services.guards.polish`) continue where the walk ended.
+optimum in few steps. From this optimum, the walk of `refsvm.core.seeders.ato` leads to the optimum at the C of the
+problem; the same walk leads from the model of all examples to the model without one example. If a matrix on the way is
+singular, shrinking and one exact step (`refsvm.services.guards.polish`) continue where the walk ended.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def walked(rounds: Rounds, begun: Solution, kkt: KKTGap) -> tuple[Rounds, Soluti
     begun : Solution
         The point at which the first steps ended.
     kkt : KKTGap
-        A looser stopping rule, after which one exact step is expected to reach the optimum.
+        A stopping rule with a larger tolerance, after which one exact step is expected to reach the optimum.
 
     Returns
     -------
@@ -81,7 +81,7 @@ def walked(rounds: Rounds, begun: Solution, kkt: KKTGap) -> tuple[Rounds, Soluti
         steps += solution.iterations
         if solution.status is Status.CONVERGED:  # the exact step has usually reached the optimum
             exact = rounds.solve(start=solution.alpha, origin=solution.in_solver_coordinates(problem))
-            # exactness saves later steps, but is not required
+            # an exact optimum saves steps in later rounds, but is not required
             steps, solution = steps + exact.iterations, solution if exact.status is Status.MAX_ITER else exact
     rounds.max_iter = most
     return rounds, replace(solution, iterations=steps, seconds=begun.seconds + time.perf_counter() - began)
@@ -90,14 +90,15 @@ def walked(rounds: Rounds, begun: Solution, kkt: KKTGap) -> tuple[Rounds, Soluti
 def folds_walked_to(
     rounds: Rounds, plan: Sequence[Round], seeder: Seeder, walk: Seeder | None, **options: Any
 ) -> Iterator[RoundResult]:
-    """Yield the results of `refsvm.Rounds.run`; if the first round takes many steps, all rounds are solved by walks.
+    """Yield the results of `refsvm.Rounds.run`; if the first round takes many steps, walks solve all rounds.
 
     Parameters
     ----------
     rounds : Rounds
-        The rounds, which hold the solution on all examples and the status afterwards.
+        The object that runs the rounds; after the call, it holds the solution on all examples and the status.
     plan : sequence of Round
-        The rounds to run; the first leaves nothing out, unless `rounds` already holds the solution on all examples.
+        The rounds to run; the first round leaves nothing out, unless `rounds` already holds the solution on all
+        examples.
     seeder : Seeder
         The usual seeder.
     walk : Seeder or None

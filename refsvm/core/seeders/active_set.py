@@ -19,9 +19,10 @@ class ActiveSet(Seeder):
 
         αᵢ = Uᵢ if αᵢ* was at its upper bound,  Lᵢ if αᵢ* was at its lower bound,  clip(αᵢ*) if it was free
 
-    The missing sum z − 1ᵀα is spread over the free variables, and over all variables if the free variables have no room
-    left. Multiplying all α by C′/C, as for linear classifiers (Chu et al. 2015), also keeps the same variables at their
-    bounds. But this start moves the free variables, whose α hardly depends on C, and therefore saves almost no steps.
+    The seeder spreads the missing sum z − 1ᵀα over the free variables, and over all variables if the free variables
+    have reached their bounds. Multiplying all α by C′/C, as for linear classifiers (Chu et al. 2015), also keeps the
+    same variables at their bounds. But multiplying also changes the free α, which hardly depend on C, and therefore
+    saves almost no steps.
 
     References
     ----------

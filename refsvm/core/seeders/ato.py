@@ -1,4 +1,4 @@
-"""ATO: follows the optimum while the removed examples lose their weight and the added examples gain theirs."""
+"""ATO: follows the optimum while the α of removed examples goes to 0 and the α of added examples grows."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ STEP_COST: Final = 1000
 
 @dataclass(frozen=True)
 class ATO(Seeder):
-    """Adjust α towards the optimum: follow the piecewise linear path on which all other variables stay optimal.
+    """Adjust α towards the optimum along a piecewise linear path, on which variables outside F and T stay optimal.
 
     Variables F that must move into the new box, such as removed examples, go there in a straight line with direction
     d_F. Variables T that the new box allows to move, such as added examples that violate their optimality condition,
@@ -49,27 +49,27 @@ class ATO(Seeder):
         ⎡ 0   1ᵀ  ⎤ ⎡ db  ⎤     ⎡ 1ᵀd_F + 1ᵀd_T          ⎤
         ⎣ 1  K_MM ⎦ ⎣ d_M ⎦ = − ⎣ K_MF d_F + K_MT d_T    ⎦         dG = −K d
 
-    The variables move in this direction until η = 1 or the next event. At an event, a free variable reaches a bound and
-    leaves M, or Gᵢ of a bounded variable or of a variable in T reaches b, and the variable joins M. When η = 1, the
+    The variables move in the direction d until η = 1 or the next event. At an event, a free variable reaches a bound
+    and leaves M, or Gᵢ of a bounded variable or of a variable in T reaches b, and the variable joins M. When η = 1, the
     path ends at the optimum, up to the tolerance of the first solution. `refsvm.core.walk.walk` follows this path,
     along a line that moves the boxes of F and T.
 
-    The published algorithm is slow because it computes everything again at each event. This implementation computes the
-    inverse of the matrix once for each solved problem and K d_F + K d_T once for each path. An event changes the
-    inverse by one product of two vectors, and the gradient is updated only for variables whose Gᵢ may reach b, judged
-    by the speeds at the beginning. If following the path would take longer than the solver's steps that it saves, the
-    seeder stops following it, and spreads the weight that is left in F over the free variables.
+    The published algorithm is slow because it computes the inverse and all products again at each event. This
+    implementation computes the inverse of the matrix once for each solved problem and K d_F + K d_T once for each path.
+    An event changes the inverse by one product of two vectors, and the gradient is updated only for variables whose Gᵢ
+    may reach b, judged by the speeds at the beginning. If following the path would take longer than the solver's steps
+    that it saves, the seeder stops following it, and spreads the α that is left in F over the free variables.
 
     Parameters
     ----------
     margin : float, default 1
         A bounded variable is watched if its G would reach b before η = 1 with its initial speed plus `margin` times the
-        root mean square of all initial speeds. If all these speeds are 0, a variable is watched if its G is within
+        root mean square of all initial speeds. If all initial speeds are 0, a variable is watched if its G is within
         `margin` of b. A missed event only costs additional steps of the solver.
     max_events : int, default 1000
         Largest number of events.
     max_free : int, default 500
-        Largest number of free variables; with more, the path is not followed.
+        Largest number of free variables; with more free variables, the seeder does not follow the path.
     budget : float, default 0.3
         Largest expected work of a path, in multiplications, as a fraction of the work of the longest round so far (its
         number of steps times n). With infinity the path is followed at any cost.
@@ -82,9 +82,9 @@ class ATO(Seeder):
     Notes
     -----
     With ``ATO(margin=np.inf, budget=np.inf)``, the seed for a problem without some examples is the new
-    optimum itself, so that `leave_one_out` takes no step after the path. This requires that `max_events` and `max_free`
-    are not exceeded and that the matrix of the free variables is regular. If C becomes smaller, the seed is only a
-    starting point.
+    optimum itself, so that `leave_one_out` takes no step after the path. The seed is the optimum only if `max_events`
+    and `max_free` are not exceeded and the matrix of the free variables is regular. If C becomes smaller, the seed is
+    only a starting point.
 
     References
     ----------
@@ -118,17 +118,17 @@ class ATO(Seeder):
         return self.margin == self.budget == math.inf
 
     def seed(self, solved: Solution, problem: DualProblem, memory: np.ndarray | None = None) -> np.ndarray:
-        """Return a feasible α for `problem`: the end of the path, or where the seeder stopped following it."""
+        """Return a feasible α for `problem`: the end of the path, or the point at which the seeder left the path."""
         memory = self.memory(solved, solved.longest_round) if memory is None else memory
         alpha = np.clip(solved.alpha, problem.lower, problem.upper)
         if len(memory):
-            # --- F goes to its box in a straight line, T to its far bound, if this is expected to save time ---
+            # --- if a path is expected to save time, move F in a straight line to its box, and T to its far bound ---
             walk, allowed = exchange(solved, problem), float(memory[0])
             n, m, moving = problem.n, int(memory[1]), int(np.count_nonzero(walk.variables.pace))
             work = float(n * (moving + m))
             if expected(n, m, moving) <= allowed:
                 watched = self.begin(walk, memory)
-                # --- from event to event: find the direction and the reach, move, leave or join M ---
+                # --- at each event: find the direction and the distance, move, and let a variable leave or join M ---
                 for _ in range(self.max_events):
                     work += len(walk.members) * (len(watched) + 2 * len(walk.members))
                     if not walk.advance(1.0 - walk.t) or work > PATIENCE * allowed:
@@ -137,14 +137,14 @@ class ATO(Seeder):
         return complete(alpha, problem.z, problem.lower, problem.upper)
 
     def begin(self, walk: Walk, memory: np.ndarray) -> np.ndarray:
-        """Set M and the first direction; return the variables to watch: all that move, and all whose G is near b."""
+        """Set M and the first direction; return the variables to watch, which move or whose G is near b."""
         m, side = int(memory[3]), walk.side
         inverse = memory[4 + m :].reshape(m + 1, m + 1)
         walk.begin(memory[4 : 4 + m].astype(np.int64).tolist(), inverse, SINGULAR * float(memory[2]))
         # rows of free variables outside M are linear combinations of the rows of M
         side[side == FREE] = TIED
         side[walk.members] = FREE
-        # --- how fast G of the other variables approaches b, and which variables are near ---
+        # --- find how fast each G of a variable outside M approaches b, and which of these G are near b ---
         walk.direction()
         approach, distance = side * walk.variables.speed, np.maximum(side * walk.variables.excess, 0.0)
         waiting = (np.abs(side) == 1) & (walk.variables.pace == 0.0)
@@ -177,14 +177,14 @@ class ATO(Seeder):
             return False
         m = int(np.count_nonzero(_are_free(solved)))
         going = min((int(np.count_nonzero(solved.alpha[out])) for out in left_out), default=0)
-        # at least those variables will move that violate their optimality condition when they come back
+        # variables that return and violate their optimality condition will certainly move
         violate = solved.problem.v * (solved.gradient - offset(solved)) > 0.0
         returning = int(np.count_nonzero(violate & absent(solved.problem)))
         is_short = expected(n, m, max(going, returning)) <= most
         return is_short and m <= self.max_free and m**3 <= SHARED * most
 
     def _most(self, solved: Solution, steps: int) -> float:
-        """Return the allowed work of a path, in multiplications: a step makes two passes over n variables."""
+        """Return the allowed work of a path, in multiplications: an SMO step makes two passes over n variables."""
         return self.budget * max(steps, 1) * 2 * (solved.problem.n + STEP_COST)
 
 

@@ -1,4 +1,4 @@
-"""AVG: spreads the left-out weight equally over the free support vectors."""
+"""AVG: spreads the α of the left-out examples equally over the free support vectors."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ class AVG(Seeder):
 
         α ← clip(α*, L, U);   αᵢ += (z − 1ᵀα)/|J|  for i ∈ J = {i : Lᵢ < αᵢ < Uᵢ},  clipped and repeated
 
-    Free variables may move in both directions. If they all reach their bounds, the rest is spread over all variables.
+    Free variables may move in both directions. If all free variables reach their bounds, the seeder spreads the rest
+    over all variables.
 
     References
     ----------

@@ -16,14 +16,14 @@ from refsvm.core.rule import Rule
 class Seeder(Rule):
     """Computes a feasible start (a seed) for a problem from the solution of a related problem.
 
-    Both problems have the same n variables and differ in their boxes: a removed example has Lᵣ = Uᵣ = 0 in the new
-    problem, and an added example has Lᵣ = Uᵣ = 0 in the old problem. A seed changes the number of steps of a solve,
-    never its result.
+    The solved problem and the new problem have the same n variables and differ in their boxes: a removed example has
+    Lᵣ = Uᵣ = 0 in the new problem, and an added example has Lᵣ = Uᵣ = 0 in the old problem. A seed changes the number
+    of steps of a solve, never its result.
 
-    Seeds from one solution may share work, such as an inverse matrix. `memory`, which for a seeder takes the solution
-    in place of a problem, does the shared work once and returns its result, or an empty array if seeds share no work. A
-    seeder with a memory has the signature ``seed(solved, problem, memory=None)``, and must accept the memory, an empty
-    array, and None. The signature of a twin is ``seed(parameters, seeding) -> 0``; it writes α to ``seeding.seed``
+    Seeds from one solution may share work, such as an inverse matrix. `memory` gets the solution in place of a problem;
+    it does the shared work once and returns the result of this work, or an empty array if seeds share no work. A seeder
+    with a memory has the signature ``seed(solved, problem, memory=None)``, and must accept the memory, an empty array,
+    and None. The signature of a twin is ``seed(parameters, seeding) -> 0``; the twin writes α to ``seeding.seed``
     (`refsvm.compiled.interface.seeding.Seeding`).
     """
 
@@ -45,7 +45,7 @@ class Seeder(Rule):
     def pays(self, solved: Solution, steps: int, left_out: Sequence[Any]) -> bool:
         """Return True if making the memory saves time for problems that leave out these examples of `solved`.
 
-        `left_out` has one entry for each problem; `steps` is the argument of `memory`. If the result is False, the
+        `left_out` has one entry for each problem; `steps` is the argument of `memory`. If `pays` returns False, the
         seeds get an empty memory.
         """
         return True

@@ -29,6 +29,6 @@ class Cold(Seeder):
     reads_rows: ClassVar[bool] = False
 
     def seed(self, solved: Solution, problem: DualProblem) -> np.ndarray:
-        """Return α = 0, clipped to the box and completed to the sum z; the solution is not used."""
+        """Return α = 0, clipped to the box and completed to the sum z; ignore the solution."""
         alpha = np.clip(np.zeros(problem.n), problem.lower, problem.upper)
         return complete(alpha, problem.z, problem.lower, problem.upper)

@@ -25,9 +25,9 @@ class SIR(Seeder):
 
         for every r ∈ R with αᵣ ≠ 0:   t = argmax{Kᵣₜ : t ∈ T unused, yₜ = yᵣ},   αₜ = αᵣ
 
-    R are the removed examples and T the added examples; the α of all other examples does not change. If no t of this
-    class is left, a random unused t takes the weight with its own sign, yₜαₜ = yᵣαᵣ. The missing sum z − 1ᵀα is spread
-    over T, then over the free variables, then over all variables, each time as far as the bounds allow.
+    R are the removed examples and T the added examples; the α of all other examples does not change. If no unused t has
+    the class of r, a random unused t of the other class gets the same |α|: yₜαₜ = yᵣαᵣ. The seeder spreads the missing
+    sum z − 1ᵀα over T, then over the free variables, then over all variables, each time as far as the bounds allow.
 
     Parameters
     ----------

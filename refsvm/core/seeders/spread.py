@@ -1,4 +1,4 @@
-"""Functions with which seeders spread the missing sum z − 1ᵀα over the variables that have room."""
+"""Functions with which seeders spread the missing sum z − 1ᵀα over the variables that can still move."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ ROUNDING: Final = 4.0 * float(np.finfo(float).eps)
 def spread(
     alpha: np.ndarray, among: np.ndarray, missing: float, lower: np.ndarray, upper: np.ndarray
 ) -> float:
-    """Add equal shares of the missing sum to all variables that have room, and repeat with what is still missing.
+    """Add equal shares of the missing sum to all variables that can still move, and repeat with the rest of the sum.
 
     Parameters
     ----------
@@ -25,12 +25,12 @@ def spread(
     missing : float
         The missing sum z − 1ᵀα; the variables move in the direction of its sign.
     lower, upper : ndarrays of shape (n,), float64
-        The box. A variable that reaches a bound is set to it exactly.
+        The box. A variable that reaches a bound is set exactly to this bound.
 
     Returns
     -------
     float
-        The sum that is still missing: only rounding error, unless no variable has room left.
+        The sum that is still missing: only rounding error, unless all variables have reached their bounds.
 
     Examples
     --------
@@ -61,7 +61,7 @@ def complete(alpha: np.ndarray, z: float, lower: np.ndarray, upper: np.ndarray) 
     """Spread z − 1ᵀα over the variables strictly inside the box, then the rest over all variables; return α.
 
     A difference of up to 4 units in the last place of Σ|α| counts as rounding error and is not spread, so that
-    variables at bounds stay there.
+    variables at bounds do not move.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""TOP: gives the left-out weight to the most similar examples."""
+"""TOP: gives the α of a left-out example to the most similar examples."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class TOP(Seeder):
         α ← clip(α*, L, U);   for each r with δ = α*ᵣ − αᵣ ≠ 0:  αₜ += δ, clipped, for t in descending order of Kᵣₜ
 
     With equal kernel values, the lowest index comes first. If the sum still differs from z, because the problems differ
-    in more than the removed examples, the rest is spread as `AVG` does.
+    in more than the removed examples, the seeder spreads the rest as `AVG` does.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""The exact gain of a clipped step, by which some selectors rank pairs, and a guard against gains below rounding."""
+"""The exact gain of a clipped step, by which some selectors rank pairs, and a guard against rounding errors."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def exact_gain(slope: np.ndarray, curvature: np.ndarray, room: np.ndarray) -> np
     Returns
     -------
     ndarray, float64
-        2g for each pair, −inf for pairs with ℓ ≤ 0 or no room. The factor 2 changes no comparison.
+        2g for each pair, −inf for pairs with ℓ ≤ 0 or room = 0. The factor 2 changes no comparison.
 
     References
     ----------

@@ -61,7 +61,7 @@ class HybridMaximumGain(WorkingSetSelector):
         checked_rows(self.rows)
 
     def select(self, state: SolverState) -> tuple[int, int]:
-        """Choose between the two rules and apply the chosen rule."""
+        """Return the most violating pair or the pair of maximum gain, whichever rule applies."""
         if state.gap <= 0.0:
             return -1, -1
         if state.working_sets[0, 0] >= 0 and not self._cornered(state):

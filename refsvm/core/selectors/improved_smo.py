@@ -64,7 +64,7 @@ class ImprovedSMO(WorkingSetSelector):
         return np.array([-1.0, -1.0, 0.0, 0.0, self.tol, 0.0])
 
     def select(self, state: SolverState) -> tuple[int, int]:
-        """Continue the scan until it finds a pair."""
+        """Continue the scan over the examples until it finds a pair to move."""
         if state.gap <= 0.0:
             return -1, -1
         scan, G, n = state.selector_memory, state.gradient, len(state.alpha)
@@ -111,7 +111,7 @@ class ImprovedSMO(WorkingSetSelector):
         return (i, down) if rising > falling else (up, i)
 
     def _known(self, state: SolverState) -> tuple[np.ndarray, int]:
-        """Return a mask of the known Gᵢ after the last step, and the number of kernel values of their update."""
+        """Return a mask of the known Gᵢ after the last step, and the number of kernel values that the update needs."""
         known = (state.lower < state.alpha) & (state.alpha < state.upper)
         if state.iteration == 0:
             return known, int(known.sum()) * int(np.count_nonzero(state.alpha))
@@ -132,5 +132,5 @@ class ImprovedSMO(WorkingSetSelector):
 
 
 def first_of(known: np.ndarray, side: np.ndarray, G: np.ndarray) -> int:
-    """Return the variable of a side with the largest known G, or the side's first variable if it has no known G."""
+    """Return the variable of a side with the largest known G, or its first variable if no G of the side is known."""
     return int(np.where(known, G, -np.inf).argmax() if known.any() else side.argmax())

@@ -1,4 +1,4 @@
-"""Second-order selection: the most violating i, and the j that gains most in a Newton step with it.
+"""Second-order selection: the most violating i, and the j that gains most in a Newton step with i.
 
 By default, this rule selects on all variables, and `refsvm.core.selectors.conjugate_second_order` selects on restricted
 problems. `refsvm.analysis.small` applies the rule to many small problems at once.
@@ -78,11 +78,11 @@ class SecondOrder(WorkingSetSelector):
             gain = slope * slope / curvature
         gain[~((state.alpha > state.lower) & (slope > 0.0))] = -np.inf
         j = int(gain.argmax())
-        # --- candidates that the planned step has left ---
+        # --- compare the candidates that the planned step has left ---
         return self._challenge(state, i, j, float(gain[j]), exact)
 
     def _challenge(self, state: SolverState, i: int, j: int, best: float, exact: bool) -> tuple[int, int]:
-        """Return (i, j), or the candidate pair with the largest gain if this exceeds the gain of (i, j)."""
+        """Return (i, j), or the candidate pair with the largest gain if its gain exceeds the gain of (i, j)."""
         pairs = state.candidates[: state.n_candidates].tolist()
         for (k, m), q in zip(pairs, state.candidate_curvatures, strict=False):
             if state.gradient[k] < state.gradient[m]:

@@ -1,8 +1,8 @@
 """Choice of the variables that a restricted problem keeps.
 
-The choice depends on one quantity. At its lower bound αᵢ can only rise, which gains nothing while Gᵢ < min over I_down
-of G. At its upper bound αᵢ can only fall, which gains nothing while Gᵢ > max over I_up of G. The distance of Gᵢ from
-this minimum or maximum says how far the variable is from being in a violating pair (`distance_to_violation`).
+At its lower bound αᵢ can only rise, which gains nothing while Gᵢ < min over I_down of G. At its upper bound αᵢ can only
+fall, which gains nothing while Gᵢ > max over I_up of G. The distance of Gᵢ from this minimum or maximum says how far
+the variable is from being in a violating pair (`distance_to_violation`).
 """
 
 from __future__ import annotations

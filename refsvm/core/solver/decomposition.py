@@ -32,9 +32,9 @@ class Decomposition(Shrinking):
     """Solve repeatedly for the q variables that violate the KKT conditions most: the decomposition of SVM-light.
 
     Every working set contains the most violating pair, so steps inside it can raise f. The selector and the step rule
-    take steps on pairs inside the working set until its KKT gap is three tenths of the KKT gap of all variables; these
-    steps are counted. SVM-light instead solves the small problems exactly, by an interior point method, and also
-    shrinks.
+    take steps on pairs inside the working set until its KKT gap is three tenths of the KKT gap of all variables; the
+    solver counts these steps. SVM-light instead solves the small problems exactly, by an interior point method, and
+    also shrinks.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ class Decomposition(Shrinking):
 
     @property
     def for_restricted_problem(self) -> Shrinking:
-        """The shrinking rule inside a working set, which never shrinks."""
+        """The shrinking rule for the steps inside a working set: no shrinking."""
         return NoShrinking()
 
     def steps(

@@ -4,12 +4,13 @@ If the classes are separable, the dual has an optimum. If they are not separable
 grow for ever. `HardMargin` therefore does two things after each round of steps of the usual loop.
 
 **Measure the margin.** Scaled to Σ αᵢ = 1 on each side, α describes one point in the convex hull of each class, and the
-width of the margin is at most the distance of these points, ‖w‖/s, with ‖w‖² = αᵀKα and s = Σ over αᵢ > 0 of αᵢ. If
-that distance is not larger than rounding errors, the hulls meet: no function of this kernel separates the classes.
+width of the margin is at most the distance of these points, ‖w‖/s, with ‖w‖² = αᵀKα and s = Σ over αᵢ > 0 of αᵢ. If the
+distance of the two points is not larger than rounding errors, the hulls meet: no function of this kernel separates the
+classes.
 
 **Stretch.** f(tα) is largest at t = vᵀα/αᵀKα. At the optimum t = 1. If the hulls meet, the factor t is large:
-multiplying α by t lets α grow much faster than steps would, and the distance above falls to zero as fast as in
-Gilbert's algorithm for the two nearest points.
+multiplying α by t lets α grow much faster than steps would, and the distance of the two points falls to zero as fast as
+in Gilbert's algorithm for the two nearest points.
 
 References: E. G. Gilbert, "An iterative procedure for computing the minimum of a quadratic form on a convex set", SIAM
 Journal on Control 4, 1966; S. S. Keerthi et al., "A fast iterative nearest point algorithm for support vector machine
@@ -62,8 +63,8 @@ class HardMargin:
         self._scale = float(np.abs(state.v).max()) or 1.0
 
     def steps(self, state: SolverState, rules: Any, budget: int, trace: Any) -> int:
-        """Take one round of up to `budget` steps; return its code, or INSEPARABLE."""
-        # keep this point to return to it, because a round may overflow if f is unbounded
+        """Take one round of up to `budget` steps; return the code of the loop, or INSEPARABLE."""
+        # copy α, to return to this point if the round overflows because f is unbounded
         before, iteration, outcome, is_beyond = self._state.alpha.copy(), self._state.iteration, 0, False
         with np.errstate(over="ignore", invalid="ignore"):
             try:

@@ -5,9 +5,9 @@
         A ← A without the variables that G keeps at a bound, strictly: G > max over I_up, or G < min over I_down
     when ψ_A ≤ ε: all variables return, one step is taken on all of them, and A is chosen again
 
-The gradient of inactive variables is not updated until all variables return; then G ← G − K[:, S] δ_S, where S are the
-variables that moved. Until then A only loses variables, so A may lack variables that should move. The solve ends only
-when the stopping rule is satisfied by all variables with their true gradient.
+The rule does not update the gradient of inactive variables until all variables return; then G ← G − K[:, S] δ_S, where
+S are the variables that moved. Until all variables return, A only loses variables, so A may lack variables that should
+move. The solve ends only when the stopping rule is satisfied by all variables with their true gradient.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class LIBSVMShrinking(Shrinking):
     There are three differences from LIBSVM. After all variables have returned, each is compared with the extremes of G
     over all variables, not over the previously active variables. G is brought up to date with the kernel rows of all
     variables that moved, whereas LIBSVM keeps a second gradient for variables at their bounds, so that counts of kernel
-    rows differ. Selectors and steps that use recent steps forget them when the active set changes.
+    rows differ. Selectors and step rules that use recent steps forget these steps when the active set changes.
 
     Parameters
     ----------
@@ -87,7 +87,7 @@ class LIBSVMShrinking(Shrinking):
         self, backend: Backend, limits: Limits[SolverState], state: SolverState, rules: Rules, budget: int,
         trace: Trace | None,
     ) -> int:  # fmt: skip
-        """Take steps on all variables until the next review, then on the active variables until these are solved."""
+        """Take steps on all variables until the next review, then on the active variables until they are optimal."""
         if state.shrinking is None:
             state.shrinking = ShrinkingMemory(self, len(state.alpha))
         active: ShrinkingMemory = state.shrinking
@@ -148,7 +148,7 @@ class ShrinkingMemory:
             take_over(now, A, inner)
             del inner  # free the kernel rows of A before the next restricted problem needs memory
             A, shrunk = (A, False) if B is None else (A[B], True)
-        # --- all return: if A was solved (not only nearly), take one step on all variables before the next review ---
+        # --- let all variables return; if A was solved (not only nearly), take a step on all before the next review ---
         solved = bool(outcome)
         self.left = stop.period - (state.iteration + now.iteration) % stop.period if solved else 0
         before = state.objective

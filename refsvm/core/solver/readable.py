@@ -16,7 +16,7 @@ from refsvm.core.state import SolverState
 
 
 class NumPyBackend:
-    """The backend whose steps are taken by `refsvm.core.solver.loop.steps`, without compiled code."""
+    """The backend that takes steps with `refsvm.core.solver.loop.steps`, without compiled code."""
 
     name: ClassVar[str] = "numpy"
 

@@ -31,7 +31,7 @@ PLANNING_AHEAD: Final = PlanningAheadStep()
 KKT_GAP: Final = KKTGap()
 
 TIGHTEST: Final = 1e-12
-"""Below this tolerance no warning about rounding is given, because no data allow such a precision."""
+"""Below this tolerance, a solve does not warn about rounding, because no data allow such a precision."""
 
 
 class Rules(NamedTuple):
@@ -118,7 +118,7 @@ def rows_at_once(rules: Rules, n: int) -> int:
 def row_store(
     problem: DualProblem, rules: Rules, cache_mb: float, dtype: Any = np.float64, read: Any = np.float64
 ) -> KernelRows:
-    """Return memory for kernel rows, or raise an error if it holds fewer than the rules need; see `stored_rows`."""
+    """Return a store for kernel rows; raise ValueError if it holds fewer rows than the rules need at once."""
     problem = problem.centred
     n, gram = problem.n, problem.gram
     needed = rows_at_once(rules, n)
@@ -134,7 +134,7 @@ def row_store(
 
 
 def starting_point(problem: DualProblem, start: Any) -> np.ndarray:
-    """Return a feasible α: `start`, repaired with a warning if it is infeasible, or a point near 0 if it is None."""
+    """Return a feasible α: `start`, repaired with a warning if infeasible, or a point near 0 if `start` is None."""
     if start is None:
         return np.zeros(problem.n) if problem.zero_is_feasible else problem.feasible(_filled_up(problem))
     return feasible_start(problem, vector("start", start, problem.n))

@@ -40,7 +40,7 @@ CHUNK_SECONDS: Final = 0.02
 
 
 class Run:
-    """Takes the steps of one or several solves; enter it as a context manager around each solve.
+    """Takes the steps of one or several solves; enter the run as a context manager around each solve.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ class Run:
     rows : KernelRows, optional
         Kernel rows that the solves share; new rows by default.
     limits : Limits, optional
-        Limits of the run; by default those of the options, whose clock starts now.
+        Limits of the run; by default the limits in `options`, whose clock starts now.
     reads_values : bool
         True if decision values will be read from G, so that G must have smaller rounding errors.
 
@@ -82,10 +82,10 @@ class Run:
             self.limits.progress = options.progress
         self.rows, self.guards = options.rows_and_guards(problem, options, self.limits, rows, reads_values)
         self.shrinking, self.backend = options.shrinking, chosen_backend(options.engine)
-        self._preparation = time.perf_counter() - self.limits.began  # included in the time of the first solve
+        self._preparation = time.perf_counter() - self.limits.began  # the first solve's time includes this
 
     def __enter__(self) -> Run:
-        """Begin a solve: count its seconds and kernel rows from now on, and let Ctrl-C end it."""
+        """Begin a solve: count its seconds and kernel rows from now on, and let Ctrl-C end the solve."""
         now = self.limits.last_check = time.perf_counter()
         self._began, self._preparation = now - self._preparation, 0.0
         self._counted = self.rows.computed, self.rows.hits
@@ -103,12 +103,12 @@ class Run:
     def take_steps(
         self, state: SolverState, rules: Rules, trace: int = False, shrinks: bool = True
     ) -> Ending:
-        """Take steps on this state until the stopping rule, a limit or Ctrl-C ends the solve; return how it ended.
+        """Take steps on this state until the stopping rule, a limit or Ctrl-C ends the solve; return its ending.
 
         Parameters
         ----------
         state : SolverState
-            The state to start from; it is moved to the last point reached.
+            The state to start from; the method moves it to the last point reached.
         rules : Rules
             The selector, the step rule and the stopping rule.
         trace : bool or int
@@ -116,7 +116,7 @@ class Run:
         shrinks : bool
             False disables shrinking.
         """
-        # the solution must name the engines of its own steps, not those of an earlier solve
+        # the solution must name the engines of its own steps, not the engines of an earlier solve
         self.backend.used.clear()
         self.limits.was_asked = False
         recorder = None if trace is False else Trace(1 if trace is True else trace)

@@ -11,12 +11,12 @@ minimiser for G + r. So in every optimum
 
     Gᵢ − rᵢ > b_hi   ⇒   αᵢ* = Uᵢ                    Gᵢ + rᵢ < b_lo   ⇒   αᵢ* = Lᵢ
 
-If the variable is already at that bound, it is removed. The problem of the remaining variables has the same w*, so
+If αᵢ is already at this bound, the rule removes variable i. The problem of the remaining variables has the same w*, so
 the next review can use the (smaller) δ of that problem. A removed variable never returns. If at the end ψ of all
-variables still exceeds ε, the remaining variables are solved again, to half their gap.
+variables still exceeds ε, the rule solves the problem of the remaining variables again, to half its gap.
 
-The proof needs a positive semi-definite K, finite boxes and kernel rows in float64. `error_of` allows for rounding of
-G.
+The proof needs a positive semi-definite K, finite boxes and kernel rows in float64. `error_of` bounds the rounding
+errors of G.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ class SafeScreening(Shrinking):
         self, backend: Backend, limits: Limits[SolverState], state: SolverState, rules: Rules, budget: int,
         trace: Trace | None,
     ) -> int:  # fmt: skip
-        """Find the variables that can be removed, and solve for the others; if there are none, use all variables."""
+        """Remove variables proved to be at bounds and solve for the rest; if none can be removed, solve for all."""
         if code := rules.stop.check(state):
             return code
         if state.gap <= 0.0:

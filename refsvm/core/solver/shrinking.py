@@ -9,12 +9,12 @@
 A restricted problem is a problem like any other: it has its own small, contiguous kernel matrix and is solved by the
 same loop. `refsvm.core.solver.rules.Rules.restricted` chooses the rules of the restricted problem: the rules of the
 full problem, or conjugate steps if the user named neither a selector nor a step. The restricted problem is solved to
-the KKT gap that the stopping rule's `restricted_tolerance` returns; from 3,000 variables on to half this gap, so that f
-hardly depends on the precision of the kernel rows.
+the KKT gap that the stopping rule's `restricted_tolerance` returns; with 3,000 variables or more, it is solved to half
+this gap, so that f hardly depends on the precision of the kernel rows.
 
-Why this is safe: the most violating pair of the full problem is always in A, so no restricted problem begins at its
+Shrinking is safe: the most violating pair of the full problem is always in A, so no restricted problem begins at its
 optimum, and f rises in every round. The solve ends only when the stopping rule is satisfied by all variables with their
-true gradient; a variable that was left out wrongly is included in the next round.
+true gradient; a variable that A lacks although it should move joins A in the next round.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ COPIES_MB: Final = 256.0
 class Shrinking(Rule):
     """Base of shrinking rules, which choose the variables of the next steps and decide when the other variables return.
 
-    A rule that always chooses all variables is False as a truth value.
+    ``bool(rule)`` is False for a rule that always chooses all variables.
 
     Attributes
     ----------
@@ -89,7 +89,7 @@ class Shrinking(Rule):
         """Solve the problem over α_A and copy its result to the full problem.
 
         The problem is solved to the stopping rule's `restricted_tolerance`, but to a KKT gap no smaller than
-        `at_least`, or to the gap `to` if this is given. Return 0 if more steps may follow, or −1 if no step gains.
+        `at_least`, or to the gap `to` if `to` is given. Return 0 if more steps may follow, or −1 if no step gains.
         """
         stop, absolute = rules.stop, rules.stop.with_absolute_tolerance(state)
         # if memory cannot hold the rows of A, each restricted problem computes new rows, so one problem has to suffice
@@ -150,7 +150,7 @@ class NoShrinking(Shrinking):
 class Restriction(Shrinking):
     """Restrict the problem, solve it, bring the gradient up to date, and choose the variables again.
 
-    The defaults were chosen by measurements of time.
+    The default values were chosen from measured times.
 
     Parameters
     ----------
@@ -180,7 +180,7 @@ class Restriction(Shrinking):
         """Take some steps on all variables, or solve one restricted problem."""
         if code := rules.stop.check(state):
             return code
-        # steps of the last call; the first call counts a full period if α ≠ 0, because α is then near the solution
+        # `recent` counts the steps of the last call; a first call with α ≠ 0, near a solution, counts a full period
         recent = (self.period if state.alpha.any() else 0) if state.shrinking is None else state.shrinking
         before, solve_on = state.iteration, (backend, limits, state, rules, trace)
         # the facts of the full matrix say whether computing rows in batches is faster
@@ -208,7 +208,8 @@ class Restriction(Shrinking):
     def _pays(self, state: SolverState, recent: int, m: int) -> bool:
         """Return True if `recent` steps on m variables in place of n save more than copying the kernel rows costs.
 
-        Savings and cost are measured in numbers of variables: a step updates n or m variables, and a row to copy has m.
+        Savings and cost are measured in numbers of variables: a step updates n or m variables, and a copied row has m
+        values.
         """
         n = len(state.alpha)
         carried = min(m, state.rows.evaluator.filled)
@@ -273,7 +274,7 @@ def ending(outcome: int, state: SolverState, before: float) -> int:
 
 
 class NoTimeError(Exception):
-    """Raised if updating G of all variables would take longer than the time left; the restricted solve is dropped."""
+    """Raised if updating G of all variables would take longer than the time left; the caller drops the solve."""
 
 
 def subtracted(state: SolverState, A: np.ndarray, delta: np.ndarray, limits: Limits[Any]) -> np.ndarray:
@@ -319,7 +320,7 @@ def restricted(state: SolverState, A: np.ndarray, rules: Rules, full_gram_up_to:
 
         maximise  G_Aᵀδ − ½ δᵀK_AA δ     subject to  1ᵀδ = 0,   L_A − α_A ≤ δ ≤ U_A − α_A
 
-    This is `DualProblem.restrict` with the origin moved to the current point. The linear term is then the known
+    This problem is `DualProblem.restrict` with the origin moved to the current point. Its linear term is the known
     gradient G_A, so that nothing has to be recomputed.
     """
     rows = state.rows
@@ -329,7 +330,7 @@ def restricted(state: SolverState, A: np.ndarray, rules: Rules, full_gram_up_to:
         most = min(rows.cache_mb if rows.holds_all else rows.cache_mb / 4, COPIES_MB)
         budget = max(most, megabytes(64, len(A)))
         small = stored_rows(source.restrict(chosen), budget, dtype, read=dtype)
-        if small.holds_all:  # leave the rest of the memory to restricted problems inside this one
+        if small.holds_all:  # leave the rest of the budget to problems that restrict this problem further
             small.cache_mb = budget - megabytes(len(A), len(A), dtype)
         if len(A) <= full_gram_up_to and small.holds_all:
             small.fetch(np.flatnonzero(source.slots[chosen] >= 0))
@@ -341,7 +342,7 @@ def restricted(state: SolverState, A: np.ndarray, rules: Rules, full_gram_up_to:
 
 
 def fits(state: SolverState, A: np.ndarray) -> bool:
-    """Return True if the kernel rows of A fit in memory together, so that none must be computed twice."""
+    """Return True if the kernel rows of A fit in memory together, so that no row must be computed twice."""
     source = state.rows.evaluator
     return len(A) <= source.capacity or source.holds_all
 

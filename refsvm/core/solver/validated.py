@@ -51,12 +51,12 @@ def validated(selector: Any, step: Any, stop: Any) -> tuple[Any, Any, Any]:
 
 
 def refuse_negative(stop: StoppingRule, code: Any) -> Any:
-    """Return the code of a user's stopping rule, or raise ValueError: negative codes would look like the loop's own."""
+    """Return the code of a user's stopping rule, or raise ValueError: the loop itself uses negative codes."""
     return validated_code(stop, code) if isinstance(code, Real) and code < 0 else code
 
 
 def user_code(stop: StoppingRule, state: SolverState, code: Any, own: Any) -> int:
-    """Return the code of a user's stopping rule after checking it; pass on codes of the run, which are in `own`."""
+    """Return the code of a user's stopping rule after checking it; codes in `own`, from the run, need no check."""
     if code not in own:
         return validated_code(stop, code)
     refuse_negative(stop, stop.check(state))
@@ -105,7 +105,7 @@ class _Stop:
         self._rule = rule
 
     def check(self, state: SolverState) -> Any:
-        """Return the rule's code, or raise ValueError if it is negative."""
+        """Return the rule's code, or raise ValueError if the code is negative."""
         return refuse_negative(self._rule, self._rule.check(state))
 
 

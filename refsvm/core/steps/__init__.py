@@ -1,7 +1,7 @@
 """Step rules: each file holds one rule, and importing the rule in this ``__init__`` registers it.
 
-`base` holds the base class. A step rule chooses the length of a step. Before that, `SolverState.measure` computes
-slope, curvature and limits for the pair; afterwards, `SolverState.move` takes the step.
+`base` holds the base class. `SolverState.measure` computes slope, curvature and limits for the pair, a step rule
+chooses the length of the step, and `SolverState.move` takes the step.
 """
 
 from refsvm.core.rule import export

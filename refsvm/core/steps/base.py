@@ -14,8 +14,8 @@ from refsvm.core.state import SolverState
 class StepRule(Rule):
     """Choose the step length μ along eᵢ − eⱼ, inside [lo, hi].
 
-    Before the loop calls `length`, it has set ``state.slope`` (ℓ), ``state.curvature`` (q > 0), ``state.low`` (lo) and
-    ``state.high`` (hi), and has put the kernel rows of i and j in memory. ``state.last_step``, ``last_newton``,
+    Before each call of `length`, the loop sets ``state.slope`` (ℓ), ``state.curvature`` (q > 0), ``state.low`` (lo) and
+    ``state.high`` (hi), and puts the kernel rows of i and j in memory. ``state.last_step``, ``last_newton``,
     ``last_free`` and ``last_planned`` describe the previous step, and ``state.working_sets`` holds the recent pairs.
     The array that `memory` returned is ``state.step_memory``. The signature of a twin is ``length(parameters, state, i,
     j) -> μ``.
@@ -25,12 +25,13 @@ class StepRule(Rule):
     history : int
         Number of recent working sets that the rule plans with; 0 for a rule that does not plan. A planning rule writes
         the pairs it planned with to ``state.candidates``, their curvatures to ``state.candidate_curvatures`` and their
-        number to ``state.n_candidates``. The loop sets this number to 0 before each call. If the number is above 0
-        after the call, the step counts as planned.
+        number to ``state.n_candidates``. The loop sets ``state.n_candidates`` to 0 before each call of `length`; if it
+        is above 0 after the call, the step counts as planned.
     uses_momentum : bool
         True if `length` returns (μ, κ), for a step that also continues along the last displacement Δ:
-        α += μ(eᵢ − eⱼ) + κΔ. For such a rule the state holds Δ (``displacement``), KΔ (``displacement_image``), ΔᵀG
-        (``carried_slope``) and ΔᵀKΔ (``carried_curvature``). The step must leave every variable inside the box.
+        α += μ(eᵢ − eⱼ) + κΔ. For a rule with momentum, the state holds Δ (``displacement``), KΔ
+        (``displacement_image``), ΔᵀG (``carried_slope``) and ΔᵀKΔ (``carried_curvature``). The step must leave every
+        variable inside the box.
     """
 
     example_call: ClassVar[str] = "NewtonStep()"
@@ -40,7 +41,7 @@ class StepRule(Rule):
 
     @classmethod
     def checked(cls, name: str, rule: Any) -> Any:
-        """Return the rule given for argument `name`; refuse it unless it is a step rule with a valid `history`."""
+        """Return the rule given for `name`; raise ValueError unless it is a step rule with a valid `history`."""
         step = super().checked(name, rule)
         if not isinstance(step.history, int | np.integer) or step.history < 0:  # type: ignore[redundant-expr]
             raise ValueError(

@@ -1,4 +1,4 @@
-"""Conjugate steps: each free step also continues along the previous step, so that it does not undo its gain."""
+"""Conjugate steps: each step also continues along the last displacement, so that it undoes no gain of the last step."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ CONJUGATE: Final = 1e-10
 class ConjugateStep(StepRule):
     """Move along a direction that is conjugate to the last displacement Δ, as far as the box allows.
 
-    After a free step ΔᵀG = 0. A step along a direction p with pᵀKΔ = 0 keeps this equation, so it undoes no gain along
+    After a free step ΔᵀG = 0. A step along a direction p with pᵀKΔ = 0 keeps ΔᵀG = 0, so the step undoes no gain along
     Δ. The direction of the pair is therefore made conjugate to Δ:
 
         β = (KΔ)ᵢ − (KΔ)ⱼ,   q_Δ = ΔᵀKΔ      p = eᵢ − eⱼ − (β/q_Δ) Δ,   pᵀKp = q − β²/q_Δ
@@ -32,9 +32,9 @@ class ConjugateStep(StepRule):
 
         μ = (ℓ − κβ)/q, cut where i or j meets its bound,   Δ ← μ(eᵢ − eⱼ)
 
-    In five cases the rule takes a Newton step: in the first step, after a step that cut the pair, if the curvature of p
-    is only rounding error, if p would move i or j out of its box at once, and if p would move more than `max_support`
-    variables.
+    In five cases the rule takes a Newton step: in the first step, after a step in which i or j met its bound, if the
+    curvature of p is only rounding error, if p would move i or j out of its box at once, and if p would move more than
+    `max_support` variables.
 
     Parameters
     ----------

@@ -38,11 +38,11 @@ class BallRule(StoppingRule):
 
     Let w be the weight vector of the full solution, w̃ the weight vector of the present α, and w_R the unknown optimum
     without the examples R. Then w_R is within distance ρ of ½(w + w̃), with ρ² = P(w) − D(α) − ¼‖w − w̃‖², computed as a
-    sum of terms that are never negative (proof in `refsvm.core.stopping.midpoint`). This ball decides most rounds of
-    leave-one-out before the first step. Later, the ball with w̃ in place of w becomes smaller: its ρ² is the duality
-    gap, which falls to zero. The rule therefore tests the first ball before the first step and while ψ(α) > 0.03, and
-    the second ball when ψ(α) ≤ 0.03. The rule also stops at ψ(α) ≤ ε, because no ball proves a sign if h = 0 at the
-    optimum.
+    sum of terms that are never negative (proof in `refsvm.core.stopping.midpoint`). The ball around ½(w + w̃) decides
+    most rounds of leave-one-out before the first step. Later, the ball with w̃ in place of w becomes smaller: its ρ² is
+    the duality gap, which falls to zero. The rule therefore tests the first ball before the first step and while
+    ψ(α) > 0.03, and the second ball when ψ(α) ≤ 0.03. The rule also stops at ψ(α) ≤ ε, because no ball proves a sign if
+    h = 0 at the optimum.
 
     A test takes O(n) operations for each example whose sign is not yet proved, and ends at the first example whose sign
     it cannot prove. A proved sign holds for the exact optimum with any of its intercepts. With one left-out example,
@@ -58,8 +58,8 @@ class BallRule(StoppingRule):
         Number of steps between two tests, or a sixteenth of the steps taken so far if this number is larger. A test
         also waits until ψ(α) is at most 0.7 times its value at the last test.
     example : int, optional
-        The left-out example whose sign is needed. By default all examples with an empty box Lᵣ = Uᵣ = 0, which
-        `DualProblem.without` makes.
+        The left-out example at which the rule proves the sign; by default, it proves the signs at all examples with an
+        empty box Lᵣ = Uᵣ = 0, which `DualProblem.without` makes.
     solved : Solution, optional
         The solution that gives w; leave-one-out passes the solution on all examples. By default the starting point of
         the solve gives w.
@@ -162,7 +162,7 @@ class BallRule(StoppingRule):
         return replace(self, solved=solved)
 
     def outcome(self, reason: str, value: float) -> tuple[str, float]:
-        """Return "ball" or "kkt", which decided the round, and the decision value, or ±`TINY` with the proved sign."""
+        """Return the test that decided the round, "ball" or "kkt", and the decision value or ±`TINY` of proved sign."""
         if reason in self.reasons[1:3]:
             return "ball", of_sign(value, 1 if reason == self.reasons[1] else -1)
         return "kkt", value

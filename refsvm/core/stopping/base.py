@@ -34,8 +34,8 @@ class StoppingRule(Rule):
         ``state.left_out``; it may also be a field ``example`` of the rule, and then the rule's memory begins with it.
     relative : bool or float
         True, or a number u (True means 1), if ε is relative to the range s of the decision values: the tolerance is
-        ε min(1, s/u), see `refsvm.core.stopping.relative`. The last number in the rule's memory is then the tolerance
-        with which the rule last compared the KKT gap.
+        ε min(1, s/u), see `refsvm.core.stopping.relative`. The last number in the memory of a relative rule is the
+        tolerance with which the rule last compared the KKT gap.
     """
 
     example_call: ClassVar[str] = "KKTGap()"
@@ -86,11 +86,11 @@ class StoppingRule(Rule):
         free = np.flatnonzero(problem.lower < problem.upper)
         terms = variation(problem.gram, alpha, free, problem.z) if len(free) else 0.0
         wanted = tol * self.share_of_tolerance(max(s, LEAST_SHARE * terms))
-        # rounding of v itself hides smaller errors
+        # errors smaller than the rounding of v itself do not matter
         return max(wanted, ROUNDED * float(np.abs(problem.v).max()))
 
     def with_reference(self, solved: Solution) -> StoppingRule:
-        """Return the rule for rounds that start from this full solution; rules for left-out examples may use it."""
+        """Return the rule for rounds that start from this full solution, which rules for left-out examples may use."""
         return self
 
     def outcome(self, reason: str, value: float) -> tuple[str, float]:
@@ -99,7 +99,7 @@ class StoppingRule(Rule):
 
     @classmethod
     def checked(cls, name: str, rule: Any) -> Any:
-        """Return the rule given for argument `name`; refuse it unless it is a stopping rule with a valid `period`."""
+        """Return the rule given for `name`; raise ValueError unless it is a stopping rule with a valid `period`."""
         stop = super().checked(name, rule)
         if not isinstance(stop.period, int | np.integer) or stop.period < 1:  # type: ignore[redundant-expr]
             raise ValueError(
@@ -137,7 +137,7 @@ def validated_code(stop: StoppingRule, code: Any) -> int:
 
 
 def left_out_examples(rule: StoppingRule, example: int | None, problem: DualProblem) -> np.ndarray:
-    """Return the sorted left-out examples of a rule: the example that the rule names, or all with a box L = U = 0.
+    """Return the sorted left-out examples of a rule: the example that the rule names, or all examples with L = U = 0.
 
     Raises
     ------

@@ -48,7 +48,7 @@ class LOODualityGap(StoppingRule):
     K′ is the Gram matrix of φ(x) − φ(xᵣ). (The paper prints − Kᵣᵣ, which does not give a Gram matrix.) The rule never
     forms K′: a step δ of ηᵢ changes v − K′η by −δ(K[i] − K[r] − Kᵣᵢ + Kᵣᵣ). η starts at the first α. After every step
     of α, the rule moves the ηᵢ with the largest gain and the ηⱼ that gains most together with it. The paper moves only
-    ηᵢ; but a step of α moves two variables, and with one variable η falls behind.
+    ηᵢ; but each step of α moves two variables, so η falls behind if only one ηᵢ moves.
 
     No point with h(xᵣ) = 0 has an objective below H(η). If a point with F < H and the optimum gave h(xᵣ) different
     signs, some point between them would have h(xᵣ) = 0, and by convexity its objective would be at most F < H: a
@@ -131,7 +131,7 @@ class LOODualityGap(StoppingRule):
         return memory
 
     def check(self, state: SolverState) -> int:
-        """Move η once for each step of α since the last call, and compare F with H if this is due."""
+        """Move η once for each step of α since the last call, and compare F with H if a comparison is due."""
         memory = state.stop_memory
         # ψ ≤ ε, or ψ ≤ ε min(1, s/u)
         if compare(self, state):

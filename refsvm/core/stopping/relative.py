@@ -9,9 +9,9 @@ If the decision values have another size u, for example because the targets are 
 the rule then stops when ψ(α) ≤ ε min(1, s/u). A change of the unit of targets, C, ε and u changes the steps only by
 rounding. ``relative=True`` means u = 1.
 
-This tolerance bounds the relative error of the model: f* − f ≤ ψ · ½‖α* − α‖₁ and ‖w − w*‖² ≤ 2(f* − f), and if ψ ≤ εs,
-both sides are proportional to α². At α = 0, s is the range of v, which holds the targets. The rule computes s only when
-ψ ≤ ε; if s ≥ u, the steps are the same as with an absolute tolerance, bit for bit.
+The relative tolerance bounds the relative error of the model: f* − f ≤ ψ · ½‖α* − α‖₁ and ‖w − w*‖² ≤ 2(f* − f), and if
+ψ ≤ εs, both sides are proportional to α². At α = 0, s is the range of v, which holds the targets. The rule computes s
+only when ψ ≤ ε; if s ≥ u, the steps are the same as with an absolute tolerance, bit for bit.
 
 If the best model is a constant, s falls to zero with ψ, and the solve would never end. Therefore s counts as at least a
 hundredth of its value when it was first computed with some αᵢ ≠ 0.

@@ -59,7 +59,7 @@ class WorkingSetGap(StoppingRule):
         return gap / 10.0
 
     def check(self, state: SolverState) -> int:
-        """Compare the gap and the last step with ε."""
+        """Compare the KKT gap and the length of the last step with ε."""
         # ψ ≤ ε
         if state.gap <= self.tol:
             return 1

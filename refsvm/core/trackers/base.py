@@ -43,7 +43,7 @@ class PathTracker(Rule):
             The walk at the optimum for its λ: ŝ is inside the box for the elbow and exactly at a bound for all other
             examples. The tracker moves this walk.
         end : float
-            Last t of the line: 1/C_max, the smallest λ.
+            Last t of the line; along 1/C, this is 1/C_max, the smallest λ.
 
         Yields
         ------
@@ -53,7 +53,7 @@ class PathTracker(Rule):
 
 
 def points_of(tracker: PathTracker, walk: PathState, end: float) -> Iterator[Point]:
-    """Return the breakpoints that `follow` yields; the points of a user's own tracker are checked."""
+    """Return the breakpoints that `follow` yields; check the points of a user's own tracker."""
     # the package's trackers are not checked, because tests cover them and checking each point takes time
     points = tracker.follow(walk, end)
     return points if is_builtin(type(tracker)) else _until(tracker, points, walk, end)

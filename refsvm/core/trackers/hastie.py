@@ -31,8 +31,8 @@ class Hastie(PathTracker):
     """The original tracker: it solves one linear system for each event, and raises an error for singular systems.
 
     The next breakpoint is the largest λ below the present λ at which an ŝ on the elbow reaches 0 or its bound, or a g
-    outside the elbow reaches 0. This choice is right as long as events happen one at a time. When one example joins or
-    leaves, the tracker updates the inverse of A; if A is ill-conditioned, it solves the system from scratch.
+    outside the elbow reaches 0. This choice is right as long as events happen one at a time. When an example joins or
+    leaves the elbow, the tracker updates the inverse of A; if A is ill-conditioned, it solves the system from scratch.
 
     Parameters
     ----------
@@ -90,7 +90,7 @@ class Hastie(PathTracker):
             yield from walk.backend.events(walk, self, end, RUN)
 
     def _next_step(self, walk: PathState, room: float) -> Step:
-        """Solve A d = (0, v_𝓔), compare all candidates for the next λ, and return the step to the largest."""
+        """Solve A d = (0, v_𝓔), compare all candidates for the next λ, and return the step to the largest λ."""
 
         def solve(right: np.ndarray) -> np.ndarray:
             return np.linalg.solve(elbow_matrix(walk), right)
@@ -107,7 +107,7 @@ class Hastie(PathTracker):
         return Step(float(below.min(initial=room)), db, noise, "full rank", True)
 
     def _inverse(self, walk: PathState) -> Bordered | None:
-        """Return the elbow's system with A⁻¹, or None if A is ill-conditioned; raise ValueError if it is singular."""
+        """Return the elbow's system with A⁻¹, or None if A is ill-conditioned; raise ValueError if A is singular."""
         s = walk.largest or 1.0  # this factor makes the test independent of the unit of K
         scaled = elbow_matrix(walk, s)
         eigenvalues = np.abs(np.linalg.eigvalsh(scaled))

@@ -56,7 +56,7 @@ class SVMP(PathTracker):
         The paper's τ: components of d_p below τ times the largest component count as zero, as do rates pᵢ below their
         rounding error. The paper uses 1e-4 for both, in units of the kernel.
     tau_2 : float
-        The paper's τ₂: if λ falls by less than τ₂λ, this does not count as progress. The paper uses 1e-8 in units of λ.
+        The paper's τ₂: a fall of λ by less than τ₂λ does not count as progress. The paper uses 1e-8 in units of λ.
     gamma : float
         The paper's γ: largest relative decrease of λ by which the backup routine may jump. The routine begins with
         1e-7, so that the violation of optimality stays of that size, and multiplies the jump by ten only if necessary.
@@ -82,12 +82,12 @@ class SVMP(PathTracker):
     -----
     There are three differences from the paper. Tolerances are relative, so that a path does not depend on
     the unit of the kernel. The linear program keeps only the bound on δλ of (32) and (33), because null vectors do not
-    change g. The backup routine first computes the derivative at λ, which leaves the path exact, and jumps only if this
-    does not help.
+    change g. The backup routine first computes the derivative at λ, which leaves the path exact, and jumps only if the
+    derivative does not help.
 
-    Compiled code (`refsvm.core.backend`) follows many events in one call, as long as each is caused by one example on a
-    regular elbow. Empty elbows, jumps, events of several examples, singular elbows, the linear program and the backup
-    routine are handled in NumPy and SciPy, because compiled code could not reproduce their results bit for bit.
+    Compiled code (`refsvm.core.backend`) follows many events in one call, as long as one example on a regular elbow
+    causes each event. NumPy and SciPy handle empty elbows, jumps, events of several examples, singular elbows, the
+    linear program and the backup routine, because compiled code could not reproduce their results bit for bit.
 
     References
     ----------
@@ -147,7 +147,7 @@ class SVMP(PathTracker):
             elif not walk.has_left():
                 yield walk.to_the_end(end)
                 return
-            # --- α or b must first jump at fixed t; this never happens along λ ---
+            # --- α or b must first jump at fixed t; such a jump never happens along λ ---
             elif not walk.along.is_c_path and self._jumped(walk):
                 yield walk.breakpoint("jump")
             # --- find the direction (23) and the length of the step: (47)–(49), or the linear program (30)–(34) ---
@@ -158,10 +158,10 @@ class SVMP(PathTracker):
                 kind = take(walk, step, end)
                 guard, steps, jump = SwitchingGuard(self.ell), steps + 1, FIRST_JUMP
                 yield from self._checked(walk, kind)
-            # --- no progress, because an example is in a wrong set: repair ---
+            # --- λ makes no progress, because an example is in a wrong set: repair the point ---
             elif walk.violation() > self.eps_kkt and walk.placed != (walk.t, MOST_REPAIRS):
                 walk.unsettled = True
-            # --- no progress: special events (S1)–(S4), then the backup routine ---
+            # --- λ makes no progress: try the special events (S1)–(S4), then the backup routine ---
             elif not self._freed(walk, step, guard) and solve_at(
                 walk, walk.t + walk.line.t * min(jump * walk.scale, room), self.eps_smo, "backup"
             ):
@@ -179,7 +179,7 @@ class SVMP(PathTracker):
         """
         if not walk.members:
             return empty_elbow_step(walk, room)
-        # `direction` drops the factors if it finds that the updated inverse has lost its precision
+        # `particular_direction` drops the factors if the updated inverse has lost its precision
         factors = self._factors(walk)
         db, noise = particular_direction(walk, factors.solve, self.tau)
         if walk.factors is not factors:
@@ -222,7 +222,7 @@ class SVMP(PathTracker):
 
     def _freed(self, walk: PathState, step: Step, guard: SwitchingGuard) -> bool:
         """Change the sets at this λ so that λ can fall; return True if a set was changed."""
-        # ignore rates below their rounding error: such an example would be released and blocked in turn
+        # ignore rates below their rounding error: an example with such a rate would be released and blocked in turn
         flips = blocking(walk, step.noise, self.tau_2 * walk.scale, step.regular)
         if not flips or guard.looping(walk):
             return guard.may_choose() and choose_sets(walk)
@@ -241,7 +241,7 @@ class SVMP(PathTracker):
         Yield the point if an event of this `kind` or a repair has moved it. If no repair helps, the path ends.
         """
         is_c_path = walk.along.is_c_path  # on other lines, Σα is checked elsewhere
-        # G is not computed from scratch after each event, because this takes as long as many events
+        # do not compute G from scratch after each event, because computing it takes as long as many events
         fresh = not kind or walk.unsettled or walk.t < walk.stale_below
         if fresh or max(walk.violation(), is_c_path and walk.unbalanced()) > self.eps_kkt:
             walk.drift, walk.unsettled = max(walk.drift, walk.refresh()), False
@@ -261,7 +261,7 @@ class SVMP(PathTracker):
 
 
 def balanced_bounds(bounds: np.ndarray) -> np.ndarray:
-    """Return ŝ of (55): each ŝ is at its bound away from 0, except the first of the heavier class, so that Σŝ = 0.
+    """Return ŝ of (55): each ŝ is at its bound away from 0, except the first ŝ of the heavier class, so that Σŝ = 0.
 
     Examples
     --------

@@ -37,9 +37,9 @@ class Factors(Protocol):
 
 
 class ElbowAlgebra(PlainNumbers, ABC):
-    """Base of the ways to factorise A, which are frozen dataclasses.
+    """Base of the classes that factorise A; each subclass is a frozen dataclass.
 
-    Such a class stores the data that it needs for the next elbow in ``walk.system`` (an inverse) or ``walk.kept``.
+    A subclass stores the data that it needs for the next elbow in ``walk.system`` (an inverse) or ``walk.kept``.
     """
 
     @abstractmethod
@@ -190,8 +190,8 @@ class UpdatedInverse(UpdatedAlgebra):
 
     An update (`refsvm.core.walk.bordered`) takes two passes over m² numbers, whereas a factorisation takes m³
     operations; and with A⁻¹, compiled code can follow many events in one call. A⁻¹ is used while A is well conditioned,
-    and computed again if a residual shows a loss of precision. In all other cases, and to find the rank of A, the QR
-    factors are used.
+    and computed again if a residual shows a loss of precision. If A is ill conditioned, and to find the rank of A, the
+    QR factors are used.
 
     Parameters
     ----------
@@ -215,7 +215,7 @@ class UpdatedInverse(UpdatedAlgebra):
     """
 
     def factorise(self, walk: PathState) -> Factors:
-        """Return the walk's up-to-date inverse, or compute it; if A is not well conditioned, return QR factors."""
+        """Return the walk's up-to-date inverse, or compute the inverse; if A is ill conditioned, return QR factors."""
         if walk.system is None:
             factors = self.qr.factorise(walk)
             if factors.null.shape[1] or not self.is_regular(factors.R):

@@ -35,7 +35,7 @@ class Bordered:
     inverse : ndarray of shape (m + 1, m + 1), float64
         P at the beginning, which is copied.
     least : float
-        Smallest s with which a variable may join.
+        Smallest s for which a variable may join M.
 
     Attributes
     ----------
@@ -69,7 +69,7 @@ class Bordered:
         return self.values[: self.size, : self.size]
 
     def make_room(self, size: int) -> None:
-        """Resize the arrays for a system of this size."""
+        """Resize the arrays for a system with `size` rows."""
         if size > len(self.x):
             more = (0, size + SPARE - len(self.x))
             self.values, self.x = np.pad(self.values, more), np.pad(self.x, more)

@@ -82,7 +82,7 @@ def correct(walk: PathState, solve: Solve) -> None:
         return
     x = solve(right)
     low, high, moved = var.lower[elbow], var.upper[elbow], var.alpha[elbow] + x[1:]
-    slip = 1e-14 * (high - low)  # if clipping moved a variable by more than this, the sum would change
+    slip = 1e-14 * (high - low)  # if clipping moved a variable by more than `slip`, the sum would change
     if ((moved >= low - slip) & (moved <= high + slip)).all():
         change = moved.clip(low, high) - var.alpha[elbow]
         var.alpha[elbow] += change
@@ -132,10 +132,10 @@ def jump_of_b(walk: PathState) -> bool:
 def jump_of_alpha(walk: PathState, null: np.ndarray) -> bool:
     """If the system has no solution, move α at fixed t and return True; otherwise return False.
 
-    The system has a solution only if uᵀv¹ = 0 for every u in the null space, that is, with K u = 0 and 1ᵀu = 0. If this
-    fails, α moves along u as far as the box allows, and the variable that meets its bound leaves the elbow. w, G and b
-    do not change, and f grows as soon as t moves. If a variable is already at that bound, it leaves the elbow and α
-    does not change.
+    The system has a solution only if uᵀv¹ = 0 for every u in the null space, that is, with K u = 0 and 1ᵀu = 0. If
+    uᵀv¹ ≠ 0 for some u, α moves along u as far as the box allows, and the variable that meets its bound leaves the
+    elbow. w, G and b do not change, and f grows as soon as t moves. If a variable is already at the bound towards which
+    u would move it, the variable leaves the elbow and α does not change.
     """
     var, elbow = walk.variables, walk.elbow
     pull = walk.line.v[elbow] @ null[1:]

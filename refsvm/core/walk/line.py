@@ -2,7 +2,7 @@
 
     v(t) = (1 − s) v(start) + s v(end),     s = (t − t₀)/(t₁ − t₀),     and likewise for L, U and z
 
-t is a parameter such as C, ε or ν; it is not scaled to [0, 1], because this would lose digits.
+t is a parameter such as C, ε or ν; it is not scaled to [0, 1], because scaling would lose digits.
 """
 
 from __future__ import annotations
@@ -178,7 +178,7 @@ class RegularizationLine(ProblemLine):
         return DualProblem._of_checked(problem.gram, t * problem.v, problem.lower, problem.upper)
 
     def tolerance(self, t: float, eps: float) -> float:
-        """Return the tolerance; for C < 1 it is also relative to C, because h has this size."""
+        """Return the tolerance of the KKT gap; for C < 1 it is also relative to C, because h then has the size C."""
         return max(eps * min(t, 1.0), 1e-14 * t) * self.unit[1]
 
     def point(

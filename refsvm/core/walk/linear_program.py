@@ -82,8 +82,8 @@ def most_before_crossing(
 ) -> tuple[float, float, float]:
     """Return the largest t ≤ limit with max(least + t·slope) ≤ min(most + t·slope), and the values of both sides.
 
-    The difference min − max is concave and piecewise linear in t. Newton's method, started from the right, reaches its
-    zero in finitely many steps. A difference ≥ −`tol` counts as 0.
+    The difference min − max is concave and piecewise linear in t. Newton's method, started from the right, reaches the
+    zero of this difference in finitely many steps. A difference ≥ −`tol` counts as 0.
 
     Examples
     --------
@@ -98,7 +98,7 @@ def most_before_crossing(
         i, j = int(lows.argmax()), int(highs.argmin())
         if lows[i] <= highs[j] + tol:
             break
-        closing = least_slope[i] - most_slope[j]  # the difference between both maxima shrinks at this rate
+        closing = least_slope[i] - most_slope[j]  # rate at which the two sides approach each other
         before = t
         t = max((most[j] - least[i]) / closing, 0.0) if closing > 0.0 else 0.0
         if t >= before or t == 0.0:

@@ -2,8 +2,8 @@
 
     λ = 1/C,   ŝ = λα,   b̂ = λb,   Gᵢ − b̂ = λvᵢ − (Kŝ)ᵢ − b̂ = yᵢλξᵢ
 
-In these variables only v = λ v⁰ changes with C; the box does not. The variables form three sets. (On other lines they
-are the variables at the lower bound, the free variables, and the variables at the upper bound.)
+In these variables only v = λ v⁰ changes with C; the box does not. The variables form three sets. (On other lines the
+three sets are the variables at the lower bound, the free variables, and the variables at the upper bound.)
 
     right 𝓡: ŝᵢ = 0, ξᵢ ≤ 0        elbow 𝓔: ŝᵢ between its bounds, ξᵢ = 0        left 𝓛: ŝᵢ = wᵢ, ξᵢ ≥ 0
 """
@@ -153,7 +153,7 @@ class PathState(Walk):
         return max(min(abs(self.t), self.along.span), self.along.least)
 
     def room(self, end: float) -> float:
-        """Return the distance to the end, or 0 if t is at the end up to rounding."""
+        """Return the distance from t to the end of the line, or 0 if only rounding errors separate the two."""
         way = (end - self.t) * self.line.t
         return way if way > max(1e-12 * self.scale, 1e-10 * self.along.least) else 0.0
 
@@ -188,7 +188,7 @@ class PathState(Walk):
             self.t, (_, var.lower[:], var.upper[:]) = end, self.along.arrays(end)
             bound = np.where(self.side == ABOVE, var.upper, var.lower)
             var.alpha[:] = np.where(self.side == FREE, var.alpha, bound)
-        # a step ends when a variable meets a bound up to rounding, and the next step must start exactly there
+        # a step ends when a variable meets a bound up to rounding, and the next step must start exactly at this bound
         var.alpha[elbow] = np.clip(var.alpha[elbow], var.lower[elbow], var.upper[elbow])
         var.excess[elbow] = 0.0
 
@@ -198,7 +198,7 @@ class PathState(Walk):
 
     def to_the_end(self, end: float) -> Point:
         """Return the point at λ = `end` if 𝓛 is empty: α stays the same, so ŝ, b̂ and G are multiplied by one factor."""
-        # no events follow: this factor replaces all further steps
+        # no events follow: multiplying by `share` replaces all further steps
         share = end / self.t
         self.t, self.b = end, share * self.b
         self.variables.alpha[:] *= share
@@ -283,7 +283,7 @@ class PathState(Walk):
         self.note(np.flatnonzero(across), side[across], kind)
         var.alpha[across] = np.where(side == ABOVE, var.upper, var.lower)[across]
         self.side[across] = side[across]
-        if self.system is None and not self.members:  # all these variables can become free at once
+        if self.system is None and not self.members:  # all these variables can then become free at once
             entering = np.flatnonzero(side != self.side)
             self.note(entering, np.zeros_like(entering), kind)
             for i in entering[var.pace[entering] != 0.0].tolist():

@@ -58,7 +58,7 @@ class UpdatedQR(UpdatedAlgebra):
     """
 
     def factorise(self, walk: PathState) -> Factors:
-        """Update the factors of the previous elbow, or compute new ones if an update is not safe."""
+        """Update the factors of the previous elbow, or compute new factors if an update is not safe."""
         factors = walk.kept
         updated = self._updated(walk, factors) if isinstance(factors, Updated) else None
         if updated is None:
@@ -109,7 +109,7 @@ class Updated:
         return [i for i in self.rows if i not in now], [k for k in walk.members if k not in before]
 
     def without(self, i: int) -> Updated:
-        """Return the factors after deleting the row and the column of an example."""
+        """Return the factors after deleting the row and the column of example i."""
         from scipy.linalg import qr_delete
 
         row, column = self.rows.index(i), self.columns.index(i)
@@ -119,7 +119,7 @@ class Updated:
         return Updated(Q, R, rows, columns, self.s)
 
     def extended(self, k: int, K: np.ndarray, least: float) -> Updated | None:
-        """Return the factors with a column and a row for an example, or None if A would become nearly singular."""
+        """Return the factors after inserting a column and a row for k; None if A would become nearly singular."""
         from scipy.linalg import qr_insert, solve_triangular
 
         column, row = (self._entries(K[k], order) for order in (self.rows, self.columns))
@@ -131,7 +131,7 @@ class Updated:
         return Updated(Q, R, [*self.rows, k], [*self.columns, k], self.s)
 
     def _entries(self, kernel_row: np.ndarray, order: list[int]) -> np.ndarray:
-        """Return the entries of a row or column of DAD in this order."""
+        """Return the entries of a row or column of DAD, with the examples in the given order."""
         return np.where(np.array(order) == BORDER, self.s, kernel_row[order])
 
     def of_present(self, walk: PathState) -> Updated:

@@ -3,7 +3,7 @@
     v(t) = v⁰ + t v¹,   L(t) = L⁰ + t L¹,   U(t) = U⁰ + t U¹,   z(t) = z⁰ + t z¹
 
 At the optimum Gᵢ = b for the free variables M, Gᵢ ≤ b if αᵢ = Lᵢ, and Gᵢ ≥ b if αᵢ = Uᵢ. Variables at a bound move with
-it: d_B = L¹ or U¹. Between two events, α, b and G are affine in t:
+this bound: d_B = L¹ or U¹. Between two events, α, b and G are affine in t:
 
     | 0   1ᵀ  | | db  |     | z¹ − 1ᵀd_B        |
     | 1  K_MM | | d_M |  =  | v¹_M − K_MB d_B   |         dG = v¹ − K d
@@ -258,7 +258,7 @@ class Walk:
         self.t += step * line.t
 
     def nearest(self, i: int) -> int:
-        """Return the side of the bound that a free variable approaches; if it approaches both, of the nearer bound."""
+        """Return the side of the bound that free variable i approaches, the nearer bound if it approaches both."""
         var = self.variables
         if var.d[i] - var.upper_rate[i] > 0.0 and var.lower_rate[i] - var.d[i] > 0.0:
             return ABOVE if var.upper[i] - var.alpha[i] < var.alpha[i] - var.lower[i] else BELOW

@@ -44,7 +44,7 @@ class Kernel(PlainNumbers, ABC):
         Parameters
         ----------
         inner : ndarray of shape (m, n), float64, or float32 if `supports_float32`
-            The inner products x·z of all pairs; may be overwritten.
+            The inner products x·z of all pairs; the method may overwrite them.
         x_norms, z_norms : ndarrays of shape (m,) and (n,), of the type of `inner`
             The squared norms ‖x‖² and ‖z‖².
 
@@ -66,7 +66,7 @@ class Kernel(PlainNumbers, ABC):
         columns : Columns
             The examples z; the method uses w of them, from ``columns.start`` on.
         out : ndarray of shape (m, w)
-            The array that is filled.
+            The array to which the method writes the values.
         """
         products, norms = examples.products, examples.norms
         inner = products.of(products.Z, rows, out, columns.start, columns.features)

@@ -96,7 +96,7 @@ class RBF(Kernel):
         return inner
 
     def __call__(self, X: Any, Z: Any) -> np.ndarray:
-        """Return the kernel matrix between the rows of X (m, d) and Z (n, d), for dense examples in one pass."""
+        """Return the kernel matrix between the rows of X (m, d) and Z (n, d), in one pass if both are dense."""
         if is_sparse(X) or is_sparse(Z) or type(self).from_inner is not RBF.from_inner:
             return super().__call__(X, Z)
         others = PreparedExamples(self, np.ascontiguousarray(Z, dtype=np.float64))
@@ -108,7 +108,7 @@ class RBF(Kernel):
         return out
 
     def rows(self, examples: PreparedExamples, rows: np.ndarray, columns: Columns, out: np.ndarray) -> None:
-        """Write K[rows] to `out`, for dense examples in one pass."""
+        """Write K[rows] to `out`; for dense examples, compute products and exponentials in one pass."""
         features, norms, start = columns
         if features is None or type(self).from_inner is not RBF.from_inner:
             super().rows(examples, rows, columns, out)
