@@ -7,33 +7,15 @@ import pytest
 
 from refsvm.datasets.cells import csv_table
 
-from .files import refused, written
+from .files import written
 
 pytest.importorskip("pandas")
-
-
-POINTS = "a,b,kind\n1.5,2,oak\n3,4,elm\n5,-.25,oak\n"
-
-
-def test_a_comma_beside_points_is_no_decimal_comma(tmp_path):
-    path = written(tmp_path / "t.csv", "a;b\n1,234;0.5\n")
-    refused(path, says="'1,234' in row 2, column .*, which is not a number", read=csv_table)
 
 
 def test_a_semicolon_in_one_name_is_no_delimiter(tmp_path):
     table = csv_table(written(tmp_path / "t.csv", "size;cm,kind\n1,oak\n2,elm\n"), "kind")
     assert table.columns == ("size;cm",)
     assert table.X.tolist() == [[1.0], [2.0]]
-
-
-@pytest.mark.parametrize(
-    ("text", "row"),
-    [("a,y\n1,x\n2,\n3,z\n", 3), ("a,y\n1,0.5\n2, \n3,1\n", 3), ("1,x\n2,\n", 2), ("1,\n2,x\n", 1)],
-)
-def test_a_row_without_a_label_is_refused(text, row, tmp_path):
-    path = written(tmp_path / "t.csv", text)
-    says = rf"has no label in row {row}, column .*; complete that row or remove it\.$"
-    refused(path, "y" if text.startswith("a") else 1, says=says, read=csv_table)
 
 
 @pytest.mark.parametrize(("text", "columns"), [("a,b\n1,2\n3,4\n", ("a", "b")), ("1,2\n3,4\n", None)])
@@ -50,12 +32,6 @@ def test_columns_are_found_by_their_names(tmp_path):
         csv_table(path, columns=["a", "c"])
     plain = written(tmp_path / "p.csv", "1,2\n3,4\n")
     np.testing.assert_array_equal(csv_table(plain, columns=["b", "a"]).X, [[1, 2], [3, 4]])
-
-
-def test_a_damaged_package_is_a_sentence(tmp_path):
-    path = written(tmp_path / "t.csv.gz", POINTS)
-    path.write_bytes(path.read_bytes()[:-12])
-    refused(path, "kind", says="is not a CSV text in UTF-8", read=csv_table)
 
 
 def test_a_column_costs_about_as_many_calls_of_python_as_pandas_makes(tmp_path):
@@ -85,21 +61,3 @@ def test_a_column_costs_about_as_many_calls_of_python_as_pandas_makes(tmp_path):
         )
     )
     assert ours < 4 * theirs
-
-
-@pytest.mark.parametrize("above", ["", "# a comment\n\n"])
-def test_a_cell_that_is_too_long_is_refused(above, tmp_path):
-    long = "x" * 200_000
-    for text, row in (
-        (f"a,k\n1,x\n1,{long}\n2,y\n", 3),
-        (f"a,k\n{long},x\n2,y\n", 2),
-        (f"{long},k\n1,x\n", 1),
-    ):
-        path = written(tmp_path / "t.csv", above + text)
-        at = row + above.count("\n")
-        refused(
-            path,
-            "k",
-            says=rf"has a cell of more than 131,072 characters in row {at}; shorten",
-            read=csv_table,
-        )

@@ -97,25 +97,6 @@ def test_an_array_that_claims_more_than_it_holds_is_refused(shape, tmp_path):
     assert peak < 10e6
 
 
-@pytest.mark.parametrize("shape", [[1.0, np.inf], [2.5, 2], [-2, 2], [2], [[2, 2]], [3, 2]])
-def test_a_shape_that_is_not_two_whole_numbers_is_refused(shape, tmp_path):
-    path = tmp_path / "t.npz"
-    parts = {"data": np.ones(2), "indices": np.array([0, 1]), "indptr": np.array([0, 1, 2])}
-    np.savez(path, **parts, shape=np.array(shape), y=np.array([-1, 1]))
-    refused(path, says=r"contains no table of numbers \(its shape ", read=read_npz)
-
-
-def test_labels_of_no_use_are_refused(tmp_path):
-    path = tmp_path / "t.npz"
-    for y, sentence in (
-        (Y + 0j, "has labels of type complex128"),
-        (np.where(Y > 0, np.nan, 1.0), "contains NaN"),
-        (Y.astype("datetime64[s]"), "has labels of type datetime64"),
-    ):
-        np.savez(path, X=X, y=y)
-        refused(path, says=sentence, read=read_npz)
-
-
 # -- any of them -------------------------------------------------------------------------------------------------------
 
 

@@ -50,12 +50,7 @@ def test_all_gradients_are_those_of_derivatives(name, loss):
         np.testing.assert_allclose(gradient, forward, rtol=1e-6, atol=1e-7 * np.abs(forward).max())
 
 
-def test_refusals():
-    solution = solve(PROBLEMS["two classes"])
-    with pytest.raises(KeyError):
-        solution.pullback(intercept=1.0)["nu"]
-    with pytest.raises(ValueError, match="together"):
-        solution.pullback(X=T)
+def test_duplicates_have_a_gradient_of_h_alone():
     twice = DualProblem.classification(np.tile(X, (2, 1)), np.tile(y, 2), kernel=RBF(0.5), C=0.75)
     solution = solve(twice, stop=KKTGap(1e-12), polish=True)
     with pytest.raises(ValueError, match="no unique derivative"):

@@ -13,7 +13,6 @@ from refsvm.analysis.derivatives.system import BLOCK, System
 rng = np.random.default_rng(2)
 X, T = rng.normal(size=(80, 3)), rng.normal(size=(9, 3))
 score = X[:, 0] * X[:, 1] + X[:, 2] + 0.5 * rng.normal(size=80)
-y = np.where(score > np.median(score), 1, -1)
 
 
 @pytest.mark.parametrize("m", [0, 1, 2, BLOCK - 1, BLOCK, BLOCK + 1, 3 * BLOCK + 5])

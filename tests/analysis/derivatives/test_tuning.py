@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import re
 import signal
 from dataclasses import replace
 
@@ -134,20 +133,6 @@ def test_the_search_finds_less_than_where_it_starts(name):
     np.testing.assert_allclose(again.loss, found.loss, rtol=1e-6)
 
 
-def test_a_search_is_the_same_in_another_unit_of_the_targets():
-    pytest.importorskip("scipy")
-    found = [
-        tune_by_gradient(
-            X, unit * score, engine="numpy", starts=1, parameters=("C", "gamma"), C=unit, epsilon=0.2 * unit,
-            bounds={"C": (0.1 * unit, 10.0 * unit)}, max_evaluations=4,
-        )
-        for unit in (1.0, 1e-4)
-    ]  # fmt: skip
-    losses = [[each.loss for each in one.evaluations] for one in found]
-    np.testing.assert_allclose(1e8 * np.array(losses[1]), losses[0], rtol=1e-4)
-    assert found[0].loss < 0.98 * losses[0][0]
-
-
 def test_bounds_by_default_and_where_searches_start():
     scale = 1.0 / (3 * X.var())
     J = held_out_loss(X, y, parameters=("C", "gammas", "class_weight"), gamma=0.2, C=3.0, class_weight=2.0)
@@ -270,59 +255,3 @@ def test_ctrl_c_raises_with_the_best_so_far():
     assert found.status is Status.INTERRUPTED
     assert len(found.evaluations) == 3
     assert found.loss == min(rows)
-
-
-@pytest.mark.parametrize(
-    ("given", "sentence"),
-    [
-        ({"parameters": ("C", "epsilon")}, "cannot be tuned; give different names among 'C', 'gamma', 'gammas'"),
-        ({"parameters": ()}, "cannot be tuned; give"),
-        ({"parameters": ("gamma", "gammas")}, "cannot be tuned; give"),
-        ({"parameters": ("C", "C")}, "cannot be tuned; give"),
-        ({"parameters": ("gammas",), "kernel": "poly"}, "cannot be tuned; give"),
-        ({"parameters": ("gamma",), "kernel": "linear"}, "cannot be tuned; give"),
-        ({"loss": "squared"}, "does not fit labels"),
-        ({"loss": "logistic", "epsilon": 0.1}, "does not fit targets"),
-        ({"bounds": {"C": (2.0, 1.0)}}, "the smaller one first"),
-        ({"bounds": {"C": (0.0, 1.0)}}, "a bound of C"),
-        ({"starts": 0}, "starts=0"),
-        ({"max_evaluations": 0}, "max_evaluations=0"),
-        ({"callback": 3}, "callback=3 cannot be called"),
-        ({"folds": 1}, "folds=1"),
-        ({"C": -1.0}, "C=-1.0"),
-    ],
-)  # fmt: skip
-def test_refusals(given, sentence):
-    pytest.importorskip("scipy")
-    with pytest.raises(ValueError, match=re.escape(sentence)):
-        tune_by_gradient(X, y, engine="numpy", **given)
-
-
-def test_labels_are_two():
-    pytest.importorskip("scipy")
-    for wrong, count in ((np.arange(36.0) % 3, 3), (np.ones(36), 1)):
-        with pytest.raises(ValueError, match=f"y contains {count} different .* the labels −1 and \\+1, or"):
-            tune_by_gradient(X, wrong)
-
-
-BAD_BOUNDS = [
-    {"c": (5.0, 10.0)}, {"Gamma": (0.1, 0.2)}, {"gammas": (0.1, 0.2)}, {"epsilon": (0.1, 1.0)}, {1: (0.1, 1.0)},
-    {"C": 5}, {"C": (1, 2, 3)}, {"C": ()}, {"C": "ab"}, {"C": None}, {"C": (2.0, 1.0)}, {"C": (0.0, 1.0)}, [0.1, 1.0],
-]  # fmt: skip
-
-
-@pytest.mark.parametrize("bounds", BAD_BOUNDS, ids=str)
-def test_bounds_that_cannot_be_kept_are_refused_in_one_sentence(bounds):
-    with pytest.raises(ValueError, match=r"^bounds\b.*(;|did you mean)") as refusal:
-        held_out_loss(X, y, parameters=("C", "gamma"), bounds=bounds)
-    assert "\n" not in str(refusal.value)
-
-
-@pytest.mark.parametrize(
-    ("gamma", "tuned"), [([0.1], "gammas"), ([0.1] * 99, "C"), ([0.1] * X.shape[1], "gamma")]
-)
-def test_lists_of_gamma_of_another_length_are_refused(gamma, tuned):
-    with pytest.raises(
-        ValueError, match=rf"^gamma has {len(gamma)} entries, (but X has|but a single gamma is tuned)"
-    ):
-        held_out_loss(X, y, parameters=(tuned,), gamma=gamma)
