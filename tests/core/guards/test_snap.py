@@ -38,53 +38,30 @@ def test_it_is_set_to_the_bound_that_is_near_and_g_stays(sign):
     assert state.bottom == (0 if sign > 0.0 else 1)
 
 
-@pytest.mark.parametrize(
-    "case",
-    [
-        {"alpha": [1.0 - 1e-9, -0.5, -0.5 + 1e-9]},  # more than what Σα rounds by
-        {"alpha": [1.0 - TINY, -0.5, -0.5], "gradient": [0.0, 0.2, -0.2]},  # the KKT gap is 0.4
-        {
-            "alpha": [1.0 - TINY, -0.5, -0.5],
-            "unit": 1e14,
-        },  # G would change by 1.1e-16 · 1e14, more than 1e-3/100
-        {"alpha": [0.0, -0.5, 0.5]},
-    ],
-    ids=["far", "the gap is large", "G would change", "inside"],
-)
-def test_otherwise_it_stays(case):
-    state = at(**case)
-    before = state.alpha.copy()
+MOST = 0.01 * 1e-3 / TINY
+"""Where K = k·I, G would change by k·2⁻⁵³: a hundredth of the tolerance."""
+
+HALVES = [-0.5, -0.5]
+CASES = {
+    # Σ|α| = 2: 2⁻⁵³ is half of a rounding of it; four are allowed where it lacks nothing, and ten are more
+    "within rounding": ([1.0 - TINY, *HALVES], {}, 1.0),
+    "the sum is 0 without it": ([1.0 - TINY, -0.5, -0.5 + TINY], {}, 1.0),
+    "ten roundings": ([1.0 - 40.0 * TINY, -0.5, -0.5 + 40.0 * TINY], {}, None),
+    "far": ([1.0 - 1e-9, -0.5, -0.5 + 1e-9], {}, None),
+    "inside": ([0.0, -0.5, 0.5], {}, None),
+    "the gap is large": ([1.0 - TINY, *HALVES], {"gradient": [0.0, 0.2, -0.2]}, None),
+    "G would change": ([1.0 - TINY, *HALVES], {"unit": 1e14}, None),
+    "G would change by as much as it may": ([1.0 - TINY, *HALVES], {"unit": MOST}, 1.0),
+    "and by more": ([1.0 - TINY, *HALVES], {"unit": 1.001 * MOST}, None),
+    # z is further away by 1e-9; in a box of 1e-4 that is no rounding
+    "what the sum lacks": ([1.0 - 1e-9, *HALVES], {}, 1.0),
+    "and a narrow box": ([1.0 - 1e-9, *HALVES], {"lower": [1.0 - 1e-4, -1.0, -1.0]}, None),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_which_alpha_is_set_to_its_bound(name):
+    alpha, given, end = CASES[name]
+    state = at(alpha, **given)
     snap(state, 1e-3)
-    assert state.alpha.tolist() == before.tolist()
-
-
-def test_four_roundings_of_sigma_alpha_are_allowed_where_it_lacks_nothing():
-    """Σ|α| = 2: a distance of 2⁻⁵³ is half of a rounding of it, and the sum is 0 without that."""
-    state = at([1.0 - TINY, -0.5, -0.5 + TINY])
-    assert state.alpha.sum() == 0.0
-    snap(state, 1e-3)
-    assert state.alpha.tolist() == [1.0, -0.5, -0.5 + TINY]
-    # ten roundings are more
-    state = at([1.0 - 40.0 * TINY, -0.5, -0.5 + 40.0 * TINY])
-    before = state.alpha.tolist()
-    snap(state, 1e-3)
-    assert state.alpha.tolist() == before
-
-
-def test_g_may_change_by_a_hundredth_of_the_tolerance_and_no_more():
-    """Where K = k·I, G would change by k·2⁻⁵³."""
-    most = 0.01 * 1e-3 / TINY
-    for unit, end in ((most, 1.0), (1.001 * most, 1.0 - TINY)):
-        state = at([1.0 - TINY, -0.5, -0.5], unit=unit)
-        snap(state, 1e-3)
-        assert state.alpha[0] == end
-
-
-def test_what_sigma_alpha_lacks_is_allowed():
-    """Its sum is short of z by 1e-9, so that a distance of 1e-9 is rounding too; in a box of 1e-4 it is not."""
-    state = at([1.0 - 1e-9, -0.5, -0.5], sum_=0.0)
-    snap(state, 1e-3)
-    assert state.alpha[0] == 1.0
-    state = at([1.0 - 1e-9, -0.5, -0.5], lower=[1.0 - 1e-4, -1.0, -1.0])
-    snap(state, 1e-3)
-    assert state.alpha[0] == 1.0 - 1e-9
+    assert state.alpha.tolist() == [alpha[0] if end is None else end, *alpha[1:]]

@@ -1,4 +1,4 @@
-"""Stores of kernel rows against an obvious model of a store in which the least recently used row gives way."""
+"""Stores of kernel rows against an obvious model of a store in which the least recently used rows give way."""
 
 from __future__ import annotations
 
@@ -23,198 +23,162 @@ X = np.random.default_rng(0).normal(size=(N, 3))
 K = Gram(RBF(0.5), X).block(np.arange(N))
 
 
-def budget(rows: int) -> float:
-    return megabytes(rows + 0.5, N)
+def budget(rows: int, dtype=np.float64) -> float:
+    return megabytes(rows + 0.5, N, dtype)
 
 
-class SlowRows:
-    """A list of row numbers, the least recently used first."""
+class Asked(KernelMatrix):
+    """A matrix that fails while it is told to."""
 
-    def __init__(self, capacity: int) -> None:
-        self.capacity, self.stored, self.computed, self.hits = capacity, [], 0, 0
+    def __init__(self):
+        self.n, self.fails, self.calls = N, False, 0
 
-    def row(self, i: int) -> None:
-        if i not in self.stored:
-            self.computed += 1
-            if len(self.stored) == self.capacity:
-                self.stored.pop(0)
-            self.stored.append(i)
+    def block(self, rows, columns=None, out=None):
+        if self.fails:
+            raise RuntimeError("not now")
+        self.calls += 1
+        values = K[rows] if columns is None else K[np.ix_(rows, columns)]
+        return values if out is None else np.copyto(out, values) or out
 
-    def use(self, i: int, j: int) -> None:
-        for k in (i, j) if i in self.stored else (j, i):
-            if k in self.stored:
-                self.hits += 1
-                self.stored.remove(k)
-                self.stored.append(k)
-            else:
-                self.row(k)
+    def diagonal(self):
+        return K.diagonal()
 
 
-@pytest.mark.parametrize("capacity", [2, 3, 7, N])
-@pytest.mark.parametrize("seed", range(5))
-def test_the_least_recently_used_row_gives_way(capacity, seed):
-    rng = np.random.default_rng(seed)
-    rows, model = CachedRows(Gram(RBF(0.5), X), budget(capacity)), SlowRows(capacity)
-    assert rows.capacity == capacity
-    for i, j in rng.integers(N, size=(300, 2)).tolist():
-        if rng.random() < 0.6:
-            rows.use(i, j)
-            model.use(i, j)
-            assert min(rows.slots[[i, j]]) >= 0
+class Model:
+    """When each stored row was used last, and what has been counted: those used longest ago give way, and no others."""
+
+    def __init__(self, store):
+        self.store, self.stamps = store, {}
+        self.computed = self.hits = self.clock = 0
+
+    def stored(self):
+        return {*np.flatnonzero(self.store.slots >= 0).tolist()}
+
+    def now_has(self, wanted, stamps, is_there=True):
+        """After rows were asked for, and have these stamps; they are not there where the kernel has failed."""
+        before, stored, asked = dict(self.stamps), self.stored(), dict(zip(wanted, stamps, strict=True))
+        new = {*wanted} - before.keys()
+        more = len(before) + len(new) - self.store.capacity
+        gone, kept = before.keys() - stored, before.keys() & stored
+        assert stored == (kept | new if is_there else kept)
+        assert len(gone) == max(0, more) if is_there else len(gone) <= max(0, more)
+        assert not gone or max(before[k] for k in gone) <= min(
+            (before[k] for k in kept - {*wanted}), default=np.inf
+        )
+        assert not gone & {*wanted}
+        self.stamps = {k: asked.get(k, before.get(k)) for k in stored}
+        self.computed += len(new) * is_there
+        self.clock = max([self.clock, *stamps])
+
+    def use(self, i, j):
+        pair = [*dict.fromkeys((i, j) if i in self.stamps else (j, i))]
+        self.hits += len({i, j} & self.stamps.keys()) + (i == j)
+        self.store.use(i, j)
+        last = self.clock + 2  # of one variable its second use is another
+        self.now_has(pair, [last] if i == j else [last - 1, last])
+
+    def row(self, i):
+        np.testing.assert_array_equal(self.store.row(i), K[i].astype(self.store.values.dtype))
+        self.now_has([i], [self.stamps.get(i, self.clock + 1)])
+
+    def several(self, wanted, ask):
+        ask(np.array(wanted))
+        self.now_has(wanted, [self.clock + 1] * len(wanted))
+
+    def block(self, wanted, columns):
+        exact = K[np.ix_(wanted, columns)].astype(self.store.values.dtype)
+        self.several(
+            wanted, lambda rows: np.testing.assert_array_equal(self.store.block(rows, columns), exact)
+        )
+
+    def fail(self, wanted):
+        """One row, or several: what is counted and what else is stored stays, but for those that had to give way."""
+        self.store.gram.fails = True
+        with pytest.raises(RuntimeError, match="not now"):
+            self.store.ensure(wanted[0]) if len(wanted) == 1 else self.store.fetch(np.array(wanted))
+        self.store.gram.fails = False
+        self.now_has(
+            wanted, [self.clock + 1] * len(wanted) if len(wanted) > 1 else [self.clock], is_there=False
+        )
+
+    def product(self, coefficients):
+        """Row after row in this order, whichever are stored; all are, if there is a slot for each of them."""
+        some, expected = np.flatnonzero(coefficients), np.zeros(N)
+        missing = {*some.tolist()} - self.stamps.keys()
+        for i in some:
+            expected += coefficients[i] * K[i].astype(self.store.values.dtype).astype(float)
+        np.testing.assert_array_equal(self.store.product(coefficients), expected)
+        if self.store.holds_all:
+            self.now_has(some.tolist(), [self.clock + 1] * len(some))
         else:
-            np.testing.assert_allclose(rows.row(i), K[i], rtol=1e-12)
-            model.row(i)
-        assert sorted(model.stored) == np.flatnonzero(rows.slots >= 0).tolist()
-        assert (rows.computed, rows.hits) == (model.computed, model.hits)
-        assert rows.clock == model.computed + model.hits
-        assert rows.owners[rows.slots[model.stored]].tolist() == model.stored
-        np.testing.assert_allclose(rows.values[rows.slots[model.stored]], K[model.stored], rtol=1e-12)
+            self.computed += len(missing)
+
+    def agrees(self):
+        store, stored = self.store, [*self.stamps]
+        assert (store.computed, store.hits, store.clock) == (self.computed, self.hits, self.clock)
+        assert store.stamps[store.slots[stored]].tolist() == [*self.stamps.values()]
+        assert all(owner < 0 or store.slots[owner] == slot for slot, owner in enumerate(store.owners))
+        assert store.owners[store.slots[stored]].tolist() == stored
+        np.testing.assert_array_equal(store.values[store.slots[stored]], K[stored].astype(store.values.dtype))
+        assert store.row_seconds == 2.0**-4 * store.gram.calls / max(1, store.computed)
+        assert store.seconds_for(np.arange(N)) == store.row_seconds * (N - len(stored))
 
 
-@pytest.mark.parametrize("seed", range(5))
-def test_fetching_keeps_what_is_asked_for_and_computes_only_what_is_missing(seed):
-    rng = np.random.default_rng(seed)
-    rows = CachedRows(Gram(RBF(0.5), X), budget(6))
-    for _ in range(30):
-        wanted = rng.choice(N, size=rng.integers(1, 7), replace=False)
-        stored, before, now = set(np.flatnonzero(rows.slots >= 0).tolist()), rows.computed, rows.clock
-        rows.fetch(wanted)
-        assert rows.computed - before == len(set(wanted.tolist()) - stored)
-        assert (rows.clock, rows.stamps[rows.slots[wanted]].tolist()) == (now + 1, [now + 1] * len(wanted))
-        assert (rows.slots[wanted] >= 0).all()
-        assert (rows.slots >= 0).sum() <= 6
-        np.testing.assert_allclose(rows.values[rows.slots[wanted]], K[wanted], rtol=1e-12)
-        rows.use(*rng.integers(N, size=2).tolist())
-        for slot, owner in enumerate(rows.owners):
-            assert owner < 0 or rows.slots[owner] == slot
+@pytest.fixture
+def clock(monkeypatch):
+    """Each look at it takes 2⁻⁴ s."""
+    ticks = itertools.count(7)
+    ticking = SimpleNamespace(perf_counter=lambda: next(ticks) * 2.0**-4)
+    monkeypatch.setattr("refsvm.core.kernels.cached_rows.time", ticking)
 
 
-@pytest.mark.parametrize("capacity", [2, N])
-def test_products_are_right_and_counted(capacity):
-    rows = CachedRows(Gram(RBF(0.5), X), budget(capacity))
-    coefficients = np.where(np.arange(N) % 3, 0.0, np.arange(N) - 4.0)
-    np.testing.assert_allclose(rows.product(coefficients), K @ coefficients, rtol=1e-12)
-    assert rows.computed == 4
-    rows.product(coefficients)
-    assert rows.computed == (4 if rows.holds_all else 8)
-
-
-def test_a_long_product_goes_block_by_block():
-    wide = np.random.default_rng(1).normal(size=(600, 2))
-    rows = CachedRows(Gram(Linear(), wide), cache_mb=0.1)
-    coefficients = np.random.default_rng(2).normal(size=600)
-    np.testing.assert_allclose(rows.product(coefficients), wide @ (wide.T @ coefficients), rtol=1e-9)
-
-
+@pytest.mark.usefixtures("clock")
+@pytest.mark.parametrize("is_compiled", [True, False])
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-@pytest.mark.parametrize("capacity", [2, 5, N])
-def test_a_product_has_the_same_bits_whichever_rows_are_stored(capacity, dtype):
-    """One row a product, so that BLAS cannot round a batch differently."""
-    gram = Gram(RBF(0.5), X)
-    gram.block = lambda rows, columns=None, out=None: (
-        K[rows] if out is None else np.copyto(out, K[rows]) or out
-    )
-    coefficients = np.random.default_rng(3).normal(size=N) * np.logspace(0, 12, N)
-    results = []
-    for order in ([], [3], [11, 0], [7, 2, 9, 4]):
-        rows = CachedRows(gram, megabytes(capacity + 0.5, N, dtype), dtype)
-        for i in order:
-            rows.row(i)
-        results.append(rows.product(coefficients))
-    for result in results:
-        np.testing.assert_array_equal(result, results[0])
-    np.testing.assert_allclose(results[0], K @ coefficients, rtol=1e-10 if dtype is np.float64 else 1e-6)
-
-
-@pytest.mark.parametrize("compiled", [True, False])
-def test_float32_rows_are_summed_like_their_copies_as_float64(compiled, monkeypatch):
-    if not compiled:
+@pytest.mark.parametrize("capacity", [2, 3, 7, N])
+def test_the_least_recently_used_rows_give_way(capacity, dtype, is_compiled, monkeypatch):
+    fastest()
+    if not is_compiled:
         monkeypatch.setattr("refsvm.core.arithmetic.current", Arithmetic())
-    else:
-        pytest.importorskip("numba")
-        fastest()
-    rows, coefficients = (
-        stored_rows(Gram(RBF(0.5), X), 1.0, np.float32),
-        np.random.default_rng(3).normal(size=N),
-    )
-    coefficients[4] = 0.0  # eleven are left: compiled code takes four at a time
-    expected = np.zeros(N)
-    for i in range(N):
-        expected += coefficients[i] * rows.row(i)
-    found = rows.product(coefficients)
-    np.testing.assert_array_equal(found, expected)
-    assert rows.computed == N
-    assert np.abs(found - K @ coefficients).max() > 1e-9  # they are rounded
+    for seed in range(3):
+        rng, model = np.random.default_rng(seed), Model(CachedRows(Asked(), budget(capacity, dtype), dtype))
+        rows = model.store
+        for step in range(300):
+            some = rng.permutation(N)[: rng.integers(2, capacity + 1)].tolist()
+            match rng.choice(["use", "row", "fetch", "block", "product", "failing", "memory"]):
+                case "use":
+                    model.use(*rng.integers(N, size=2).tolist())
+                case "row":
+                    model.row(int(rng.integers(N)))
+                case "fetch":
+                    model.several(some, rows.fetch)
+                case "block":
+                    model.block(some, rng.permutation(N)[:4])
+                case "product":
+                    model.product(
+                        np.where(rng.random(N) < 0.4, 0.0, rng.normal(size=N) * np.logspace(0, 12, N))
+                    )
+                case "failing" if {*some} - model.stamps.keys():
+                    missing = [k for k in some if k not in model.stamps]
+                    model.fail(missing[:1] if step % 2 else some)
+                case "memory" if step % 10 == 0:
+                    rows.release()
+                    assert (len(rows.values), rows.capacity, rows.filled) == (2, 2, 0)
+                    rows.reserve()
+                    model.stamps = {}
+            assert (rows.capacity, rows.holds_all) == (capacity, capacity == N)
+            assert rows.values.nbytes == capacity * N * np.dtype(dtype).itemsize
+            model.agrees()
+    assert CachedRows(Gram(Linear(), X), np.inf).holds_all
 
 
-@pytest.mark.parametrize("capacity", [2, 5, N])
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
-def test_blocks_of_stored_rows_equal_those_of_the_matrix(capacity, dtype):
-    rng, rows = (
-        np.random.default_rng(0),
-        CachedRows(Gram(RBF(0.5), X), megabytes(capacity + 0.5, N, dtype), dtype),
-    )
-    exact, near = K.astype(dtype).astype(float), {"rtol": 1e-12 if dtype is np.float64 else 2e-6}
-    chosen = rng.permutation(N)[:9]
-    part = rows.restrict(chosen)
-    for size in (1, 2, 7, 9, 1):
-        some, others = rng.integers(0, 9, size), rng.permutation(9)[:4]
-        for found, there, across in [
-            (rows.block(some), some, np.arange(N)),
-            (rows.block(some, others), some, others),
-            (part.block(some), chosen[some], chosen),
-            (part.block(some, others), chosen[some], chosen[others]),
-            (rows.restrict(np.arange(N)).block(some), some, np.arange(N)),
-        ]:
-            assert found.dtype == np.float64
-            np.testing.assert_allclose(found, exact[np.ix_(there, across)], **near)
-    out = np.empty((3, N), np.float32)
-    assert rows.block(chosen[:3], out=out) is out
-    np.testing.assert_allclose(out, K[chosen[:3]], rtol=2e-6)
-
-
-def test_all_rows_in_another_order_are_not_the_same_matrix():
-    """Nor where they are those of a lazy matrix: problems over two orders of the variables differ."""
-    backwards, some = np.arange(N)[::-1], np.array([0, 3])
-    for matrix in (CachedRows(Gram(RBF(0.5), X)), View(Gram(RBF(0.5), X), np.arange(N))):
-        part = matrix.restrict(backwards)
-        np.testing.assert_allclose(part.block(some), K[[11, 8]][:, ::-1], rtol=1e-12)
-        np.testing.assert_allclose(stored_rows(part).block(some), K[[11, 8]][:, ::-1], rtol=1e-12)
-
-
-def test_a_block_computes_each_row_once():
-    rows = CachedRows(Gram(RBF(0.5), X))
-    rows.block(np.array([3, 5, 7]))
-    rows.block(np.array([5, 3, 1]), np.array([0]))
-    assert rows.computed == 4
-    assert rows.hits == 0
-
-
-def test_megabytes_are_those_of_the_store():
-    for dtype in (np.float64, np.float32):
-        rows = CachedRows(Gram(Linear(), X), megabytes(3, N, dtype), dtype)
-        assert rows.capacity == 3
-        assert rows.values.nbytes == megabytes(3, N, dtype) * 2**20
-    assert stored_rows(Gram(Linear(), X), 1.0, np.float32).evaluator.values.dtype == np.float32
-
-
-def test_nothing_is_computed_for_a_matrix_of_the_caller():
-    rows = KernelRows(Gram(Precomputed(), K), cache_mb=1e-9)
-    rows.use(3, 4)
-    np.testing.assert_array_equal(rows.row(3), K[3])
-    rows.product(np.ones(N))
-    rows.fetch(np.arange(N))
-    assert rows.values is K
-    assert (rows.computed, rows.hits, rows.holds_all) == (0, 2, True)
-
-
-@pytest.mark.parametrize("cache_mb", [budget(1), 1e-9])
-def test_a_budget_below_two_rows_is_refused_with_the_least_that_works(cache_mb):
-    with pytest.raises(ValueError, match="does not hold two kernel rows of 12 float64 values") as refusal:
-        CachedRows(Gram(Linear(), X), cache_mb)
-    assert f"cache_mb={cache_mb!r}" in str(refusal.value)
-    least = float(str(refusal.value).split("at least ")[1].rstrip("."))
-    assert CachedRows(Gram(Linear(), X), least * 1.01).capacity == 2
+def test_a_store_says_where_its_rows_stand_in_the_one_that_it_reads():
+    rows, order = CachedRows(Gram(RBF(0.5), X)), np.random.default_rng(0).permutation(N)
+    some = CachedRows(CachedRows(CachedRows(rows).restrict(order)).restrict(np.array([5, 2, 7])))
+    assert some.evaluator is rows
+    np.testing.assert_array_equal(some.indices, order[[5, 2, 7]])
+    some.row(1)
+    assert (some.computed, rows.computed) == (1, 1)
 
 
 def test_a_few_rows_are_computed_at_once_unless_they_are_copies():
@@ -237,53 +201,12 @@ def test_rows_that_two_variables_share_are_computed_at_once_for_half_as_many(mos
     assert (two_of_each.filled, two_of_each.computed) == (0, computed)
 
 
-@pytest.fixture
-def clock(monkeypatch):
-    """Each look at it takes 2⁻⁴ s."""
-    ticks = itertools.count(7)
-    ticking = SimpleNamespace(perf_counter=lambda: next(ticks) * 2.0**-4)
-    monkeypatch.setattr("refsvm.core.kernels.cached_rows.time", ticking)
-
-
-@pytest.mark.usefixtures("clock")
-def test_the_seconds_of_a_row_are_the_mean_of_those_that_were_computed():
-    rows = CachedRows(Gram(RBF(0.5), X), budget(6))
-    assert rows.row_seconds == rows.seconds_for(np.arange(5)) == 0.0
-    rows.ensure(0)
-    assert rows.row_seconds == 2.0**-4
-    rows.fetch(np.array([0, 1, 2, 3]))
-    assert rows.row_seconds == 2.0**-5
-    assert rows.seconds_for(np.array([0, 3, 4, 5, 11])) == 3 * 2.0**-5
-    assert rows.seconds_for(np.array([1, 2])) == 0.0
-
-
 @pytest.mark.usefixtures("clock")
 def test_rows_that_variables_share_take_the_seconds_of_their_examples():
     rows = stored_rows(View(Gram(RBF(0.5), X), np.tile(np.arange(N), 2)))
     rows.gram.store.fetch(np.array([0, 1]))
     asked = np.array([0, 3, N, N + 3, N + 4])
     assert rows.seconds_for(asked) == 2 * 2.0**-5
-
-
-def test_a_store_reads_the_rows_of_another_and_says_where_they_stand():
-    rows = CachedRows(Gram(RBF(0.5), X))
-    order = np.random.default_rng(0).permutation(N)
-    some = CachedRows(CachedRows(CachedRows(rows).restrict(order)).restrict(np.array([5, 2, 7])))
-    assert some.evaluator is rows
-    np.testing.assert_array_equal(some.indices, order[[5, 2, 7]])
-    np.testing.assert_allclose(some.row(1), K[order[2], order[[5, 2, 7]]], rtol=1e-12)
-    assert (some.computed, rows.computed) == (1, 1)
-
-
-def test_an_infinite_budget_holds_all():
-    assert CachedRows(Gram(Linear(), X), np.inf).holds_all
-
-
-@pytest.mark.parametrize("cache_mb", [0, -1.0, np.nan, "much", None])
-def test_a_budget_that_is_no_size_is_refused(cache_mb):
-    for gram in (Gram(Linear(), X), Gram(Precomputed(), K)):
-        with pytest.raises(ValueError, match="cache_mb="):
-            stored_rows(gram, cache_mb)
 
 
 @needs_numba
@@ -296,68 +219,6 @@ def test_nothing_is_subtracted_from_rows_that_variables_share():
     target, nothing = np.ones(6), np.array([], dtype=np.int64)
     rows.subtract(target, nothing, np.array([]))
     assert np.array_equal(target, np.ones(6))
-
-
-def test_rows_that_gave_way_to_a_block_are_computed_anew():
-    """Two slots are free and three rows are wanted: one of the stored rows gives way, and is no longer there."""
-    rows = CachedRows(Gram(RBF(0.5), X), budget(6))
-    rows.fetch(np.array([0, 1, 2, 9]))
-    rows.use(1, 2)
-    np.testing.assert_allclose(rows.block(np.array([4, 5, 6, 9])), K[[4, 5, 6, 9]], rtol=1e-12)
-    assert rows.slots[0] == -1
-    for i in (0, 1, 2, 9, 4, 5, 6, 0):
-        np.testing.assert_allclose(rows.row(i), K[i], rtol=1e-12)
-        np.testing.assert_allclose(rows.block(np.array([i, 9])), K[[i, 9]], rtol=1e-12)
-
-
-@pytest.mark.parametrize("missing", ["block", "diagonal"])
-def test_a_kernel_matrix_has_blocks_and_a_diagonal(missing):
-    own = {name: getattr(View, name) for name in ("block", "diagonal") if name != missing}
-    with pytest.raises(TypeError, match=missing):
-        type("Own", (KernelMatrix,), own)()
-
-
-def test_memory_that_was_released_is_there_again_and_empty():
-    rows = CachedRows(Gram(Linear(), X), budget(4))
-    rows.fetch(np.arange(3))
-    rows.release()
-    assert (len(rows.values), rows.capacity, rows.filled) == (2, 2, 0)
-    assert rows.row(3) == pytest.approx(X @ X[3])
-    rows.reserve()
-    assert (len(rows.values), rows.capacity, rows.filled, rows.computed) == (4, 4, 0, 4)
-    assert rows.row(0) == pytest.approx(X @ X[0])
-
-
-class Failing:
-    """The product of numbers, which notes for which rows it is asked, and fails while it is told to."""
-
-    def __init__(self):
-        self.fails, self.asked = False, []
-
-    def __call__(self, A, B):
-        if self.fails:
-            raise RuntimeError("not now")
-        self.asked.append(A[:, 0].tolist())
-        return A @ B.T
-
-    def fail_once(self, ask, what):
-        self.fails = True
-        with pytest.raises(RuntimeError, match="not now"):
-            ask(what)
-        self.fails = False
-        self.asked.clear()
-
-
-def test_a_kernel_that_fails_once_costs_no_other_row():
-    """Rows 0 and 3 are stored; row 1 takes the place of row 0 at its second attempt, and row 3 stays."""
-    X, kernel = np.arange(4.0)[:, None], Failing()
-    rows = CachedRows(Gram(kernel, X), megabytes(2, 4))
-    rows.row(0)
-    rows.row(3)
-    kernel.fail_once(rows.row, 1)
-    for i, computed in ((1, 3), (3, 3), (0, 4)):
-        np.testing.assert_array_equal(rows.row(i), i * X[:, 0])
-        assert rows.computed == computed
 
 
 @pytest.mark.parametrize("is_large", [False, True])
@@ -398,22 +259,6 @@ def test_a_method_in_the_place_of_another_has_its_defaults(base):
             if not name.startswith("__"):
                 assert own[each].default == known[each].default, (name, each)
     assert len(found) >= {KernelRows: 4}.get(base, 1)
-
-
-def test_a_kernel_that_fails_on_a_block_costs_no_row_but_those_that_gave_way():
-    """Rows 0 to 3 are stored, 0 and 1 the latest used: 2 and 3 give way to two rows that are not there in the end."""
-    X, kernel = np.arange(8.0)[:, None], Failing()
-    rows = CachedRows(Gram(kernel, X), megabytes(4, 8))
-    rows.fetch(np.array([2, 3, 0, 1]))
-    rows.use(0, 1)
-    kernel.fail_once(rows.fetch, np.array([5, 6]))
-    rows.fetch(np.array([5, 6]))
-    assert kernel.asked == [[5.0, 6.0]]
-    assert rows.slots.tolist() == [rows.slots[0], rows.slots[1], -1, -1, -1, rows.slots[5], rows.slots[6], -1]
-    assert sorted(rows.slots[[0, 1, 5, 6]].tolist()) == [0, 1, 2, 3]
-    for i in (0, 1, 5, 6):
-        np.testing.assert_array_equal(rows.row(i), i * X[:, 0])
-    assert kernel.asked == [[5.0, 6.0]]
 
 
 @pytest.mark.parametrize("count", [1, ROWS_AT_A_TIME, ROWS_AT_A_TIME + 1, 3 * ROWS_AT_A_TIME - 5])

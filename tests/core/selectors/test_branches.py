@@ -30,12 +30,6 @@ def test_no_pair_at_the_optimum(selector, G, engine):
     check(engine, selector, NONE, [1.0] * 3, G, [-1.0, 1.0, 1.0])
 
 
-@pytest.mark.parametrize("planned_range", [0.0, 1.0])
-def test_a_planned_range_outside_0_to_1_is_refused(planned_range):
-    with pytest.raises(ValueError, match=r"planned_range=\S+ is outside \(0, 1\)"):
-        SecondOrder(planned_range)
-
-
 def test_a_candidate_without_slope_is_none(engine):
     check(
         engine, SecondOrder(), (0, 1), [1.0] * 4, [2.0, 0.0, 1.0, 1.0], step=PlanningAheadStep(),

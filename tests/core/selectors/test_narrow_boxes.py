@@ -6,15 +6,8 @@ import numpy as np
 import pytest
 
 from refsvm import (
-    RBF,
-    DualProblem,
     Greedy,
     HybridMaximumGain,
-    KKTGap,
-    NewtonStep,
-    OverrelaxedNewtonStep,
-    Status,
-    solve,
 )
 
 from ...decisions import pair
@@ -41,36 +34,6 @@ BY_GAIN = [
 def test_narrow_boxes_and_starts_next_to_a_bound_converge_in_both_engines(seed):
     compared = 50 if INTERPRETED else 1000
     assert complaints_about(any_narrow(seed), compiled=NUMBA, compared=compared) == []
-
-
-@pytest.mark.parametrize(("seed", "n", "rate"), [(2, 90, 3.0), (2, 120, 1.0), (4, 90, 1.0)])
-@pytest.mark.parametrize("selector", BY_GAIN, ids=repr)
-def test_penalties_that_fall_by_powers_converge(selector, seed, n, rate, engine):
-    """exp(−t) and steeper: the last boxes are narrower than the rounding of a converged pair by many powers."""
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(n, 2))
-    y = np.where(X[:, 0] * X[:, 1] + 0.3 * rng.normal(size=n) > 0.0, 1, -1)
-    problem = DualProblem.classification(X, y, kernel=RBF(0.5), C=10.0 * np.exp(-rate * np.arange(float(n))))
-    solution = solve(problem, selector=selector, shrinking=False, engine=engine, max_iter=5000)
-    assert (solution.status, solution.kkt_gap <= 1e-3) == (Status.CONVERGED, True)
-
-
-@pytest.mark.parametrize("distance", [1e-25, 1.1e-313, 5e-324])
-@pytest.mark.parametrize(
-    "step", [NewtonStep(), OverrelaxedNewtonStep(0.5), OverrelaxedNewtonStep(1.9)], ids=repr
-)
-@pytest.mark.parametrize("selector", BY_GAIN[:3], ids=repr)
-def test_a_start_next_to_a_bound_converges(selector, step, distance, engine):
-    """What the variable next to its bound gains is less than the rounding of every other pair."""
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(24, 2))
-    y = np.where(X[:, 0] + 0.3 * rng.normal(size=24) > 0.0, 1, -1)
-    problem = DualProblem.classification(X, y, kernel=RBF(0.5), C=20.0)
-    best = solve(problem, stop=KKTGap(1e-10)).alpha
-    assert np.count_nonzero(best == 0.0) > 5
-    start = np.where(best == 0.0, distance * y, best)
-    solution = solve(problem, selector=selector, step=step, start=start, engine=engine, max_iter=3000)
-    assert (solution.status, solution.kkt_gap <= 1e-3) == (Status.CONVERGED, True)
 
 
 # {0, 1} has this slope and much room; {2, 3} violates most, by ψ = 2, and has this room.  K = I, so q = 2: the first
@@ -110,16 +73,6 @@ def test_a_gain_below_the_least_number_is_one(selector, engine):
 
 
 # -- the program that draws more ---------------------------------------------------------------------------------------
-
-
-def test_the_program_counts_what_is_wrong(monkeypatch, capsys):
-    assert frame.main(["narrow", "--first", "1", "--count", "2", "--readable"]) == 0
-    assert capsys.readouterr().out.startswith("narrow: 2 cases from 1, 0 bad; ")
-    monkeypatch.setattr(narrow, "complaints_about", lambda trial, compiled: ["it stalls"])
-    assert frame.main(["narrow", "--first", "1", "--count", "1", "--readable"]) == 1
-    shown = capsys.readouterr().out
-    assert "case 1: it stalls\n" in shown
-    assert "1 cases from 1, 1 bad; " in shown
 
 
 def test_a_rule_that_gives_up_is_told(monkeypatch):

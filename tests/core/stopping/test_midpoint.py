@@ -1,11 +1,11 @@
-"""The ball around the midpoint of two machines: each line of its proof, and the signs that it proves."""
+"""The ball around the midpoint of two machines, line by line; the signs that it and the duality gap prove."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from refsvm import RBF, TOP, BallRule, DualProblem, KKTGap, Linear, Polynomial, solve
+from refsvm import RBF, TOP, BallRule, DualProblem, KKTGap, Linear, LOODualityGap, Polynomial, solve
 from refsvm.core.stopping.midpoint import certain_sign, gap
 
 from ...settings import FAST
@@ -115,13 +115,14 @@ def test_a_side_proves_a_sign_by_more_than_the_rounding_of_the_sums(more, unit):
     assert certain_sign(-t, still, 0.0, 0.0, -alpha, -upper, -lower) == -proved
 
 
+@pytest.mark.parametrize("kind", [BallRule, LOODualityGap])
 @pytest.mark.parametrize("several", [False, True])
-def test_signs_are_those_of_refits_at_1e_10(several):
-    """Some seeds decide without a step; of 25 problems there may be none, so they are counted together."""
+def test_signs_are_those_of_refits_at_1e_10(several, kind):
+    """With and without shrinking. Some seeds decide without a step; of 25 problems there may be none."""
     proved = early = 0
     for seed in SEEDS:
         rng = np.random.default_rng(100 + seed)
-        for _ in range(25):
+        for k in range(25):
             n = int(rng.integers(8, 30))
             full = random_problem(rng, n)
             R = rng.choice(np.arange(4, n), size=int(rng.integers(2, 5)) if several else 1, replace=False)
@@ -131,13 +132,18 @@ def test_signs_are_those_of_refits_at_1e_10(several):
             )
             every, known = int(rng.integers(1, 7)), solved if rng.random() < 0.8 else None
             rule = BallRule(1e-10, every=every, solved=known)
-            quick = solve(problem, start=TOP().seed(solved, problem), stop=rule, engine=FAST, shrinking=False)
+            if kind is LOODualityGap:
+                rule = LOODualityGap(1e-10, example=int(R[0]) if several else None)
+            start = TOP().seed(solved, problem)
+            quick = solve(problem, start=start, stop=rule, engine=FAST, shrinking=k % 4 == 3)
             code = rule.reasons.index(quick.reason) + 1
             if code == 1:
                 continue
             proved, early = proved + 1, early + (quick.iterations == 0)
             exact = solve(problem, stop=EXACT, engine=FAST).decision_values[R]
             expected = {2: [True], 3: [False], 4: quick.decision_values[R] >= 0.0}[code]
-            assert ((exact >= 0.0) == expected).all(), (seed, problem)
+            if kind is LOODualityGap:  # the sign of one example, which the decision value has
+                exact, expected = exact[0], quick.decision_values[R[0]] >= 0.0
+            assert np.all((exact >= 0.0) == expected), (seed, problem)
     assert proved > 20
-    assert early > 5
+    assert early > 5 or kind is LOODualityGap
