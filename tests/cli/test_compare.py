@@ -53,18 +53,6 @@ def test_compare_tells_the_same_as_scikit_learn():
     assert first["bounded_support_vectors"] == np.count_nonzero(np.abs(fitted.dual_coef_) == 2.0)
 
 
-def test_compare_prints_a_table_and_nothing_on_stderr():
-    result = works("compare", "heart", "--wide")
-    lines = result.stdout.splitlines()
-    assert lines[0] == "heart: 270 examples, 13 features; rbf kernel (gamma=0.005), C=1, tol=1e-06"
-    assert sum(line.split()[:2] == ["second-order", "newton"] for line in lines) == 2
-    assert sum(line.split()[:3] == ["second-order", "planning-ahead", "yes"] for line in lines) == 2
-    assert sum("129.6024321" in line for line in lines) == 7  # six runs, and the sentence below them
-    assert "The objectives agree to" in result.stdout
-    assert "status" not in result.stdout
-    assert result.stderr == ""
-
-
 def test_every_public_rule_has_a_name():
     exported = {value for value in vars(refsvm).values() if isinstance(value, type)}
     for table, base in ((choices.SELECTORS, refsvm.WorkingSetSelector), (choices.STEPS, refsvm.StepRule)):
@@ -106,21 +94,10 @@ def test_the_penalty_and_gamma_are_the_data_sets_own_unless_given(arguments, C, 
     assert problem["kernel"] == kernel
 
 
-def test_gamma_scale_is_that_of_scikit_learn(heart_files):
-    heart = load("heart")
-    fitted = svm.SVC().fit(heart.X, heart.y)
-    problem = json_of("compare", heart_files["npz"], "--engines", "numpy")["problem"]
-    assert problem["kernel"]["gamma"] == pytest.approx(fitted._gamma, rel=1e-12)
-    assert problem["C"] == 1.0
-
-
-def test_compare_reads_the_same_data_from_every_kind_of_file(heart_files):
-    options = ["--gamma", 0.005, "--engines", "numpy", "--selectors", "mvp"]
-    for ending, path in heart_files.items():
-        label = ["--label", "disease"] if ending == "csv" else []
-        first = json_of("compare", path, *options, *label)["runs"][0]
-        assert first["objective"] == pytest.approx(129.6024321, rel=1e-9), ending
-    assert json_of("compare", "h", "--data-dir", path.parent, *options)["problem"]["n"] == 270
+def test_a_name_is_a_file_of_the_data_directory(heart_files):
+    options = ["--engines", "numpy", "--selectors", "mvp"]
+    found = json_of("compare", "h", "--data-dir", heart_files["npz"].parent, *options)
+    assert found["problem"]["n"] == 270
 
 
 def test_compare_takes_a_kernel_matrix_and_names_for_classes(write, tmp_path):
@@ -141,13 +118,6 @@ def test_a_limit_ends_a_run_and_the_table_says_so():
     document = json_of("compare", "thyroid", "--max-iter", 5, "--engines", "numpy")
     assert {r["status"] for r in document["runs"]} == {"MAX_ITER"}
     assert document["objective_spread"] == 0.0
-
-
-def test_shrinking_ends_at_the_same_objective():
-    chosen = ["compare", "heart", "--shrinking", "--engines", "numpy"]
-    (one,) = json_of(*chosen, "--selectors", "second-order")["runs"]
-    assert one["objective"] == pytest.approx(129.6024321, rel=1e-9)
-    assert all(r["shrinking"] for r in [one, *json_of(*chosen)["runs"]])
 
 
 def test_the_default_of_the_package_is_compared_unless_strategies_are_named():

@@ -33,12 +33,6 @@ def test_repeated_random_folds_are_tested_in_pairs():
     assert 0.0 < ato["p"] < 0.05
 
 
-def test_the_table_of_cv():
-    printed = works("cv", "heart", "--folds", 3, "--seeders", "sir").stdout
-    assert "heart: 270 examples, 13 features; rbf kernel (gamma=0.005), C=1, tol=0.001, 3 folds" in printed
-    assert "0.1" in printed
-
-
 def test_cv_begins_with_the_error_and_its_standard_error():
     (row,) = json_of("cv", "heart", "--folds", 5)["seeders"]
     heart = load("heart")

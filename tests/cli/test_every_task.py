@@ -162,13 +162,9 @@ def test_a_path_of_several_classes(data, tmp_path):
     [
         ("fit", "kind", ["--task", "regression"], "labels that are numbers"),
         ("fit", "y", ["--task", "classification"], "32-bit integers"),
-        ("fit", "kind", ["--task", "ranking"], "ranking"),
-        ("fit", "y", ["--epsilon", -1], "epsilon"),
-        ("fit", "y", ["--task", "novelty", "--nu", 2], "nu"),
         ("loo", "y", ["--stops", "ball-rule"], "regression needs the value"),
         ("loo", "y", ["--epsilon", -1], "epsilon=-1.0 is negative"),
         ("loo", "kind", ["--task", "novelty", "--nu", 2], "nu=2.0"),
-        ("loo", "kind", ["--task", "regression"], "needs labels that are numbers"),
         ("cv", "kind", ["--task", "ranking"], "task='ranking' is unknown; choose from"),
         ("cv", "y", ["--stratified", "-q"], "stratified=True shares classes among the folds, but regression"),
         ("tune", "kind", ["--task", "novelty"], "nu is the share of examples that may be outside"),

@@ -47,19 +47,6 @@ def test_several_data_without_repeats_are_solved_in_one_order():
     assert all(row["iterations"]["sd"] is None for row in document["results"])
 
 
-def test_the_table_has_a_line_for_each_problem_and_strategy():
-    result = works(*TWO, "--repeats", 3)
-    lines = [line.split() for line in result.stdout.splitlines()]
-    assert [line[:2] for line in lines if line[:1] in (["heart"], ["ionosphere"])] == [
-        ["heart", "mvp"], ["heart", "second-order"], ["heart", "second-order"],
-        ["ionosphere", "mvp"], ["ionosphere", "second-order"], ["ionosphere", "second-order"],
-    ]  # fmt: skip
-    assert "heart: 270 examples" in result.stdout
-    assert "over 3 orders of the examples" in result.stdout
-    assert "±" in result.stdout
-    assert result.stderr == ""
-
-
 def test_a_store_keeps_finished_runs(tmp_path, monkeypatch):
     store = tmp_path / "runs.sqlite"
     first = json_of(*TWO, "--repeats", 2, "--store", store)

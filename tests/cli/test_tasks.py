@@ -38,26 +38,6 @@ def test_labels_with_fractions_are_targets(table, tmp_path, given):
     assert result.stderr == f"Mean absolute error {error:.4g}, R² {fitted.score(X, y):.4f}.\n"
 
 
-@pytest.mark.parametrize("unit", [1e-3, 1e-6])
-def test_targets_in_small_units_are_fitted_as_in_large_ones(table, tmp_path, unit):
-    y, predictions = np.sin(X[:, 0]).round(3), []
-    for scale in (1.0, unit):
-        path = table((y * scale).tolist())
-        sizes = ["--C", 10 * scale, "--epsilon", 0.05 * scale, "--gamma", 0.5]
-        works("fit", path, "--model", tmp_path / "m", "--label", "y", *sizes)
-        said = works("predict", tmp_path / "m", path, "--label", "y").stdout
-        predictions.append(np.array(said.split(), dtype=float) / scale)
-    assert np.abs(predictions[0] - y).max() < 0.2
-    np.testing.assert_allclose(predictions[1], predictions[0], atol=5e-3)
-
-
-def test_whole_numbers_are_classes_unless_the_task_says_otherwise(table, tmp_path):
-    path = table((X[:, 0] > 0).astype(int))
-    assert "2 classes" in works("fit", path, "--model", tmp_path / "m", "--label", "y").stdout
-    told = works("fit", path, "--model", tmp_path / "m", "--label", "y", "--task", "regression").stdout
-    assert "targets;" in told
-
-
 def test_novelty_detection_needs_no_labels(table, tmp_path):
     path = table(["a", "b"] * 20)
     options = ["--label", "y", "--task", "novelty", "--nu", 0.2, "--gamma", 0.5]
