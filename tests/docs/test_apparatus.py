@@ -51,21 +51,11 @@ def stands_in(term, text):
     return apparatus.pattern(term).search(text) or apparatus.pattern(term, emphasised=True).search(emphasised)
 
 
-@pytest.mark.parametrize(
-    ("text", "keys"),
-    [
-        ("R.-E. Fan, P.-H. Chen and C.-J. Lin chose by second order (2005)", ["fan2005"]),
-        ("S. Keerthi and colleagues, with E. Gilbert (2001, 2002)", ["keerthi2001", "keerthi2002"]),
-        ("T. Glasmachers and C. Igel (2006); Glasmachers planned (2008)", ["glasmachers2006", "glasmachers2008"]),
-        ("G. Rätsch, T. Onoda, K.-R. Müller (2001)", ["ratsch2001"]),
-        ("A graph of pairs (J. Platt and others, 2000)", ["platt2000"]),
-        ("The sigmoid has two parameters (Platt, 2000)", ["platt2000sigmoid"]),
-        ("It was measured in 2005, on two cores", []),
-        ("C. Williams, 2005", []),
-    ],
-)  # fmt: skip
-def test_which_paper_a_year_belongs_to(text, keys):
-    assert [key for _, key in bibliography.named(text)] == keys
+def test_a_year_belongs_to_the_names_before_it_and_a_term_is_a_phrase():
+    text = "S. Keerthi and colleagues, with E. Gilbert (2001, 2002); Glasmachers planned (2008)"
+    assert [key for _, key in bibliography.named(text)] == ["keerthi2001", "keerthi2002", "glasmachers2008"]
+    assert apparatus.pattern("free").search("a free support vector")
+    assert not apparatus.pattern("free").search("errors are free")
 
 
 def test_every_paper_that_is_named_has_its_entry_and_every_entry_is_named():
@@ -86,19 +76,6 @@ def test_every_paper_that_is_named_has_its_entry_and_every_entry_is_named():
     assert set(bibliography.papers()) - seen == set()
 
 
-def test_surnames_keep_their_accents():
-    shown = {key: paper.shown for key, paper in bibliography.papers().items()}
-    assert [shown[key] for key in ("scholkopf2000", "torres2021", "bjorck1996", "demsar2006", "fan2005")] == [
-        "Schölkopf", "Torres-Barrán", "Björck", "Demšar", "Fan",
-    ]  # fmt: skip
-
-
-def test_every_entry_that_is_printed_is_there():
-    printed = re.findall(r"```\{bibtex\} (.*)", (DOCS / "bibliography.md").read_text(encoding="utf-8"))
-    assert len(printed) > 10
-    assert {key for line in printed for key in line.split()} <= set(bibliography.papers())
-
-
 def test_a_term_stands_in_the_chapters_that_its_definition_names():
     glossary = (DOCS / "glossary.md").read_text(encoding="utf-8")
     texts = {chapter.stem[:2]: prose_of(chapter) for chapter in CHAPTERS}
@@ -113,32 +90,6 @@ def test_a_term_stands_in_the_chapters_that_its_definition_names():
         if not stands_in(term, texts[f"{int(number):02d}"])
     ]
     assert missing == []
-
-
-@pytest.mark.parametrize(
-    ("term", "text", "is_there"),
-    [
-        ("slack", "Its slacks are zero.", True),
-        ("hinge loss", "The hinge loss", True),
-        ("regularisation path", "the regularization path of", True),
-        ("free", "errors are free", False),
-        ("free", "a free support vector", True),
-        ("round", "Turn the label round", False),
-        ("round", "each update rounds G", False),
-        ("support vector", "a support vector machine", False),
-        ("twin", "Give every example a twin", False),
-        ("margin", "marginal", False),
-        ("Nyström method (Nystrom)", "the Nyström method", True),
-    ],
-)
-def test_how_a_term_stands_in_a_sentence(term, text, is_there):
-    assert bool(apparatus.pattern(term).search(text)) == is_there
-
-
-def test_every_symbol_has_an_anchor_of_its_own():
-    symbols = apparatus.symbols()
-    assert len(symbols) > 20
-    assert len(set(symbols.values())) == len(symbols)
 
 
 @pytest.mark.parametrize("typed", ["Wolfe dual", "Nyström", "Nystrom", "kernel trick", "slack", "hinge"])
