@@ -201,16 +201,6 @@ def test_what_measured_a_section_is_a_commit_of_the_history():
     ] == []
 
 
-def test_the_line_of_a_section_names_version_commit_processor_and_load(script):
-    measured_by = script("measured_by")
-    assert measured_by.line_of(f"| set |\n\n{measured_by.line()}")
-    whole = "*refsvm 0.3.0 (commit ba1502b); AMD EPYC, one core of 2, load 6.0.*"
-    assert measured_by.line_of(whole) == whole
-    for part in ("refsvm 0.3.0 ", " (commit ba1502b)", " AMD EPYC,", " one core of 2,", ", load 6.0"):
-        assert not measured_by.line_of(whole.replace(part, "", 1)), part
-    assert not measured_by.line_of(f"{whole}\n\n| set |")
-
-
 @pytest.mark.parametrize(("measured", "cell", "kept"), [(0, "1", True), (3, "1", False), (0, "2", False)])
 def test_a_section_that_is_laid_out_again_keeps_the_line_of_what_measured_it(
     measured, cell, kept, tmp_path, monkeypatch, script
@@ -254,12 +244,6 @@ def test_rows_that_a_section_loses_are_named(kept, tmp_path, script, capsys):
     assert capsys.readouterr().err == f"A: the page had {lost}; --full names sets to measure.\n"
 
 
-def test_parts_of_the_sets_do_not_take_the_place_of_all_of_them(script, monkeypatch):
-    monkeypatch.setattr("sys.argv", ["loo_stopping.py", "--only", "By ", "--full", "german"])
-    with pytest.raises(SystemExit, match=r"The page has banana, .* in full; give --full"):
-        script("loo_stopping").main()
-
-
 # -- verdicts --------------------------------------------------------------------------------------------------
 
 
@@ -270,62 +254,6 @@ def verdicts(script):
 
 def tables(page):
     return importlib.import_module("page_tables").Tables((PAGES / f"{page}.md").read_text(encoding="utf-8"))
-
-
-def test_one_p_of_many_sets_is_adjusted_for_their_number(verdicts):
-    many = {f"set {k}": 0.5 for k in range(17)}
-    alone = verdicts.Family({"splice": 1.01}, {"splice": 0.026}, 100)
-    assert (alone.more, alone.less) == (["splice"], [])
-    of_eighteen = verdicts.Family({**many, "splice": 1.01}, {**many, "splice": 0.026}, 100)
-    assert of_eighteen.more == of_eighteen.less == []
-    assert of_eighteen.adjusted["splice"] == pytest.approx(18 * 0.026)
-    sure = verdicts.Family({**many, "splice": 1.01}, {**many, "splice": 0.001}, 100)
-    assert sure.more == ["splice"]
-
-
-@pytest.mark.parametrize(
-    ("orders", "sets", "can"), [(6, 1, True), (6, 2, False), (6, 18, False), (20, 18, True)]
-)
-def test_few_orders_show_nothing_of_many_sets(orders, sets, can, verdicts):
-    """The smallest p of six orders is 2/2⁶ = 0.031."""
-    ratios, least = (dict.fromkeys(map(str, range(sets)), each) for each in (0.5, 2.0 / 2**orders))
-    family = verdicts.Family(ratios, least, orders)
-    assert family.can_show == can
-    assert len(family.less) == (sets if can else 0)
-    assert ("can show nothing" in family.within()) != can
-    assert verdicts.Family({"a": 0.5}, {}, 1).within() == "one order has no p"
-
-
-@pytest.mark.parametrize(
-    ("ratio", "p", "verdict"),
-    [(1.01, 0.001, "does not"), (1.01, 0.4, "open"), (0.99, 0.4, "holds"), (0.99, 0.001, "holds")],
-)
-def test_not_significantly_slower_is_not_never_slower(ratio, p, verdict, verdicts):
-    family = verdicts.Family({"a": ratio, "b": 0.9}, {"a": p, "b": 0.5}, 100)
-    assert verdicts.never_more(family, "slower").startswith(verdict)
-
-
-@pytest.mark.parametrize(
-    ("first", "second", "verdict"),
-    [(0.001, 0.001, "holds: significantly fewer on a, more on b"),
-     (0.001, 0.4, "does not hold: significantly fewer on a, more on none"),
-     (0.4, 0.001, "does not hold: significantly fewer on none, more on b"),
-     (0.4, 0.4, "is open: significantly different on no set")],
-)  # fmt: skip
-def test_differences_of_one_direction_alone_are_not_ambiguous(first, second, verdict, verdicts):
-    family = verdicts.Family({"a": 0.9, "b": 1.1}, {"a": first, "b": second}, 20)
-    assert verdicts.either_way(family, "fewer", "more") == verdict
-
-
-def test_ratios_of_all_sets_together(verdicts):
-    assert verdicts.across([0.9, 0.8, 0.7, 0.95, 0.85, 0.75]) == pytest.approx(2.0 / 2**6)
-    assert verdicts.across([0.9, 1.0 / 0.9]) == 1.0
-    assert verdicts.across([0.9]) == 1.0
-    here, there = {"a": 120.0, "b": 79.0, "c": 80.0}, {"a": 100.0, "b": 100.0, "c": 100.0}
-    assert verdicts.near(here, there, 0.2) == ["a", "c"]
-    assert [verdicts.listed(each) for each in ([], ["a"], ["a", "b"], ["a", "b", "c"])] == [
-        "none", "a", "a and b", "a, b and c"
-    ]  # fmt: skip
 
 
 def test_the_headlines_follow_the_p_of_the_tables(verdicts, monkeypatch):
@@ -392,26 +320,6 @@ def test_the_sets_with_nearly_the_events_of_the_paper_are_named(table, count, ve
     assert f"a fifth of the paper's, on {verdicts.listed(names)}." in page.sections[table]
 
 
-def test_what_takes_hours_is_run_if_it_is_named(monkeypatch):
-    monkeypatch.syspath_prepend(SCRIPTS)
-    gain, loo, alpha, planning = map(
-        importlib.import_module, ("maximum_gain", "loo_stopping", "alpha_seeding", "planning_ahead")
-    )
-    assert [("MNIST", 60_000, 1) in gain.sizes(False, full) for full in ([], ["MNIST"], ["MNIST:all"])] == [
-        False, False, True
-    ]  # fmt: skip
-    five = argparse.Namespace(permutations=5, full=["german:printed", "image:all", "german", "image"])
-    orders = {name: loo.realisations(name, five) for name in ("heart", "german", "image")}
-    assert orders == {"heart": 5, "german": 1, "image": 5}
-    assert loo.realisations_in_words(orders) == "5 realisations of each set, one of german"
-    assert loo.realisations_in_words({"heart": 1, "german": 1}) == "One realisation of each set"
-    assert alpha.in_full(argparse.Namespace(full=["mnist", "adult:ATO", "adult"])) == ["mnist", "adult"]
-    board = "chessboard-100000"
-    longest, whole = (argparse.Namespace(permutations=30, full=[f"{board}{end}"]) for end in ("", ":all"))
-    asked = (board, longest), (board, whole), ("connect-4", longest)
-    assert [planning.long_orders(*each) for each in asked] == [1, 20, 20]
-
-
 def test_from_the_full_solution_sir_mir_and_avg_are_one_rule():
     from refsvm import AVG, MIR, RBF, SIR, DualProblem, solve
     from refsvm.datasets import load
@@ -457,23 +365,6 @@ def test_a_script_prints_every_table_and_does_not_repeat_its_runs(script, tables
     # seconds included: nothing was measured again; the load is that of the moment in which a table is laid out
     one, other = (re.sub(r", load [\d.]+", "", each.stdout) for each in (first, second))
     assert other == one
-
-
-@pytest.mark.parametrize(("there", "near"), [("2.0", "1 (one)"), ("2.3", "0 (none)")])
-def test_a_figure_of_the_paper_is_compared_with_two_deviations(there, near, script):
-    from refsvm.experiment import Grid
-
-    heads = (
-        "set", "time", "there", "KerEval", "there", "known G", "Prec %", "there",
-        "KerEval of the standard approach, 10⁶", "there", "known G, 10⁶", "models with other errors",
-    )  # fmt: skip
-    row = (
-        "one", "1.5 ± 0.3", there, "1.0 ± 0.1", "1.0", "1.0 ± 0.1", "50.0 ± 1.0", "50.0", "8", "4", "1", "3"
-    )  # fmt: skip
-    said = script("loo_their_solver").what_their_table_says(Grid(heads, (row,)))
-    assert f"the speed-up in time on {near};" in said
-    assert "Prec on 1 (one). The standard approach takes 2 to 2 times the paper's KerEval" in said
-    assert said.endswith("between the two approaches: 3.")
 
 
 def test_the_longest_planned_step_is_that_of_the_trace(script):

@@ -7,7 +7,6 @@ import io
 import re
 import sys
 import tokenize
-import tomllib
 from inspect import signature
 from pathlib import Path
 
@@ -116,56 +115,6 @@ def test_a_circle_is_seen(tmp_path, one, other):
     found = circle(room, tmp_path)
     assert found[0] == found[-1]
     assert set(found) == {"room/a.py", "room/__init__.py" if other == "pass" else "room/b.py"}
-
-
-def test_what_is_no_circle(tmp_path):
-    """A room's __init__.py imports its files; they import each other one way, and other packages of any name."""
-    (tmp_path / "room" / "sub").mkdir(parents=True)
-    (tmp_path / "room" / "__init__.py").write_text("from room.a import name\nfrom room.sub.c import other")
-    (tmp_path / "room" / "a.py").write_text("import os\nfrom room import b\nfrom numpy import a")
-    (tmp_path / "room" / "b.py").write_text("from __future__ import annotations\nimport a")
-    (tmp_path / "room" / "sub" / "__init__.py").write_text("")
-    (tmp_path / "room" / "sub" / "c.py").write_text("from ..a import name\nfrom .. import b")
-    assert circle(tmp_path / "room", tmp_path) == []
-    found = imported(tmp_path / "room" / "sub" / "c.py", tmp_path)
-    assert found == {tmp_path / "room" / name for name in ("a.py", "b.py")}
-
-
-def layers() -> list[set[str]]:
-    """The layers of the contract in pyproject.toml, the highest first; `import-linter` checks the same in .ci/run."""
-    with (ROOT / "pyproject.toml").open("rb") as file:
-        contract = tomllib.load(file)["tool"]["importlinter"]["contracts"][0]
-    return [set(re.split(r" [:|] ", layer)) for layer in contract["layers"]]
-
-
-def arrows_up(root: Path, order: list[set[str]]) -> list[str]:
-    """The imports that lead from a room to a higher one, or to the root of the package from below the top."""
-    level = {room: number for number, rooms in enumerate(reversed(order)) for room in rooms}
-    found = []
-    for file in sorted((root / "refsvm").rglob("*.py")):
-        room = file.relative_to(root / "refsvm").parts[0].removesuffix(".py")
-        for other in imported(file, root):
-            there = other.relative_to(root / "refsvm").parts[0].removesuffix(".py")
-            if room in level and level.get(there, len(order) - 1) > level[room]:
-                found.append(f"{file.relative_to(root)} imports {other.relative_to(root)}")
-    return found
-
-
-@in_the_repository
-def test_arrows_point_down():
-    assert arrows_up(ROOT, layers()) == []
-    assert len(layers()) <= 7
-
-
-@pytest.mark.parametrize(
-    "line", ["from refsvm.above import f", "import refsvm", 'importlib.import_module(f"refsvm.above.{name}")']
-)
-def test_an_arrow_up_is_seen(tmp_path, line):
-    for name, text in {"above/__init__.py": "def f(): pass", "below.py": line, "__init__.py": ""}.items():
-        (tmp_path / "refsvm" / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / "refsvm" / name).write_text(text)
-    (found,) = arrows_up(tmp_path, [{"above"}, {"below"}])
-    assert found.startswith("refsvm/below.py imports refsvm/")
 
 
 def test_files_beside_the_folders():

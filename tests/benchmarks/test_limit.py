@@ -53,9 +53,3 @@ def test_a_step_along_one_row_leaves_the_gradient(limit, tmp_path):
     before = G.copy()
     limit.call(C["float64_steps"], 300, 1, 9, K, G)  # of one row, Kᵢ − Kⱼ = 0
     assert np.array_equal(G, before)
-
-
-def test_without_a_compiler_a_sentence_says_so(limit, monkeypatch, tmp_path):
-    monkeypatch.setattr(limit.shutil, "which", lambda name: None)
-    with pytest.raises(SystemExit, match="no C compiler"):
-        limit.compiled(str(tmp_path))

@@ -29,15 +29,6 @@ def in_numpy(function):
     return lambda *given, **options: function(*given, **{**options, "engine": "numpy"})
 
 
-@pytest.mark.parametrize("strategy", ["planned", "SMO, restriction", "SMO, LIBSVM's shrinking"])
-@pytest.mark.slow
-def test_the_counts_come_out_the_same_again(strategy, monkeypatch):
-    suite = opened(Path("asv/suite/counts.py"), monkeypatch)
-    monkeypatch.setattr(suite, "solve", in_numpy(suite.solve))
-    one, other = (suite.solved("heart", strategy) for _ in range(2))
-    assert one == other > (0, 0)
-
-
 @pytest.mark.slow
 def test_every_benchmark_of_the_suite_counts(monkeypatch):
     pytest.importorskip("scipy")

@@ -13,7 +13,7 @@ import pytest
 from refsvm import RBF, DualProblem, KKTGap, solve
 from refsvm.datasets import Dataset
 
-from .rows import BENCHMARKS, cells, library, row
+from .rows import cells, library, row
 
 
 @pytest.mark.parametrize(
@@ -36,17 +36,6 @@ def test_the_table_shows_the_ratio_to_the_fastest_of_the_others_and_the_geometri
     assert mean[-1] == "**1.00**"
 
 
-def test_every_table_has_an_option_and_its_own_name(peers, monkeypatch):
-    monkeypatch.syspath_prepend(BENCHMARKS)
-    script = import_module("peers")
-    names = [table.name for table in peers("tables").TABLES]
-    assert len(set(names)) == len(names)
-    assert {"fit", "predict", "large", "growth", "shares", "defaults"} <= set(names)
-    options = script.arguments(["--fit", "--sizes", "10", "20"])
-    assert [name for name in names if getattr(options, name)] == ["fit"]
-    assert options.sizes == [10, 20]
-
-
 @pytest.mark.slow
 def test_a_table_is_measured_from_end_to_end(peers, monkeypatch, capsys, tmp_path, thyroid):
     pytest.importorskip("tabulate")
@@ -63,12 +52,6 @@ def test_a_table_is_measured_from_end_to_end(peers, monkeypatch, capsys, tmp_pat
     assert "thyroid: hasty ends" in part.text
     assert "First: sound." in part.text
     assert "the number of measurements per library 1." in part.text
-
-
-def test_a_problem_that_is_stored_is_read_back_bit_for_bit(peers, thyroid, tmp_path):
-    read = peers("problems").store(thyroid, tmp_path).open()
-    assert read.X.tobytes() == thyroid.X.tobytes()
-    assert (read.name, read.C, read.gamma) == ("thyroid", 10.0, 0.05)
 
 
 # -- faults of libraries ---------------------------------------------------------------------------------------------
@@ -125,26 +108,18 @@ def evidence(peers, data, factor=1.0, dtype=np.float64):
     return peers("results").Evidence(support=support, coef=coef), problem.objective(alpha)
 
 
-@pytest.mark.parametrize("sign", [1.0, -1.0])
-def test_the_objective_is_that_of_the_whole_problem_whichever_class_comes_first(peers, thyroid, sign):
-    found, objective = evidence(peers, thyroid, factor=sign)
-    assert peers("agreement").dual_objective(thyroid, found) == pytest.approx(objective, rel=1e-12)
-
-
-@pytest.mark.parametrize("sign", [1.0, -1.0])
-def test_the_gap_is_that_on_all_examples(peers, thyroid, sign):
-    found, _ = evidence(peers, thyroid, factor=sign)
-    assert peers("agreement").kkt_gap(thyroid, found) <= 1e-6
-    spoiled, _ = evidence(peers, thyroid, factor=0.9 * sign)
-    assert peers("agreement").kkt_gap(thyroid, spoiled) > 1e-2
-
-
 def test_a_library_that_stops_early_is_named_and_only_that_one(peers, thyroid):
     results, agreement = peers("results"), peers("agreement")
     outcomes = {}
-    for name, factor in (("a", 1.0), ("b", 0.99)):
-        objective = agreement.dual_objective(thyroid, evidence(peers, thyroid, factor)[0])
+    for name, factor in (
+        ("a", -1.0),
+        ("b", 0.9),
+    ):  # α of a library that names the classes the other way round
+        found, best = evidence(peers, thyroid, factor)
+        objective = agreement.dual_objective(thyroid, found)
         outcomes[name] = results.Outcome(1.0, objective=objective)
+        assert (objective == pytest.approx(best, rel=1e-12)) == (name == "a")
+        assert (agreement.kkt_gap(thyroid, found) <= 1e-6) == (name == "a")
     rows = [results.Row("thyroid", 215, 5, outcomes)]
     (sentence,) = agreement.disagreements(rows)
     assert sentence.startswith("thyroid: b ends ")
@@ -160,14 +135,6 @@ def test_predictions_of_another_class_are_told(peers):
 
 
 # -- growth and shares -----------------------------------------------------------------------------------------------
-
-
-def test_the_exponent_is_that_of_the_power_law_whatever_is_missing(peers):
-    sizes = np.array([1e3, 2e3, 5e3, 1e4])
-    times = 3e-7 * sizes**1.7
-    times[2] = math.nan
-    assert peers("growth").exponent(sizes, times) == pytest.approx(1.7)
-    assert math.isnan(peers("growth").exponent(sizes[:1], times[:1]))
 
 
 @pytest.mark.slow
