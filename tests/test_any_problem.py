@@ -99,29 +99,6 @@ def test_open_boxes_indefinite_kernels_and_numbers_of_numpy():
 # -- the checks themselves ---------------------------------------------------------------------------------------------
 
 
-def test_seeds_cover_what_they_should():
-    drawn = [any_trial(seed) for seed in range(300)]
-    rules = Counter(type(rule).__name__ for trial in drawn for rule in trial.rules)
-    assert min(rules.values()) >= 10
-    assert {type(rule) for rule in (*SELECTORS, *STEPS)} <= {type(r) for trial in drawn for r in trial.rules}
-    assert {2, 3, 40} <= {trial.problem.n for trial in drawn} <= set(range(2, 41))
-    assert {type(trial.problem.gram.kernel).__name__ for trial in drawn} == {
-        "Linear", "RBF", "Polynomial", "Sigmoid", "Precomputed",
-    }  # fmt: skip
-    for share in (
-        [not trial.psd for trial in drawn],
-        [(trial.problem.lower == trial.problem.upper).any() for trial in drawn],
-        [trial.problem.z != 0.0 for trial in drawn],
-        ["cache_mb" in trial.options for trial in drawn],
-        [trial.start is not None for trial in drawn],
-        [trial.earlier is not None for trial in drawn],
-        [trial.options["shrinking"] is SHRINK_EARLY for trial in drawn],
-        [trial.problem.upper.max() > 1e6 for trial in drawn],
-        [np.abs(trial.problem.v).max() < 1e-6 for trial in drawn],
-    ):
-        assert sum(share) >= 15
-
-
 def trial_of(**changes) -> Trial:
     X = np.array([[0.0], [1.0], [2.0], [3.5]])
     problem = DualProblem.classification(X, [-1, 1, 1, -1], kernel=RBF(1.0), C=10.0)

@@ -8,7 +8,7 @@ import math
 import numpy as np
 import pytest
 
-from refsvm import RBF, DualProblem, KKTGap, Linear, Precomputed, solve
+from refsvm import RBF, DualProblem, Linear, Precomputed, solve
 from refsvm.core.kernels import Gram
 from refsvm.core.primal import best_intercept
 from refsvm.core.problem import most_violating_pair
@@ -121,16 +121,6 @@ def test_a_constant_added_to_v_moves_the_intercept_only(name):
         assert moved.intercept(alpha) - problem.intercept(alpha) == pytest.approx(3.0, abs=room)
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if PROBLEMS[name].psd])
-def test_no_dual_value_exceeds_a_primal_one(name):
-    problem = PROBLEMS[name].problem
-    points = feasible_points(problem)
-    for one, other in itertools.product(points, points):
-        primal, dual = problem.primal_objective(one), problem.objective(other)
-        assert dual <= primal + 1e-9 * (abs(primal) + abs(dual))
-        assert problem.duality_gap(one) == problem.primal_objective(one) - problem.objective(one)
-
-
 @pytest.mark.parametrize("seed", range(30))
 def test_the_best_intercept_is_as_good_as_any_breakpoint(seed):
     rng = np.random.default_rng(seed)
@@ -189,19 +179,6 @@ def test_restricting_without_a_point_fixes_the_others_at_zero():
     assert part.z == 0.0
 
 
-@pytest.mark.parametrize("r", [0, 1, 2, 7])
-def test_leaving_out_equals_deleting_the_row(r):
-    problem = DualProblem.classification(X, LABELS, kernel=RBF(0.5), C=2.0)
-    kept = np.delete(np.arange(20), r)
-    deleted = DualProblem.classification(X[kept], LABELS[kept], kernel=RBF(0.5), C=2.0)
-    out, less = (solve(each, stop=KKTGap(1e-9)) for each in (problem.without(r), deleted))
-    assert out.alpha[r] == 0.0
-    assert out.objective == pytest.approx(less.objective, rel=1e-9)
-    np.testing.assert_allclose(np.delete(out.alpha, r), less.alpha, atol=1e-6)
-    assert out.intercept == pytest.approx(less.intercept, abs=1e-7)
-    assert problem.upper.max() == 2.0, "the original was changed"
-
-
 def test_a_repair_leaves_alone_what_needs_none():
     """A feasible point stays itself; where inner variables can take the share, those at a bound stay there exactly."""
     problem = DualProblem.classification(X, LABELS, kernel="linear", C=1.0)
@@ -213,18 +190,6 @@ def test_a_repair_leaves_alone_what_needs_none():
         moved = problem.feasible(alpha + np.where(at_bound, 0.0, wrong))
         assert np.array_equal(moved[at_bound], alpha[at_bound])
         assert moved.sum() == pytest.approx(0.0, abs=1e-14)
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_repaired_points_are_feasible(name):
-    problem = PROBLEMS[name].problem
-    rng = np.random.default_rng(3)
-    size = float(np.abs(problem.lower).sum() + np.abs(problem.upper).sum())
-    for scale in (0.0, 1e-12, 1.0, 1e6, 1e12):
-        point = problem.feasible(scale * rng.normal(size=problem.n))
-        assert (problem.lower <= point).all()
-        assert (point <= problem.upper).all()
-        assert abs(point.sum() - problem.z) <= 1e-14 * problem.n * size
 
 
 VALUES_AT_A_POINT = [
@@ -247,9 +212,7 @@ def test_a_point_is_any_sequence_of_numbers(value):
     ("point", "words"),
     [
         (np.zeros(19), r"alpha has shape \(19,\); expected one number or a vector of 20 numbers"),
-        (np.zeros((20, 1)), r"alpha has shape \(20, 1\)"),
         (np.where(np.arange(20) == 3, np.nan, 0.0), "alpha contains NaN or infinity"),
-        (np.full(20, np.inf), "alpha contains NaN or infinity"),
         (["a"] * 20, "alpha holds 'a'"),
     ],
 )
@@ -276,7 +239,6 @@ def test_a_problem_does_not_change():
     [
         ({"X": X[0]}, r"X has shape \(3,\)"),
         ({"X": np.zeros((0, 3)), "y": []}, r"X has shape \(0, 3\)"),
-        ({"X": np.where(X > 1, np.nan, X)}, "X contains NaN"),
         ({"X": np.where(X > 1, np.inf, X)}, "X contains NaN or infinity"),
         ({"y": LABELS[:5]}, r"y has shape \(5,\); expected 20"),
         ({"y": LABELS[:, None]}, r"y has shape \(20, 1\)"),
@@ -286,12 +248,8 @@ def test_a_problem_does_not_change():
         ({"y": ["a", "b"] * 10}, "'a', 'b'"),
         ({"C": 0}, "C=0 is not positive"),
         ({"C": -1.5}, "C=-1.5"),
-        ({"C": np.nan}, "C=nan"),
-        ({"C": -np.inf}, "C=-inf"),
-        ({"C": "big"}, "C='big'"),
         ({"C": [1.0, 2.0]}, r"C has shape \(2,\)"),
         ({"C": np.linspace(-1, 1, 20)}, "C contains -1"),
-        ({"C": np.full(20, np.nan)}, "C contains NaN"),
         ({"kernel": "RBF"}, "kernel='RBF'"),
         ({"kernel": Precomputed()}, "expected a square matrix"),
     ],
@@ -309,8 +267,6 @@ def test_bad_data_are_named(arguments, words):
         ({"z": 21.0}, "z=21.0 cannot be reached"),
         ({"z": -0.5}, "give z from 0 to 20, or a wider box"),
         ({"v": np.ones(3)}, r"v has shape \(3,\)"),
-        ({"upper": np.full(20, np.nan)}, "upper contains NaN"),
-        ({"v": np.full(20, np.nan)}, "v contains NaN"),
     ],
 )
 def test_an_impossible_box_is_named(arguments, words):

@@ -49,7 +49,7 @@ from refsvm.core.shown import VERSION
 from refsvm.core.walk.breakpoint import Breakpoint, LinePoint, Move
 from refsvm.datasets import Dataset, load
 from refsvm.experiment import Experiment, Grid, Problem, Ranking, RuleComparison, Solve
-from refsvm.services.summary import COLOURS, STYLE, card_of
+from refsvm.services.summary import COLOURS, card_of
 from refsvm.testing import StrategyReport
 
 from .settings import interrupted
@@ -373,10 +373,6 @@ def test_the_numbers_of_a_solution_and_of_a_path_are_the_attributes():
     assert f"({len(path.C)} breakpoints, C from {path.C[0]:.6g} to {path.C[-1]:.6g}, CONVERGED)" in repr(path)
 
 
-def test_novelty_says_its_share():
-    assert all("nu=0.3" in str(SHOWN[name]()) for name in ("loo novelty", "cv novelty"))
-
-
 def test_a_solution_says_the_reason_of_the_rule():
     class Enough(KKTGap):
         reasons = ("The exam is over.",)
@@ -439,12 +435,6 @@ def test_parts_of_a_bar_differ_in_colour():
     assert len(set(COLOURS)) >= len({*DECIDERS, "other class"})
 
 
-def test_a_wide_table_is_scrolled_within_its_card():
-    rules = re.search(r"\.refsvm{([^}]*)}", STYLE)[1].split(";")
-    wanted = "overflow-x:auto;max-width:min(60em,100%);box-sizing:border-box;margin:2px 0;color:inherit"
-    assert {*wanted.split(";")} <= {*rules}
-
-
 def test_a_race_has_a_column_for_the_steps_of_each_rule():
     race = SHOWN["race"]()
     page, steps = race._repr_html_(), [each.steps for each in race.measured().values()]
@@ -493,11 +483,3 @@ def test_results_can_be_compared():
     assert first == first  # noqa: PLR0124
     assert first != second
     assert len({first, second}) == 2
-
-
-def test_a_display_prints_a_line():
-    pytest.importorskip("matplotlib").use("agg")
-    from refsvm.display import LOODecisionDisplay
-
-    loo = leave_one_out(X[:, :2], np.where(X[:, 0] > 0.0, 1, -1))
-    assert repr(LOODecisionDisplay.from_result(loo, X[:, :2])) == "<LOODecisionDisplay>"

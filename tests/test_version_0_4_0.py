@@ -1,7 +1,7 @@
 """Programs and files of 0.4.0: its modules are imported with a warning, its files are read or refused.
 
-``version_0_4_0/write.py`` has written the files, with refsvm 0.4.0, and what they say in ``values.npz``;
-``modules.txt`` lists the modules of 0.4.0.
+A script wrote the files with refsvm 0.4.0, and what they say into ``values.npz``:
+``git show af54e071:tests/version_0_4_0/write.py`` prints it. ``modules.txt`` lists the modules of 0.4.0.
 """
 
 import pickle
