@@ -1,9 +1,7 @@
-"""The compiled step: what it may be asked by a stopping rule, and that other compiled code can call it."""
+"""The compiled step: a stopping rule may ask it for a kernel row, and it makes missing rows itself."""
 
 from __future__ import annotations
 
-import gc
-import weakref
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,7 +10,6 @@ import pytest
 from refsvm import (
     RBF,
     DualProblem,
-    KKTGap,
     Linear,
     MaximumGain,
     MostViolatingPair,
@@ -21,11 +18,8 @@ from refsvm import (
     StoppingRule,
     solve,
 )
-from refsvm.compiled.twins import twins_of
-from refsvm.core.kernels.cached_rows import TIMED, stored_rows
+from refsvm.core.kernels.cached_rows import TIMED
 from refsvm.core.kernels.rows import megabytes
-from refsvm.core.solver.loop import steps
-from refsvm.core.solver.rules import Rules
 from refsvm.testing import Case, check_engines, practice_problems, smallest_cache_mb
 
 from ..settings import needs_jit, needs_same_bits
@@ -109,37 +103,6 @@ def few(n):
     return DualProblem.classification(X, np.where(X[:, 0] > 0.2, 1, -1), kernel=RBF(0.5), C=10.0)
 
 
-@pytest.mark.slow
-def test_compiled_code_of_others_can_take_steps():
-    """A loop of one's own around `one_step`, as a compiled driver of many rounds has."""
-    from refsvm.compiled.selectors.second_order import second_order
-    from refsvm.compiled.solver.loop import STEP_TAKEN, one_step
-    from refsvm.compiled.steps.newton import newton
-    from refsvm.compiled.stopping.kkt_gap import kkt_gap
-
-    @numba.njit(error_model="numpy", _nrt=False)
-    def drive(selector, step, stop, state):
-        outcome = STEP_TAKEN
-        while outcome == STEP_TAKEN:
-            outcome = one_step(second_order, newton, kkt_gap, selector, step, stop, state)
-        return outcome
-
-    problem = few(40)
-    rules = Rules(SecondOrder(), NewtonStep(), KKTGap(1e-6))
-    rows = stored_rows(problem.gram)
-    rows.fetch(np.arange(problem.n))
-    readable, compiled = (rules.begin(problem, np.zeros(problem.n), rows) for _ in range(2))
-    for _ in steps(readable, *rules):
-        pass
-    session = sessions.Session(compiled, rules, twins_of(rules), None)
-    session.steps(compiled, 0)  # writes the numbers of the state into the record
-    session._now["end"] = 10_000
-    assert drive(*session._parameters, session.shared) == 1
-    assert session._now["iteration"] == readable.iteration > 10
-    assert np.array_equal(compiled.alpha, readable.alpha)
-    assert np.array_equal(compiled.gradient, readable.gradient)
-
-
 @needs_jit
 def test_pointers_are_taken_over_once_and_not_at_every_missing_row(monkeypatch):
     """To take over one takes 0.1 ms, longer than most kernel rows."""
@@ -154,21 +117,6 @@ def test_pointers_are_taken_over_once_and_not_at_every_missing_row(monkeypatch):
         solution = solve(problem, selector=selector, step=NewtonStep(), engine="numba", shrinking=False)
         assert solution.kernel_rows > 10
     assert len(asked) == 3
-
-
-@needs_jit
-@pytest.mark.parametrize("selector", [MaximumGain(), SecondOrder()], ids=["pointers", "built in"])
-@pytest.mark.slow
-def test_a_session_releases_its_arrays(selector):
-    problem = few(40)
-    rules = Rules(selector, NewtonStep(), KKTGap())
-    state = rules.begin(problem, np.zeros(problem.n), stored_rows(problem.gram))
-    state.session = sessions.Session(state, rules, twins_of(rules), None)
-    assert state.session.steps(state, 10) == 0  # it could go on
-    alpha = weakref.ref(state.alpha)
-    del state
-    gc.collect()
-    assert alpha() is None
 
 
 def problems_of_rows():

@@ -14,14 +14,12 @@ from refsvm import (
     KKTGap,
     NewtonStep,
     PlanningAheadStep,
-    Precomputed,
     SecondOrder,
     solve,
 )
-from refsvm.core.kernels import Gram
-from refsvm.testing import Case, check_engines, check_strategy, first_difference, smallest_cache_mb
+from refsvm.testing import Case, check_engines, check_strategy, first_difference
 
-from ..catalogue import PROBLEMS, SELECTORS, STEPS, STOPS, combinations
+from ..catalogue import PROBLEMS, STEPS, STOPS, combinations
 from ..settings import INTERPRETED, needs_same_bits
 
 numba = pytest.importorskip("numba")
@@ -29,7 +27,6 @@ numba = pytest.importorskip("numba")
 SMALL = [name for name, known in PROBLEMS.items() if not known.large]
 LARGE = [name for name, known in PROBLEMS.items() if known.large]
 LIMIT = 30 if INTERPRETED else 100
-REGRESSED = [8, 40] if INTERPRETED else [8, 200]
 
 
 def compare(name: str, *rules, limit: int = LIMIT, **options) -> None:
@@ -42,17 +39,6 @@ def compare(name: str, *rules, limit: int = LIMIT, **options) -> None:
 def test_every_combination_takes_the_same_steps(selector, step):
     for name in SMALL:
         compare(name, selector, step, KKTGap(1e-6), shrinking=False)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("selector", SELECTORS, ids=repr)
-def test_every_selector_agrees_within_a_small_cache(selector):
-    for name in SMALL:
-        problem = PROBLEMS[name].problem
-        least = smallest_cache_mb(selector, problem.n)
-        for cache_mb in {least, min(3 * least, 0.4 * problem.n**2 * 8 / 2**20 + least)}:
-            compare(name, selector, NewtonStep(), KKTGap(), shrinking=False, cache_mb=cache_mb)
-            compare(name, selector, NewtonStep(), KKTGap(), shrinking=True, cache_mb=cache_mb)
 
 
 @pytest.mark.parametrize("stop", STOPS, ids=repr)
@@ -93,33 +79,6 @@ def test_whole_solves_are_identical(name, shrinking):
     assert np.array_equal(readable.gradient, compiled.gradient)
     assert first_difference(readable, compiled) is None
     assert (readable.engine, compiled.engine) == ("numpy", "numba")
-
-
-@pytest.mark.parametrize("n", REGRESSED)
-@pytest.mark.parametrize("seed", range(3))
-def test_random_problems_from_random_starts(n, seed):
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(n, 4))
-    problem = DualProblem.classification(
-        X, np.where(np.arange(n) % 2, 1, -1), kernel=RBF(0.3), C=10.0 ** rng.uniform(-2, 4, size=n)
-    )
-    start = problem.feasible(problem.upper * rng.random(n) + problem.lower * rng.random(n))
-    one, other = (solve(problem, start=start, engine=engine, trace=7) for engine in ("numpy", "numba"))
-    assert first_difference(one, other) is None
-
-
-@pytest.mark.parametrize("n", [1, 2, 20])
-def test_a_matrix_that_must_not_be_written_to(n, shrinking):
-    """As when it is mapped from a file."""
-    X = np.random.default_rng(0).normal(size=(n, 3))
-    K = X @ X.T + np.eye(n)
-    K.flags.writeable = False
-    y = np.where(np.arange(n) % 2, 1.0, -1.0)
-    problem = DualProblem(Gram(Precomputed(), K), y, 0.0, np.minimum(y, 0.0), np.maximum(y, 0.0))
-    if n > 1:
-        again = DualProblem.classification(K, y, kernel=Precomputed())
-        np.testing.assert_array_equal(again.gram.diagonal(), problem.gram.diagonal())
-    check_engines(Case("read-only", problem, (SecondOrder(), NewtonStep(), KKTGap())), shrinking=shrinking)
 
 
 @needs_same_bits
