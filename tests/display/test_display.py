@@ -54,19 +54,6 @@ def all_displays():
     ]
 
 
-def test_displays_are_drawn_again_into_given_axes():
-    for display in all_displays():
-        first = display.ax_
-        axes = plt.figure().add_subplot()
-        assert display.plot(ax=axes) is display
-        assert display.ax_ is axes is not first
-        assert display.figure_ is axes.figure
-        assert axes.get_xlabel()
-        assert axes.get_ylabel()
-        assert axes.get_legend() is not None
-        display.figure_.canvas.draw()
-
-
 def test_matplotlib_is_imported_when_something_is_drawn():
     code = "import sys, refsvm.display; sys.exit('matplotlib' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
@@ -153,12 +140,6 @@ def test_long_curves_are_thinned_without_losing_their_extremes():
     display.figure_.canvas.draw()
 
 
-def test_convergence_passes_settings_to_the_lines():
-    display = ConvergenceDisplay.from_solutions({"a": solved()}, color="red", lw=5)
-    assert display.lines_["a"].get_color() == "red"
-    assert display.lines_["a"].get_linewidth() == 5
-
-
 @pytest.mark.parametrize(
     ("solution", "options", "words"),
     [
@@ -204,28 +185,6 @@ def test_looking_changes_nothing():
         before = everything(state)
         WorkingSetDisplay.from_state(state, i, j, step=step)
         np.testing.assert_equal(everything(state), before)
-
-
-def test_the_steps_shown_are_those_taken():
-    step = PlanningAheadStep()
-    shown, kinds = None, set()
-    for state, i, j in states_about_to_move(step):
-        if shown is not None:
-            pair, lengths = shown
-            assert state.working_sets[0].tolist() == list(pair)
-            assert lengths["Newton"] == state.last_newton
-            assert list(lengths)[2] == ("planned" if state.last_planned else "PlanningAheadStep")
-            assert list(lengths.values())[2] == state.last_step
-            if not state.last_planned:
-                assert lengths["clipped"] == state.last_step
-            kinds.add((state.last_planned, state.last_free))
-        if len(kinds) == 3:
-            break
-        display = WorkingSetDisplay.from_state(state, i, j, step=step)
-        assert display.pair == (i, j)
-        shown = display.pair, display.steps
-        plt.close("all")
-    assert kinds == {(0, 0), (0, 1), (1, 1)}
 
 
 def test_a_recorded_step_is_drawn_as_its_state():

@@ -191,29 +191,6 @@ def places(stepper):
     return np.array([[a, b] for b in y for a in x])
 
 
-def test_the_reader_moves_a_pair():
-    stepper = race()
-    stepper.step(4)
-    first, second = stepper.now
-    i, j = int(np.argmax(first.gradient)), int(np.argmin(first.gradient))
-    stepper.receive({"do": "own", "with": [i, j]})
-    after, same = stepper.now
-    assert np.array_equal(same.alpha, second.alpha)
-    assert np.flatnonzero(after.alpha != first.alpha).tolist() == sorted([i, j])
-    assert after.objective > first.objective
-    for pair, said in (
-        ((i, i), "no pair"),
-        ((i, 99), "indices from 0 to 39"),
-        ((-1, -1), "indices from 0 to 39"),
-    ):
-        stepper.receive({"do": "own", "with": pair})
-        assert said in stepper.note
-    positive = np.flatnonzero(DATA.y > 0)[:2].tolist()
-    stepper.reset()
-    stepper.receive({"do": "own", "with": positive})
-    assert "nothing to gain" in stepper.note
-
-
 @pytest.mark.parametrize("seed", range(5))
 def test_a_pair_of_the_reader_lets_f_rise_forwards_or_is_refused_by_name(seed):
     rng = np.random.default_rng(seed)
@@ -305,9 +282,12 @@ def test_a_strip_does_not_tell_what_comes(capsys):
         ({"do": "C", "with": [-1.0]}, "C=-1.0 is not positive"),
         ({"do": "move", "with": [40, [0.0, 0.0]]}, "t=40 is not an example"),
         ({"do": "move", "with": [0, [np.nan, 0.0]]}, "NaN"),
+        ({"do": "own", "with": [3, 3]}, "no pair"),
+        ({"do": "own", "with": [3, 99]}, "indices from 0 to 39"),
+        ({"do": "own", "with": [-1, -1]}, "indices from 0 to 39"),
         ({"do": "__init__"}, "KeyError"),
     ],
-    ids=["C", "example", "place", "name"],
+    ids=["C", "example", "place", "same", "beyond", "below", "name"],
 )
 def test_a_message_that_cannot_be_followed_changes_nothing(message, said):
     stepper = race()
