@@ -10,7 +10,6 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-import refsvm
 from refsvm import (
     RBF,
     DualProblem,
@@ -199,9 +198,3 @@ def test_rules_with_a_twin_run_compiled(engine):
         pytest.skip("Numba does not compile here")
     found = compare(PROBLEM, ["second-order"], engine=engine)
     assert found.measured()["second-order"].engine == "numba"
-
-
-def test_it_is_a_name_of_the_package():
-    assert "compare" in refsvm.__all__
-    assert "compare" in dir(refsvm)
-    assert refsvm.compare is compare

@@ -1,7 +1,5 @@
 """Solve: what is measured."""
 
-import subprocess
-import sys
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
@@ -13,7 +11,7 @@ from refsvm import RBF, MostViolatingPair, NewtonStep, PlanningAheadStep
 from refsvm.datasets import make_chessboard
 from refsvm.experiment import STEP_RATIO_EDGES, Problem, Solve
 
-from ..settings import FAST, NUMBA, needs_jit
+from ..settings import FAST, NUMBA
 from .echoes import refused
 
 
@@ -57,27 +55,6 @@ def test_rows_are_of_the_precision_that_is_asked_for():
 
 def test_rules_that_do_not_fit_are_refused_when_the_strategy_is_made():
     refused(lambda: Solve("x", selector=MostViolatingPair(), step=PlanningAheadStep()), "cannot be combined")
-
-
-@needs_jit
-@pytest.mark.parametrize("strategy", ["Solve('a')", "LeaveOneOutError('a')", "Solve('a', shrinking=False)"])
-@pytest.mark.slow
-def test_a_warm_strategy_runs_in_the_compiled_loop_from_its_first_run_on(strategy):
-    """Otherwise the seconds of the first runs contain loading, and are those of the readable loop."""
-    code = f"""
-from functools import partial
-from refsvm.datasets import load
-from refsvm.experiment import *
-from refsvm import RBF
-heart = Problem("heart", partial(load, "heart"), kernel=RBF(0.005)).instance()
-strategy = {strategy}
-strategy.warm_up()
-print(strategy.run(heart)["engine"])
-"""
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=300
-    )
-    assert done.stdout == "numba\n"
 
 
 def test_a_rule_without_a_twin_is_warmed_up_by_the_readable_loop():

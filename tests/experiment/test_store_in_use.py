@@ -243,21 +243,6 @@ def test_workers_are_not_told_of_the_store(store, monkeypatch):
     assert not any(str(store).encode() in task or b"RunStore" in task for task in sent)
 
 
-@pytest.mark.filterwarnings("ignore:.*runs of refsvm 0.3.0 or before")
-def test_runs_of_0_2_0_are_read_and_continued(store):
-    """Its rows are of the same table, and have no digest."""
-    echoes(store, 1.0).run()
-    with closing(sqlite3.connect(store)) as connection, connection:
-        connection.execute("UPDATE runs SET metrics = json_remove(metrics, '$._digest')")
-        connection.execute("""UPDATE runs SET config = '{"refsvm": "0.2.0"}'""")
-        left = connection.execute("SELECT count(*) FROM runs WHERE metrics LIKE '%digest%'").fetchone()
-        assert left == (0,)
-    before = echoes(store, 1.0).records()
-    assert len(before) == 12
-    assert echoes(store).run() == 12
-    assert echoes(store, 1.0).records() == before
-
-
 def test_a_file_of_a_later_format_is_refused(store):
     echoes(store, 1.0).run()
     with closing(sqlite3.connect(store)) as connection:

@@ -15,7 +15,7 @@ from functools import partial
 from refsvm import MostViolatingPair, NewtonStep, RBF, KKTGap, compare
 from refsvm.compiled.interface.twin import CodeOnDisk
 from refsvm.datasets import load, make_chessboard
-from refsvm.experiment import Problem, Solve
+from refsvm.experiment import LeaveOneOutError, Problem, Solve
 from refsvm.experiment import race
 
 asked, plain = [], CodeOnDisk.load_overload
@@ -36,8 +36,12 @@ if sys.argv[1] == "experiment":
             warmed = len(asked)
             for instance in (heart, board):
                 record = strategy.run(instance)
+                assert record["engine"] == "numba"
             assert options or record["iterations"] > 1000  # it shrinks
             assert len(asked) == warmed > 0, asked[warmed:]
+    rounds = LeaveOneOutError("rounds")
+    rounds.warm_up()
+    assert rounds.run(heart)["engine"] == "numba"
 else:
     plain_solve = race.solve
 
