@@ -9,23 +9,18 @@ from scipy import sparse
 from refsvm import (
     RBF,
     SVC,
-    SVR,
     Cold,
     DualProblem,
     KKTGap,
     Linear,
     OneClassSVM,
     Polynomial,
-    Precomputed,
     Rounds,
-    cost_path,
     cross_validate,
     epsilon_path,
     leave_one_out,
     nu_path,
-    regularization_path,
     solve,
-    weight_path,
 )  # fmt: skip
 from refsvm.core.kernels.gram import dense_gram
 from refsvm.core.kernels.origin import origin_of
@@ -66,43 +61,6 @@ HOLES = sparse.csr_array(np.array([[1e8, 1.0], [1e8, 2.0], [0.0, 1.0], [0.0, 2.0
 )
 def test_rounding_that_moves_decision_values_is_said(run):
     assert said(run)
-
-
-@pytest.mark.parametrize("place", [1e7, 1e9])
-def test_rounding_of_sparse_distances_is_said(place):
-    """CSR data are not moved for a kernel of distances; the same data as an array are, and lose nothing."""
-    _, near, y, t = data(OFFSETS[0])
-    folds = np.arange(len(y)) % 3
-    for run in (
-        lambda X: solve(DualProblem.classification(X, y, kernel=RBF(0.1), C=100.0), engine=FAST),
-        lambda X: solve(DualProblem.regression(X, t, kernel=RBF(0.1), C=100.0), engine="numpy"),
-        lambda X: SVC(gamma=0.1, C=100.0, engine="numpy").fit(X, y),
-        lambda X: SVR(gamma=0.1, C=100.0, engine="numpy").fit(X, t),
-        lambda X: OneClassSVM(gamma=0.1, nu=0.9, tol=1e-4, engine="numpy").fit(X),
-        lambda X: cross_validate(X, y, kernel=RBF(0.1), C=100.0, folds=folds, engine=FAST),
-        lambda X: SVC(gamma=0.1, C=100.0, engine="numpy").partial_fit(X, y, classes=[-1, 1]),
-    ):
-        assert said(lambda f=run: f(sparse.csr_array(near + place)))
-        for X in (near + place, sparse.csr_array(near)):
-            assert not said(lambda f=run, X=X: f(X))
-
-
-@pytest.mark.parametrize("place", [1e6, 1e8])
-@pytest.mark.slow
-def test_rounding_of_sparse_distances_is_said_of_paths(place):
-    _, near, y, t = data(OFFSETS[0])
-    near, y, t = near[:12], y[:12], t[:12]
-    given = {"kernel": RBF(0.1), "engine": "numpy"}
-    for run in (
-        lambda X: regularization_path(X, y, C_min=1.0, C_max=10.0, **given),
-        lambda X: cost_path(X, y, C=10.0, **given),
-        lambda X: weight_path(X, y, C=(1.0, 10.0), **given),
-        lambda X: epsilon_path(X, t, C=10.0, epsilon=(0.5, 0.1), **given),
-        lambda X: nu_path(X, nu=(0.2, 0.8), **given),
-    ):
-        assert said(lambda f=run: f(sparse.csr_array(near + place)))
-        for X in (near + place, sparse.csr_array(near)):
-            assert not said(lambda f=run, X=X: f(X))
 
 
 @BOTH
@@ -168,23 +126,6 @@ def test_rounds_say_what_rounding_does_in_both_engines(engine, is_single):
         assert len([*rounds.run([Round(r) for r in range(10)])]) == 10
     assert len([each for each in caught if words in str(each.message)]) == 1
     assert not rounds.solutions
-
-
-def test_sparse_examples_that_are_far_apart_round_to_a_kernel_of_zero():
-    _, near, y, _ = data(OFFSETS[0])
-    problem = DualProblem.classification(sparse.csr_array(near * 1e7), y, kernel=RBF(1.0))
-    assert not said(lambda: solve(problem, engine="numpy"))
-
-
-def test_large_features_around_zero_are_no_reason_for_a_warning():
-    _, near, y, _ = data(OFFSETS[0])
-    for kernel, X, C in (
-        (Linear(), near * 1e6, 1e-15),
-        (Polynomial(2, 1.0, 1.0), near * 1e6, 1e-30),
-        (Precomputed(), near @ near.T * 1e12, 1e-15),
-    ):
-        problem = DualProblem.classification(X, y, kernel=kernel, C=C)
-        assert not said(lambda p=problem: solve(p, engine="numpy", max_iter=1000))
 
 
 def test_wide_sparse_data_take_no_memory_for_an_origin():
