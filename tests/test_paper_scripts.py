@@ -233,17 +233,6 @@ def test_sections_that_are_not_asked_for_stay_where_they_stand(tmp_path, script)
     assert found == [["A", "a", ""], ["B", "b", ""], ["C", "new"]]
 
 
-@pytest.mark.parametrize("kept", ["", "| set | steps |\n|:--|--:|\n| adult | 2 |"])
-def test_rows_that_a_section_loses_are_named(kept, tmp_path, script, capsys):
-    page = script("page")
-    output = tmp_path / "page.md"
-    rows = "| set | steps |\n|:--|--:|\n| adult | 1 |\n| mnist | 2 |"
-    output.write_text(f"# Page\n\nHead.\n\n## A\n\n{rows}\n", encoding="utf-8")
-    page.Page("Page", "script.py", argparse.Namespace(output=output, only=["A"])).add("A", kept)
-    lost = "mnist" if kept else "set, adult, mnist"
-    assert capsys.readouterr().err == f"A: the page had {lost}; --full names sets to measure.\n"
-
-
 # -- verdicts --------------------------------------------------------------------------------------------------
 
 

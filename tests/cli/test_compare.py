@@ -5,7 +5,6 @@ import warnings
 
 import numpy as np
 import pytest
-from sklearn import svm
 
 import refsvm
 from refsvm.cli import choices, tables
@@ -36,21 +35,6 @@ def test_compare_lists_every_selector_in_every_engine_and_they_agree():
         assert r["first_use_seconds"] > 0
     assert document["interrupted"] is False
     assert document["left_out"] == []
-
-
-def test_compare_tells_the_same_as_scikit_learn():
-    heart = load("heart")
-    fitted = svm.SVC(C=2.0, gamma=0.05, tol=1e-8).fit(heart.X, heart.y)
-    chosen = ["--C", 2, "--gamma", 0.05, "--tol", 1e-8, "--engines", "numpy"]
-    first = json_of("compare", "heart", *chosen)["runs"][0]
-    coefficients = np.zeros(heart.n)
-    coefficients[fitted.support_] = fitted.dual_coef_[0]
-    K = refsvm.RBF(0.05)(heart.X, heart.X)
-    objective = coefficients @ heart.y - 0.5 * coefficients @ K @ coefficients
-    assert first["objective"] == pytest.approx(objective, rel=1e-10)
-    assert first["training_error"] == pytest.approx(1.0 - fitted.score(heart.X, heart.y), abs=1e-12)
-    assert first["support_vectors"] == len(fitted.support_)
-    assert first["bounded_support_vectors"] == np.count_nonzero(np.abs(fitted.dual_coef_) == 2.0)
 
 
 def test_every_public_rule_has_a_name():

@@ -2,8 +2,6 @@
 
 import numpy as np
 import pytest
-from sklearn.model_selection import GridSearchCV, KFold
-from sklearn.svm import SVR as SKSVR
 
 from refsvm import RBF, SIR, SVCCV, cross_validate
 from refsvm.datasets import load
@@ -67,19 +65,3 @@ def test_tune_finds_the_best_cell(tmp_path):
     assert "heart: 270 examples; error in 3 folds" in printed
     assert f"Best: C={model.best_params_['C']:g}, gamma={model.best_params_['gamma']:g}" in printed
     assert works("tune", "monks1", "--kernel", "linear", "--Cs", "1", "--folds", 2, "--shuffle", 0).stdout
-
-
-def test_tune_of_a_regression_finds_the_cell_of_a_grid_search(tmp_path):
-    rng = np.random.default_rng(0)
-    X = rng.uniform(0.0, 6.0, 60)
-    y = np.sin(X) + 0.1 * rng.normal(size=60)
-    file, store = tmp_path / "sine.csv", tmp_path / "cells.sqlite"
-    np.savetxt(file, np.column_stack([X, y]), delimiter=",", header="x,y", comments="")
-    options = ["--Cs", "1,10", "--gammas", "0.1,1", "--folds", 3, "--epsilon", 0.2, "--store", store]
-    document = json_of("tune", file, "--label", "y", "--task", "regression", *options)
-    grid = GridSearchCV(SKSVR(tol=1e-6, epsilon=0.2), {"C": [1.0, 10.0], "gamma": [0.1, 1.0]}, cv=KFold(3))
-    results = grid.fit(X[:, None], y).cv_results_
-    found = [cell["score"] for cell in document["cells"]]
-    np.testing.assert_allclose(found, results["mean_test_score"], atol=2e-3)
-    assert {name: document["best"][name] for name in ("C", "gamma")} == grid.best_params_
-    assert store.exists()

@@ -296,21 +296,6 @@ def test_conjugate_moves_of_chapter_10_settle_three_variables(seed):
     assert solve(three, step=ConjugateStep(), shrinking=False).iterations <= 3
 
 
-def test_conjugate_moves_of_chapter_10_are_those_of_the_package():
-    X = np.array([[-0.5, 0.0], [0.4, 0.0], [0.0, 0.1]])
-    problem = DualProblem.classification(X, np.array([1, 1, -1]), kernel=RBF(0.5), C=1e4)
-    states = [
-        (state.alpha.copy(), *state.working_sets[0].tolist(), state.last_free)
-        for state in iterate(problem, step=ConjugateStep(), stop=KKTGap(1e-9))
-    ]
-    assert all(state[3] for state in states)
-    (first, *_), (second, i, j, _), *_ = states
-    G = problem.gradient(first)
-    own = functions("10").conjugate_move(matrix(problem), G, i, j, first)
-    assert second - first == pytest.approx(own, rel=1e-9)
-    assert np.ptp(problem.gradient(first + own)) < 1e-9
-
-
 @pytest.mark.parametrize("seeder", [SIR(), AVG()], ids=lambda rule: type(rule).__name__)
 def test_a_loop_over_folds_reads_the_same_decision_values(seeder):
     problem, fold = NAMED["banana"], np.arange(60) % 5

@@ -5,12 +5,10 @@ PA is T. Glasmachers, "The planning-ahead SMO algorithm", 2008.
 
 from __future__ import annotations
 
-from functools import cache
-
 import numpy as np
 import pytest
 
-from refsvm import Greedy, KKTGap, MaximumGain, OverrelaxedNewtonStep, Status, solve
+from refsvm import Greedy, KKTGap, OverrelaxedNewtonStep
 
 from ..catalogue import PROBLEMS, combinations
 from ..settings import FAST
@@ -64,24 +62,6 @@ def test_no_step_loses_and_no_planned_pair_does(selector, step):
         assert (gain[t] + gain[t + 1] >= sure - slack[t] - slack[t + 1] - 1e-9 * newton).all(), name
         pairs += len(t)
     assert bool(pairs > 1000) == bool(step.history)
-
-
-@pytest.mark.parametrize(("selector", "step"), COMBINATIONS, ids=repr)
-@pytest.mark.slow
-def test_all_rules_reach_the_same_objective_on_random_problems(selector, step):
-    """As `test_solver` checks on the catalogue."""
-    for seed in range(2 if FAST == "numpy" else 20):
-        rules = {"selector": selector, "step": step, "stop": KKTGap(1e-8)}
-        solution = solve(random_problem(seed), **rules, engine=FAST, shrinking=False)
-        if isinstance(selector, MaximumGain) and solution.status is Status.STALLED:
-            continue
-        assert solution.status is Status.CONVERGED, seed
-        assert solution.objective == pytest.approx(reference(seed), rel=1e-8), seed
-
-
-@cache
-def reference(seed: int) -> float:
-    return solve(random_problem(seed), stop=KKTGap(1e-10), engine=FAST).objective
 
 
 # -- PA, section 7.3: over-relaxed steps -----------------------------------------------------------------------
