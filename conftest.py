@@ -20,8 +20,16 @@ QUICK = (
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add the option."""
+    """Add the options."""
     parser.addoption("--full", action="store_true", help="run all tests, not only the quick ones")
+    parser.addoption("--seeds", type=int, metavar="N", help="random problems of each test that draws some")
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Draw as many random problems as the option says, or from the few seeds in the mark of the test."""
+    if mark := metafunc.definition.get_closest_marker("seeds"):
+        most = metafunc.config.option.seeds
+        metafunc.parametrize("seed", mark.args if most is None else range(most))
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -8,11 +8,10 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-from collections.abc import Callable
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from types import ModuleType, SimpleNamespace
+from types import ModuleType
 
 import pytest
 
@@ -45,13 +44,3 @@ def module(name: str, folder: str = "benchmarks") -> ModuleType:
         return import_module(name)
     finally:
         sys.path.remove(place)
-
-
-def complaints_of(audit: str) -> Callable[[int], list[str]]:
-    """Return a function that tries one case of an audit, with its default options, and returns what is wrong."""
-    asked = module("audit.frame").audit_of(audit)
-    options = {
-        name.strip("-").replace("-", "_"): flag.get("default", False if "action" in flag else None)
-        for name, flag in asked.flags.items()
-    }
-    return lambda number: asked.case(number, SimpleNamespace(**options)).complaints

@@ -1,4 +1,4 @@
-"""The audit "scales": what is wrong at an origin or in a unit is found out, and what is right passes."""
+"""Answers hold in any unit and at any origin; the checks find out what is wrong there, and pass what is right."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 from .programs import module
 from .settings import FAST
 
-callers, frame, scales, scaled = map(module, ["audit.callers", "audit.frame", "audit.scales", "audit.scaled"])
+callers, scales, scaled = map(module, ["audit.callers", "audit.scales", "audit.scaled"])
 CALLERS, Scaled, any_scaled = scaled.CALLERS, scaled.Scaled, scaled.any_scaled
 Exact = module("audit.exact").Exact
 
@@ -107,6 +107,6 @@ def test_what_was_once_wrong_or_untrue(seed):
     assert verdict.complaints == []
 
 
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.seeds(*range(60))
 def test_nothing_is_wrong_in_any_unit_or_at_any_origin(seed):
     assert scales.verdict_of(replace(any_scaled(seed), engine=FAST)).complaints == []

@@ -1,4 +1,4 @@
-"""Audits: is anything wrong, on random problems and on sets? ``python -m benchmarks.audit NAME [--count N]``.
+"""Audits and the random problems of tests: ``python -m benchmarks.audit NAME [--count N]`` runs one of four audits.
 
-`README.md` says what each of them asks. `frame` runs them, and `problems` has what several draw.
+`README.md` says what each file asks, and which tests draw its problems. `frame` runs the audits.
 """

@@ -9,11 +9,8 @@ derivative to compare. "events" looks at both one-sided values at breakpoints of
 
 from __future__ import annotations
 
-import warnings
-from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import wraps
 from typing import Any
 
 import numpy as np
@@ -28,9 +25,7 @@ from refsvm import (
     solve,
 )
 
-from .frame import Audit, Found
-
-NEAR, ILL, LEAST = 1e-5, 1e8, 0.85
+NEAR, ILL = 1e-5, 1e8
 STEPS = 3e-3, 1e-3, 1e-4, 1e-2, 3e-5, 1e-6
 ENGINES = "numpy", "numba"
 
@@ -220,37 +215,9 @@ def errors(problem: Drawn, end: End, found: Any, rates: np.ndarray, rough: Any) 
     return [float(np.abs(h - rates).max() / size), float(abs(b - found.intercept) / size), float(wrong)]
 
 
-def quietly(case: Callable[[int, Any], Found]) -> Callable[[int, Any], Found]:
-    """Return a case that lets no warning through."""
-
-    @wraps(case)
-    def tried(seed: int, options: Any) -> Found:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            return case(seed, options)
-
-    return tried
-
-
-@quietly
-def compare(seed: int, options: Any) -> Found:
-    """Compare a drawn problem."""
-    problem = drawn(seed)
-    said = verdict(problem)
-    return Found([said] * said.startswith("bad"), [said.partition(":")[0]], f"{problem}: {said}")
-
-
-def enough(count: int, counts: Counter[str]) -> list[str]:
-    """Whether most problems have a derivative to compare."""
-    good = sum(number for said, number in counts.items() if said.startswith("same"))
-    few = count >= 100 and good < LEAST * count
-    return [f"{good} of {count} have been compared, fewer than {100.0 * LEAST:.0f} %"] * few
-
-
-@quietly
-def events(seed: int, options: Any) -> Found:
+def events(seed: int) -> list[str]:
     """Compare both one-sided derivatives at up to three breakpoints of a path with slopes and differences."""
-    worst, complaints = np.zeros(2), []
+    complaints = []
     rng = np.random.default_rng(seed)
     n, gamma = int(rng.integers(10, 31)), float(10.0 ** rng.uniform(-1.0, 0.5))
     X = rng.normal(size=(n, 2))
@@ -272,15 +239,10 @@ def events(seed: int, options: Any) -> Found:
         )
         by_gamma = solution.derivative("gamma")
         apart = min(one_sided_error(X, y, C[k], gamma, by_gamma, step) for step in (1e-3, 1e-4, 1e-5))
-        worst = np.maximum(worst, [by_slopes, apart])
         if by_slopes > 1e-7 or apart > 1e-4 or not len(found.events) or found.is_two_sided:
             complaints.append(f"C = {C[k]:.6g}: {by_slopes:.1e} from slopes, {apart:.1e} from differences, "
                               f"{len(found.events)} examples at an event")  # fmt: skip
-    off = {
-        "from slopes of the path of C": float(worst[0]),
-        "from one-sided differences by gamma": float(worst[1]),
-    }
-    return Found(complaints, {"events": len(some)}, f"{n} examples, gamma = {gamma:.3g}", off)
+    return complaints
 
 
 def one_sided_error(X: np.ndarray, y: np.ndarray, C: float, gamma: float, found: Any, step: float) -> float:
@@ -297,9 +259,3 @@ def one_sided_error(X: np.ndarray, y: np.ndarray, C: float, gamma: float, found:
         rates = sign * (4.0 * h[1] - 3.0 * h[0] - h[2]) / (2.0 * step)
         most = max(most, float(np.abs(rates - side.decision_function(X)).max() / np.abs(rates).max()))
     return most
-
-
-AUDITS = {
-    "derivatives": Audit("Are derivatives central differences of solves?", compare, 1000, all_of_them=enough),
-    "events": Audit("And both one-sided ones at events?", events, 35),
-}

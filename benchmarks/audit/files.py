@@ -1,4 +1,4 @@
-"""The audit "files": random tables and LIBSVM files, as programs write them, are read as meant or refused by line.
+"""Random tables and LIBSVM files, as programs write them, are read as meant or refused by line.
 
 A file is written in the way of pandas (index, quotation marks, line ends, codes of missing values, packed), R (row
 names, NA, 1e+05), a spreadsheet (``sep=``, decimal commas, byte order mark, code page 1252, empty rows, #N/A), an older
@@ -17,7 +17,6 @@ import io
 import lzma
 import os
 import re
-import tempfile
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -27,8 +26,6 @@ from typing import Any
 import numpy as np
 
 from refsvm.datasets import open_data
-
-from .frame import Audit, Found
 
 MISSING = (
     "NA", "", "NaN", "nan", "NULL", "null", "None", "N/A", "#N/A", "?", "-1.#IND", "1.#QNAN", "<NA>", "#DIV/0!",
@@ -251,8 +248,8 @@ def place_of(
     return str(path), path.unlink
 
 
-def tried(seed: int, folder: Path) -> Found:
-    """Write one file and read it; return what is wrong."""
+def tried(seed: int, folder: Path) -> tuple[list[str], str]:
+    """Write one file and read it; return what is wrong, and how it was written."""
     name = list(WRITERS)[seed % len(WRITERS)]
     file, text = WRITERS[name](np.random.default_rng(seed))
     path, remove = place_of(seed, folder, file, text, is_table=name != "svmlight")
@@ -262,11 +259,11 @@ def tried(seed: int, folder: Path) -> Found:
         try:
             data = open_data(path, None if name == "svmlight" else file.label)
         except ValueError as error:
-            return Found(refusal(str(error), path, file), [f"{name}: refused"], shown)
+            return refusal(str(error), path, file), shown
         finally:
             remove()
     said = " ".join(str(each.message) for each in caught)
-    return Found(reading(data, file, said), [f"{name}: read{' with a warning' if said else ''}"], shown)
+    return reading(data, file, said), shown
 
 
 def refusal(said: str, path: str, file: File) -> list[str]:
@@ -311,12 +308,3 @@ def misread(y: np.ndarray, file: File) -> list[str]:
         str(mine) == theirs or (not isinstance(mine, str) and mine == float(theirs)) for mine, theirs in pairs
     )
     return [] if same else [f"labels were read otherwise: {sorted(pairs, key=str)[:5]}"]
-
-
-def case(seed: int, options: Any) -> Found:
-    """Write one file and read it."""
-    with tempfile.TemporaryDirectory() as folder:
-        return tried(seed, Path(folder))
-
-
-AUDITS = {"files": Audit("Is every file read as meant, or refused with its line?", case, 2000)}

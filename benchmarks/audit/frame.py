@@ -14,19 +14,10 @@ from importlib import import_module
 from multiprocessing import get_context
 from typing import Any, Final
 
-__all__ = ["MODULES", "Audit", "Found", "audit_of", "main"]
+__all__ = ["NAMES", "Audit", "Found", "audit_of", "main"]
 
-MODULES: Final = {
-    "fuzz": "fuzz", "families": "families", "narrow": "narrow",
-    "open_boxes": "open_boxes", "scales": "scales", "lines": "lines",
-    "derivatives": "derivatives", "events": "derivatives",
-    "every_machine": "left_out",
-    "signs": "signs", "weights": "weights",
-    "searches": "searches", "scores": "searches", "interruptions": "interruptions",
-    "files": "files",
-    "broken_map": "broken_map", "screening": "screening",
-}  # fmt: skip
-"""In which module an audit is; its `AUDITS` has it by name."""
+NAMES: Final = "signs", "open_boxes", "screening", "broken_map"
+"""Each audit is the `AUDIT` of the module with its name."""
 
 SLOW: Final = 60.0
 """Seconds after which a case is described."""
@@ -44,14 +35,11 @@ class Found:
         What the summary counts.
     shown : str
         What the case is and how it ended.
-    worst : dict
-        Numbers of which the summary has the largest.
     """
 
     complaints: list[str]
     counts: Iterable[str] | Mapping[str, int] = ()
     shown: str = ""
-    worst: dict[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -83,7 +71,7 @@ class Audit:
 
 def audit_of(name: str) -> Audit:
     """Return an audit; what it needs is imported now."""
-    found: Audit = import_module(f".{MODULES[name]}", __package__).AUDITS[name]
+    found: Audit = import_module(f".{name}", __package__).AUDIT
     return found
 
 
@@ -91,14 +79,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Try the cases of an audit, print what is wrong and a summary; return the exit code: 1 if anything is."""
     given = [*(sys.argv[1:] if arguments is None else arguments)]
     first = argparse.ArgumentParser(prog="python -m benchmarks.audit")
-    first.add_argument("name", choices=MODULES, metavar="NAME", help=", ".join(MODULES))
+    first.add_argument("name", choices=NAMES, metavar="NAME", help=", ".join(NAMES))
     name = first.parse_args(given[:1]).name
     audit = audit_of(name)
     parser = argparse.ArgumentParser(prog=f"{first.prog} {name}", description=audit.question)
-    parser.add_argument("--first", type=int, default=0, metavar="CASE", help="number of the first case")
+    parser.add_argument(
+        "--first", "--seed", type=int, default=0, metavar="CASE", help="number of the first case"
+    )
     parser.add_argument("--count", type=int, default=audit.count, metavar="N", help=f"{audit.count} cases")
-    parser.add_argument("--every", type=int, default=1, metavar="K", help="each K-th of these cases")
-    parser.add_argument("--seconds", type=float, help="end after so much time")
     parser.add_argument("--jobs", type=int, default=1, metavar="N", help="processes")
     parser.add_argument("-v", "--verbose", action="store_true", help="describe every case")
     for flag, settings in audit.flags.items():
@@ -113,14 +101,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def run(name: str, audit: Audit, options: Any) -> int:
     """Try the cases that the options ask for."""
-    began, counts, worst, bad, done = time.perf_counter(), Counter[str](), dict[str, float](), 0, 0
+    began, counts, bad, done = time.perf_counter(), Counter[str](), 0, 0
     together: list[str] = []
-    numbers = range(options.first, options.first + options.count, options.every)
+    numbers = range(options.first, options.first + options.count)
     try:
         with audit.around():
             for number, found, took in tried_by(options.jobs, numbers, name, options):
                 counts.update(found.counts)
-                worst |= {key: max(worst.get(key, value), value) for key, value in found.worst.items()}
                 done, bad = done + 1, bad + bool(found.complaints)
                 if found.shown and (options.verbose or found.complaints or took > SLOW):
                     print(f"case {number}: {found.shown}; {took:.2f} s")
@@ -129,17 +116,12 @@ def run(name: str, audit: Audit, options: Any) -> int:
                 if found.complaints:
                     print(f"    {again(name, audit, options, number)}")
                 sys.stdout.flush()
-                if options.seconds is not None and time.perf_counter() - began > options.seconds:
-                    break
             together += audit.all_of_them(done, counts) if audit.all_of_them is not None else []
     except KeyboardInterrupt:
         print("Interrupted.", file=sys.stderr)
     print(*together, sep="\n", end="\n" if together else "")
     told = [", ".join(f"{number:,} {what}" for what, number in counts.most_common() if number)]
-    told.append(", ".join(f"{what} at most {value:.1e}" for what, value in worst.items()))
-    told.append(
-        f"{time.perf_counter() - began:.0f} s; go on with --first {options.first + done * options.every}."
-    )
+    told.append(f"{time.perf_counter() - began:.0f} s; go on with --first {options.first + done}.")
     print(f"{name}: {done} cases from {options.first}, {bad} bad; {'; '.join(filter(None, told))}")
     return int(bad > 0 or bool(together))
 

@@ -1,4 +1,4 @@
-"""The audit "fuzz": random problems by both engines, and what is wrong with what they return for a `Trial`.
+"""Random problems by both engines, and what is wrong with what they return for a `Trial`.
 
 1. Both engines take the same steps: α, G, trace and counters agree bit for bit.
 2. α lies in the box, and its sum is z up to rounding.
@@ -20,10 +20,9 @@ from refsvm import KKTGap, Rounds, Solution, Status
 from refsvm.core.problem import most_violating_pair
 from refsvm.testing.engines import first_difference
 
-from .frame import Audit, Found
-from .trials import Trial, any_trial
+from .trials import Trial
 
-__all__ = ["AUDITS", "Verdict", "interior_point"]
+__all__ = ["Verdict", "interior_point"]
 
 EPS = float(np.finfo(np.float64).eps)
 SINGLE = float(np.finfo(np.float32).eps)
@@ -189,23 +188,3 @@ def interior_point(verdict: Verdict) -> np.ndarray | None:
     qp = Problem(P, q, None, None, ones, total, zeros, width / unit)
     found: Any = solve_problem(qp, solver="clarabel")
     return lower + unit * found.x if found.found and np.isfinite(found.x).all() else None
-
-
-def case(seed: int, options: Any) -> Found:
-    """Try one seed."""
-    trial = any_trial(seed)
-    if options.single:
-        trial.options["cache_dtype"] = "float32"
-    verdict = Verdict(trial)
-    return Found(verdict.complaints, [verdict.solution.status.name], str(trial))
-
-
-SINGLE_ROWS = {"action": "store_true", "help": "float32 rows in all of them, not in one of sixteen"}
-AUDITS = {
-    "fuzz": Audit(
-        "Do both engines take the same steps to an optimum, on any problem?",
-        case,
-        10_000,
-        {"--single": SINGLE_ROWS},
-    )
-}

@@ -1,4 +1,4 @@
-"""The audit "interruptions": leave-one-out and folds, ended at random: bounds of the scores hold, and shrink.
+"""Leave-one-out and folds, ended at random: bounds of the scores hold, and shrink.
 
 A seed stands for a small task: two or three classes, a regression or novelty detection, with or without weights, asked
 by leave-one-out or by folds. It is run to its end, and ended three times before: by Ctrl-C, the callback or the time
@@ -19,8 +19,6 @@ import numpy as np
 from refsvm import RBF, cross_validate, leave_one_out
 from refsvm.analysis.resampling import task_table
 
-from .frame import Audit, Found
-
 EACH: Final = 3
 """Interruptions of a problem."""
 
@@ -30,8 +28,8 @@ TIES: Final = 2e-3
 """A limit changes when a round shrinks, and so a decision value by up to the tolerance, which may turn it."""
 
 
-def case(seed: int, options: Any) -> Found:
-    """Run a task to its end and end it three times."""
+def complaints_about(seed: int) -> list[str]:
+    """Run a task to its end and end it three times; return what is wrong with the bounds."""
     signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell has background jobs ignore it
     rng = np.random.default_rng(seed)
     ask, moments = task_of(rng), np.sort(rng.integers(1, 40, EACH))
@@ -48,8 +46,7 @@ def case(seed: int, options: Any) -> Found:
     for fewer, more in product(parts, parts):
         if all((has <= had).all() for has, had in zip(known(fewer), known(more), strict=True)):
             said += wider(more, fewer)
-    ended = ["whole" if part.is_finished else part.status.name for part in parts]
-    return Found(said, ended, f"by {way} at {moments.tolist()}")
+    return [f"by {way} at {moments.tolist()}: {each}" for each in said]
 
 
 def known(part: Any) -> tuple[np.ndarray, np.ndarray]:
@@ -130,8 +127,3 @@ def wider(more: Any, fewer: Any) -> list[str]:
                 f"{name}: {low:.6g} to {high:.6g} does not lie within {before[0]:.6g} to {before[1]:.6g}"
             )
     return said
-
-
-AUDITS: Final = {
-    "interruptions": Audit("Do the bounds of unfinished scores hold, wherever a run ends?", case, 100)
-}

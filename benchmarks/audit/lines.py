@@ -1,4 +1,4 @@
-"""The audit "lines": paths along C, costs, ε, ν, weights, a target, a fold out and ten in.
+"""Paths along C, costs, ε, ν, weights, a target, a fold out and ten in.
 
 Each line is followed by both engines, which must give the same bits. Its KKT conditions are audited at breakpoints and
 at two points between neighbours. At random t the objective is compared with that of `solve` at 1e-10, where this ends
@@ -8,31 +8,25 @@ Problems are small, of whole numbers half of them.
 
 from __future__ import annotations
 
-import time
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from refsvm import RBF, DualProblem, KKTGap, Linear, Polynomial, Status, parametric_path, solve
 
-from .frame import Audit, Found
-
 NEAR, CLEAN, STEPS = 1e-8, 1e-6, 1_000_000
 Problems = tuple[DualProblem, DualProblem, tuple[float, float]]
 
 
 class Followed(NamedTuple):
-    """One line of problems: breakpoints, seconds, audit, and the worst relative differences."""
+    """How a line of problems was followed: the audit, and the worst relative differences."""
 
     status: Status
-    breakpoints: int
-    seconds: float
     audit: float
     solved: float  # from the objective of solve
     unsolved: int  # values of t at which solve did not end
     gap: float  # from the path's own primal objective
     same: bool  # both engines
-    counts: dict[str, int]
 
     @property
     def bad(self) -> bool:
@@ -89,9 +83,7 @@ def random_line(seed: int) -> tuple[str, Problems]:
 def check(problems: Problems, merge: bool, values: int) -> Followed:
     """Follow a line and compare."""
     start, end, t = problems
-    began = time.perf_counter()
     path = parametric_path(start, end, t=t, merge=merge, engine="numba")
-    seconds = time.perf_counter() - began
     other = parametric_path(start, end, t=t, merge=merge, engine="numpy")
     same = all(np.array_equal(a, b) for a, b in zip(path.record, other.record, strict=True))
     solved, unsolved, gap = 0.0, 0, 0.0
@@ -105,27 +97,4 @@ def check(problems: Problems, merge: bool, values: int) -> Followed:
         else:
             unsolved += 1
     audit = path.kkt_audit().worst
-    return Followed(path.status, len(path.t), seconds, audit, solved, unsolved, gap, same, path.counts)
-
-
-def judged(name: str, found: Followed) -> Found:
-    """Return what is wrong with a line."""
-    called = " ".join(f"{key} {count}" for key, count in found.counts.items() if key != "start")
-    shown = (
-        f"{name}: {found.breakpoints} breakpoints in {found.seconds:.3f} s, audit {found.audit:.0e}, solve "
-        f"{found.solved:.0e}, gap {found.gap:.0e}, unsolved {found.unsolved}, {called}"
-    )
-    complaints = [f"{found.status.name}, engines alike: {found.same}"] * found.bad
-    worst = {"audit": found.audit, "difference from solve": found.solved, "duality gap": found.gap}
-    return Found(complaints, {"alike": int(found.same), "values of t unsolved": found.unsolved}, shown, worst)
-
-
-def case(seed: int, options: Any) -> Found:
-    """Follow a random line."""
-    kind, problems = random_line(seed)
-    return judged(kind, check(problems, bool(seed % 2), 4))
-
-
-AUDITS = {
-    "lines": Audit("Is every line right, on random problems?", case, 2000),
-}
+    return Followed(path.status, audit, solved, unsolved, gap, same)

@@ -1,4 +1,4 @@
-"""The audit "narrow": a variable of little room, or next to its bound, among pairs that gain nothing but rounding.
+"""A variable of little room, or next to its bound, among pairs that gain nothing but rounding.
 
 A seed stands for a problem whose boxes differ by up to 300 powers of ten, or for a start within 1e-9 to 1e-320 of some
 bounds, a selector that ranks pairs by their exact gain, a step and an engine. What gains most is then often the
@@ -34,9 +34,7 @@ from refsvm import (
 from refsvm.testing import smallest_cache_mb
 from refsvm.testing.engines import first_difference
 
-from .frame import Audit, Found
-
-__all__ = ["AUDITS", "NarrowTrial", "any_narrow", "complaints_about"]
+__all__ = ["NarrowTrial", "any_narrow", "complaints_about"]
 
 COMPARED = 1000
 """Steps over which the engines are compared; most solves end within."""
@@ -176,21 +174,3 @@ def complaints_about(trial: NarrowTrial, compiled: bool = True, compared: int = 
             f"converges in {control.iterations}"
         )
     return complaints
-
-
-def case(seed: int, options: Any) -> Found:
-    """Try one seed."""
-    trial = any_narrow(seed)
-    complaints = complaints_about(trial, compiled=not options.readable)
-    return Found(complaints, [type(trial.options["selector"]).__name__], str(trial))
-
-
-READABLE = {"action": "store_true", "help": "only the readable engine"}
-AUDITS = {
-    "narrow": Audit(
-        "Does any selector that ranks pairs by exact gain stall in a narrow box?",
-        case,
-        500,
-        {"--readable": READABLE},
-    )
-}

@@ -1,4 +1,4 @@
-"""The audit "scales": nothing is silently wrong in any unit and at any origin, and each warning is right.
+"""Nothing is silently wrong in any unit and at any origin, and each warning is right.
 
 Let s be the spread of the decision values, and τ = tol · min(1, s) the tolerance; where the terms of the best machine
 cancel, s counts for a hundredth of what they vary by (`Optimum.cancels`). A caller that says CONVERGED, and warns of
@@ -43,10 +43,9 @@ from refsvm.core.kernels.matrix import View
 
 from .callers import PATH_TOL, TRAINED, Answer, Machine, Values, variables
 from .exact import EPS, Exact
-from .frame import Audit, Found
-from .scaled import CALLERS, PATHS, ROUNDS, Scaled, any_scaled
+from .scaled import PATHS, ROUNDS, Scaled
 
-__all__ = ["AUDITS", "Verdict", "verdict_of"]
+__all__ = ["Verdict", "verdict_of"]
 
 FACTOR = 10.0
 SOLVES = ("solve", "solve regression", "solve one class")
@@ -444,22 +443,3 @@ def judge_ending(problem: Scaled, answer: Answer, verdict: Verdict) -> None:
         verdict.complain(
             "gives up", f"{answer.statuses}, where unit scale takes {best.steps} steps: {verdict.said}"
         )
-
-
-def case(seed: int, options: Any) -> Found:
-    """Try one seed."""
-    problem = any_scaled(seed, options.only)
-    verdict = verdict_of(problem)
-    variables = problem.n * (2 if problem.task == "regression" else 1)
-    counts = [verdict.outcome, *sorted({kind for kind, _ in verdict.complaints})]
-    counts += ["with 10,000 variables"] * (variables >= 10_000)
-    shown = "\n    ".join([f"{problem}: {verdict.outcome}", *verdict.said])
-    return Found([f"{kind}: {sentence}" for kind, sentence in verdict.complaints], counts, shown)
-
-
-ONLY = {"choices": CALLERS, "metavar": "CALLER", "help": f"one of {', '.join(CALLERS)}"}
-AUDITS = {
-    "scales": Audit(
-        "Is anything silently wrong in any unit and at any origin?", case, 3_000, {"--only": ONLY}
-    )
-}

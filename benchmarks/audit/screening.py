@@ -19,7 +19,7 @@ from refsvm.core.solver import safe_screening
 
 from .frame import Audit, Found
 
-__all__ = ["AUDITS", "any_problem", "complaints_about", "looks"]
+__all__ = ["AUDIT", "any_problem", "complaints_about", "looks"]
 
 KINDS: Final = "far", "copies", "tiny", "bounded"
 
@@ -122,8 +122,4 @@ def case(seed: int, options: Any) -> Found:
     return Found(complaints, {"variables": n, "removed": removed}, f"{kinds}; {problem}")
 
 
-AUDITS = {
-    "screening": Audit(
-        "Is a variable that SafeScreening removes ever inside its box in the optimum?", case, 2000
-    )
-}
+AUDIT = Audit("Is a variable that SafeScreening removes ever inside its box in the optimum?", case, 2000)

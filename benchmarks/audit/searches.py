@@ -1,4 +1,4 @@
-"""The audits "searches" and "scores": random searches over C, γ and ε on splits of every kind, beside ``GridSearchCV``.
+"""Random searches over C, γ and ε on splits of every kind, beside ``GridSearchCV``.
 
 `refsvm.SVCCV` stands against ``GridSearchCV(refsvm.SVC)``, `refsvm.SVRCV` against ``GridSearchCV(refsvm.SVR)``. Scores
 have to be equal to 1e-9 and the choice but for ties; what one refuses the other has to refuse.
@@ -10,7 +10,6 @@ import warnings
 from collections.abc import Callable
 from copy import deepcopy
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, Final
 
 import numpy as np
@@ -32,9 +31,7 @@ from sklearn.model_selection import (
 from refsvm import RBF, SVC, SVCCV, SVR, SVRCV
 from refsvm.estimators.scoring import takes_weights
 
-from .frame import Audit, Found
-
-__all__ = ["AUDITS", "KINDS", "RandomSearch", "any_search", "complaints_about", "scored_search"]
+__all__ = ["KINDS", "RandomSearch", "any_search", "complaints_about", "scored_search"]
 
 EXACT: Final = 1e-9
 """KKT gap of every cell, so that predictions do not depend on where a solve ends; and how far scores may be apart."""
@@ -318,20 +315,3 @@ def complaints_about(search: RandomSearch) -> list[str]:
     if not complaints and abs(means[str(one["best"])] - means[str(other["best"])]) > tie:
         complaints.append(f"{search.kind}: {one['best']} is chosen in place of {other['best']}")
     return complaints
-
-
-def case(draw: Callable[[int], RandomSearch], seed: int, options: Any) -> Found:
-    """Try one seed."""
-    search = draw(seed)
-    search.settings["engine"] = options.engine or search.settings["engine"]
-    shown = f"{search.kind}, {search.X.shape}, {search.settings}, {search.grid}"
-    return Found(complaints_about(search), [search.kind], shown)
-
-
-ENGINE: Final = {"--engine": {"choices": ["numpy", "numba"], "help": "of all searches; drawn otherwise"}}
-AUDITS: Final = {
-    "searches": Audit(
-        "Are searches those of GridSearchCV, by accuracy?", partial(case, any_search), 500, ENGINE
-    ),
-    "scores": Audit("And by other scores, and of regressions?", partial(case, scored_search), 500, ENGINE),
-}

@@ -288,7 +288,7 @@ def enough(count: int, counts: Counter[str]) -> list[str]:
 
 NUMPY: Final = {"type": float, "default": 0.02, "help": "share of the cases in the readable engine"}
 ALL: Final = {"type": float, "default": 0.05, "help": "share of the cases in which each example is left out"}
-AUDITS: Final = {
-    "signs": Audit("Is any sign of leave-one-out wrong, of an example where it is hard to find?", case, 20_000,
-                   {"--numpy": NUMPY, "--all": ALL}, enough),
-}  # fmt: skip
+AUDIT: Final = Audit(
+    "Is any sign of leave-one-out wrong, of an example where it is hard to find?", case, 20_000,
+    {"--numpy": NUMPY, "--all": ALL}, enough,
+)  # fmt: skip

@@ -1,4 +1,4 @@
-"""The audit "weights": whole weights beside repeated rows, real ones beside refits at C·w.
+"""Whole weights beside repeated rows, real ones beside refits at C·w.
 
 An example of weight w is w examples, in everything; all of them leave together. With whole weights every caller has to
 say what it says of repeated rows whose copies share a fold. With real weights fits are those of the penalties C·w, and
@@ -32,9 +32,7 @@ from refsvm import (
 from refsvm.analysis.paths import cross_validate_path, regularization_path
 from refsvm.analysis.resampling.jackknife import held_out_machines
 
-from .frame import Audit, Found
-
-__all__ = ["AUDITS", "TASKS", "Weighted", "any_weighted", "complaints_about"]
+__all__ = ["TASKS", "Weighted", "any_weighted", "complaints_about"]
 
 TASKS: Final = ("two classes", "three classes", "regression", "novelty")
 
@@ -414,18 +412,3 @@ def _has_free(model: Any, it: Weighted) -> bool:
 
 
 WITH_REFITS: Final = (penalised, left_out, left_out_balanced, vanishing)
-
-
-def case(seed: int, options: Any) -> Found:
-    """Try one seed with weights of both kinds."""
-    wrong = {kind: complaints_about(seed, kind == "whole", options.engine) for kind in ("whole", "real")}
-    bad = [f"bad with {kind} weights" for kind, complaints in wrong.items() if complaints]
-    return Found([f"{kind} weights: {each}" for kind, said in wrong.items() for each in said], bad)
-
-
-ENGINE = {"default": "auto", "help": "of all problems"}
-AUDITS = {
-    "weights": Audit(
-        "Are whole weights copies, and scores of real ones those of refits?", case, 500, {"--engine": ENGINE}
-    )
-}

@@ -1,4 +1,4 @@
-"""Tables and LIBSVM files as programs write them are read as meant or refused by line; the audit "files" draws more."""
+"""Tables and LIBSVM files as programs write them are read as meant or refused by line."""
 
 import pytest
 
@@ -9,7 +9,7 @@ pytest.importorskip("sklearn")
 files = module("audit.files")
 
 
-@pytest.mark.parametrize("seed", range(300))
+@pytest.mark.seeds(*range(300))
 def test_a_file_is_read_as_meant_or_refused_with_its_line(seed, tmp_path):
-    found = files.tried(seed, tmp_path)
-    assert not found.complaints, found.shown
+    complaints, shown = files.tried(seed, tmp_path)
+    assert complaints == [], shown

@@ -1,4 +1,4 @@
-"""An example of weight w is w examples, in everything; `python -m benchmarks.audit weights` draws more."""
+"""An example of weight w is w examples, in everything."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ def share(model: Any, Z: Any, labels: Any) -> float:
     return float(np.mean(model.predict(Z) == labels))
 
 
-@pytest.mark.parametrize("seed", range(1000, 1016))
+@pytest.mark.seeds(*range(16))
 @pytest.mark.parametrize("whole", [True, False], ids=["copies for every caller", "scores of refits"])
 def test_weights_are_those_of(whole: bool, seed: int) -> None:
-    assert complaints_about(seed, whole=whole, engine=FAST) == []
+    assert complaints_about(1000 + seed, whole=whole, engine=FAST) == []
 
 
 def crossed_out(seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:

@@ -1,4 +1,4 @@
-"""SVCCV on splits of every kind is GridSearchCV over SVC; the audit `searches` draws more."""
+"""SVCCV on splits of every kind is GridSearchCV over SVC."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ GROUPS = np.repeat(np.arange(12), 4)
 GRID: dict[str, Any] = {"Cs": [0.1, 1.0, 10.0], "gammas": [0.3], "tol": 1e-9, "engine": "numpy"}
 
 
-@pytest.mark.parametrize("seed", range(len(KINDS)), ids=KINDS)
+@pytest.mark.seeds(*range(len(KINDS)))
 @pytest.mark.slow
 def test_searches_on_splits_of_every_kind_are_those_of_grid_search(seed: int) -> None:
     search = any_search(seed)

@@ -1,4 +1,4 @@
-"""Searches of regressions and by other scores are those of GridSearchCV (more: the audit `scores`)."""
+"""Searches of regressions and by other scores are those of GridSearchCV."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def drawn(seed: int) -> Any:
     return search
 
 
-@pytest.mark.parametrize("seed", range(42 if FAST == "numba" else 6))
+@pytest.mark.seeds(*range(42 if FAST == "numba" else 6))
 @pytest.mark.slow
 def test_random_searches_are_those_of_grid_search(seed: int) -> None:
     assert complaints_about(drawn(seed)) == []

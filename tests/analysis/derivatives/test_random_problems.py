@@ -1,19 +1,28 @@
 """Derivatives of random problems are central differences of solves; at events both sides are those of paths."""
 
+from collections import Counter
+
 import pytest
 
-from ...programs import complaints_of
+from ...programs import module
 
 pytest.importorskip("numba")
 pytest.importorskip("scipy")
-differences, events = complaints_of("derivatives"), complaints_of("events")
+derivatives = module("audit.derivatives")
+pytestmark = pytest.mark.filterwarnings("ignore")
+SEEN = Counter()
 
 
-@pytest.mark.parametrize("seed", range(80))
+@pytest.mark.seeds(*range(80))
 def test_a_derivative_is_a_central_difference(seed):
-    assert differences(seed) == []
+    """Most problems have a derivative to compare: no condition above 1e8, no refusal, no event."""
+    problem = derivatives.drawn(seed)
+    said = derivatives.verdict(problem)
+    assert not said.startswith("bad"), f"{problem}: {said}"
+    SEEN[said[:4]] += 1
+    assert SEEN["same"] > 0.85 * SEEN.total() - 5
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.seeds(*range(4))
 def test_both_sides_of_an_event_are_slopes_and_differences(seed):
-    assert events(seed) == []
+    assert derivatives.events(seed) == []

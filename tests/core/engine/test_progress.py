@@ -41,6 +41,9 @@ from refsvm.core.engine.progress import Progress
 from refsvm.services import line
 from refsvm.services.line import in_words, line_of
 
+if find_spec("sklearn"):
+    from refsvm import estimators
+
 from ...settings import interrupted
 
 RNG = np.random.default_rng(0)
@@ -121,17 +124,6 @@ def test_a_line_is_rewritten_and_goes_away(terminal):
     assert "\n" not in text
     assert text.endswith("\r")
     assert text.rstrip("\r").rsplit("\r", 1)[-1].strip() == ""
-
-
-@needs_tqdm
-@pytest.mark.parametrize("call", [leave_one_out, cross_validate])
-def test_true_leaves_the_last_state(call, terminal):
-    call(X, Y, **OPTIONS, progress=True)
-    assert terminal.getvalue().count("\n") == 1
-    assert terminal.getvalue().endswith("\n")
-    assert not re.search("Ctrl-C|left|KKT gap", terminal.states[-1])  # true on the way alone
-    done = "40 of 40 examples" if call is leave_one_out else "10 of 10 folds"
-    assert f"{call.__name__}: {done}" in terminal.states[-1]
 
 
 def test_limits_watch_the_gap():
@@ -229,6 +221,13 @@ def test_true_writes_sentences_to_a_file(capsys):
     assert last.startswith("cross_validate: 10 of 10 folds")
 
 
+class TakenAway(Terminal):
+    """A terminal that its host takes away while the thread draws; the host has errors of its own."""
+
+    def write(self, text):
+        return raises() if threading.current_thread() is not threading.main_thread() else super().write(text)
+
+
 def raises(*given):
     raise RuntimeError("the log server is gone")
 
@@ -238,7 +237,7 @@ def strange_streams():
     closed, detached = Terminal(), io.TextIOWrapper(io.BytesIO())
     closed.close()
     detached.detach()
-    yield from (None, closed, detached, object())
+    yield from (TakenAway(), None, closed, detached, object())
     methods = {
         "isatty": (None, raises, lambda: False, lambda: True), "write": (None, raises, len),
         "flush": (None, raises, lambda: None), "fileno": (None, raises, lambda: 1000),
@@ -258,42 +257,12 @@ def test_no_stream_ends_a_computation(asked, terminal, monkeypatch):
             progress.tell(1)
         assert line._place.take(None)  # it was given back
         line._place.free()
+        thread = line._place._thread
+        assert thread is None or thread.is_alive()  # it serves the next call
     with monkeypatch.context() as patch:  # what tqdm or a widget raises ends the line alone
         patch.setattr(line.sys, "stderr", terminal)
         patch.setattr(line, "tqdm_here", lambda: raises)
         assert leave_one_out(X[:9], Y[:9], **OPTIONS, progress=asked).is_finished
-
-
-class TakenAway(Terminal):
-    """A terminal that its host takes away while the thread draws; the host has errors of its own."""
-
-    is_gone = False
-
-    def write(self, text):
-        self.is_gone = self.is_gone or threading.current_thread() is not threading.main_thread()
-        return raises() if self.is_gone else super().write(text)
-
-    def flush(self):
-        return raises() if self.is_gone else super().flush()
-
-
-@needs_tqdm
-def test_a_stream_that_is_taken_away_while_a_thread_draws_ends_neither_the_thread_nor_the_call(
-    terminal, monkeypatch
-):
-    stream = TakenAway()
-    monkeypatch.setattr(line.sys, "stderr", stream)
-    for _ in range(2):  # the thread serves the next call, too
-        assert leave_one_out(X[:20], Y[:20], **OPTIONS, checks=(), callback=slowly, progress=True).is_finished
-        assert stream.is_gone
-        assert line._place._thread.is_alive()
-
-
-@pytest.mark.parametrize("asked", [None, 1, "yes"])
-def test_other_values_are_refused(asked):
-    for call in (leave_one_out, cross_validate):
-        with pytest.raises(ValueError, match=f"progress={asked!r} is unknown"):
-            call(X, Y, progress=asked)
 
 
 @needs_tqdm
@@ -353,34 +322,6 @@ def long_problem(C=1e4):
     return DualProblem.classification(x, np.where(np.arange(30) % 3, 1, -1), kernel=RBF(3.0), C=C)
 
 
-def test_a_callback_of_a_solve_is_told_of_its_state():
-    seen = []
-
-    def noted(at):
-        assert (at.gap, at.steps) == (at.state.gap, at.state.iteration)
-        assert at.alpha is at.state.alpha  # as before there was this object
-        assert not hasattr(at, "nothing_of_that_name")
-        seen.append(at.steps)
-        return len(seen) == 3
-
-    found = solve(long_problem(), step=NewtonStep(), shrinking=False, engine="numpy", callback=noted)
-    assert (found.status.name, found.iterations) == ("CALLBACK", seen[-1])
-    assert seen == sorted(seen)
-
-
-def test_a_callback_of_folds_is_told_of_them():
-    seen = []
-    cross_validate(
-        long_problem(1e2), step=NewtonStep(), shrinking=False, engine="numpy", folds=4,
-        callback=lambda at: seen.append((at.call, at.done, at.total, at.state.iteration)),
-    )  # fmt: skip
-    assert {call for call, *_ in seen} == {"cross_validate"}
-    assert {total for _, _, total, _ in seen} == {4}
-    counts = [done for _, done, _, _ in seen]
-    assert counts == sorted(counts)
-    assert {*counts} == {0, 1, 2, 3, 4}
-
-
 @pytest.mark.parametrize("n", [6, 40])
 @pytest.mark.parametrize(
     "kind",
@@ -400,9 +341,13 @@ def test_a_callback_is_called_after_each_fold_and_in_each_solve_however_small(ki
         {"folds": 3, "from_full": False},
     ):
         seen = []
-        whole = cross_validate(X[:n], **given, **more, callback=lambda at, seen=seen: seen.append(at.done))
+        whole = cross_validate(
+            X[:n], **given, **more, callback=lambda at, seen=seen: seen.append((at.call, at.total, at.done))
+        )
         assert whole.is_finished
-        assert {*seen} >= {*range(1, len(whole.rounds) + 1)}
+        total = len(whole.rounds)
+        assert {*seen} >= {("cross_validate", total, done) for done in range(1, total + 1)}
+        assert seen == sorted(seen)
         assert len(whole.rounds) == machines * more["folds"]
         cut = cross_validate(X[:n], **given, **more, callback=lambda at: True)
         assert cut.status is Status.CALLBACK
@@ -422,38 +367,100 @@ def test_an_attribute_that_nothing_has_is_refused():
 # -- solves, fits, searches --------------------------------------------------------------------------------------------
 
 
-@needs_tqdm
-def test_a_line_of_a_solve(terminal):
-    found = solve(long_problem(), step=NewtonStep(), shrinking=False, engine="numpy", progress=True)
-    assert all(state.startswith("solve: ") for state in terminal.states)
-    assert any("Ctrl-C keeps the last point" in state for state in terminal.states)
-    said = f"{found.status.value} KKT gap {found.kkt_gap:.3g}, {found.iterations:,} steps"
-    assert said in terminal.states[-1]
-    with pytest.raises(ValueError, match="progress='yes' is unknown"):
-        solve(long_problem(), progress="yes")
+def of_a_solve(asked):
+    found = solve(long_problem(), step=NewtonStep(), shrinking=False, engine="numpy", progress=asked)
+    return f"{found.status.value} KKT gap {found.kkt_gap:.3g}, {found.iterations:,} steps"
 
 
-@needs_tqdm
-@pytest.mark.skipif(find_spec("sklearn") is None, reason="estimators need scikit-learn")
-def test_a_line_of_fits_and_searches(terminal):
-    from refsvm import SVC, SVCCV, SVR
+def of_folds(asked):
+    cross_validate(X, Y, **OPTIONS, progress=asked)
+    return "10 of 10 folds"
 
-    SVR(C=1e4, gamma=3.0, engine="numpy").fit(X, X[:, 0])
-    assert {state.partition(":")[0] for state in terminal.states} <= {"SVR"}
-    terminal.clear()
-    labels = np.digitize(X[:, 0], [-0.5, 0.5])
-    SVC(engine="numpy", verbose=1).fit(X, labels)
-    assert terminal.states[-1].startswith("SVC: The stopping rule is satisfied. KKT gap ")
-    terminal.clear()
-    model = SVCCV(Cs=[1.0, 10.0], gammas=[0.1, 1.0], cv=3, engine="numpy", verbose=1).fit(X, Y)
-    assert {state.partition(":")[0] for state in terminal.states} == {"SVCCV"}  # the best machine included
+
+def of_left_out_examples(asked):
+    leave_one_out(X, Y, **OPTIONS, progress=asked)
+    return "40 of 40 examples"
+
+
+def of_a_path(asked):
+    path = regularization_path(X, Y, kernel=RBF(0.5), C_min=0.1, C_max=10.0, engine="numpy", progress=asked)
+    return f"C = 10, {len(path.C) - 1} breakpoints, 100 percent"
+
+
+def of_three_paths(asked):
+    labels = np.digitize(X[:, 0], [-0.3, 0.3])
+    regularization_path(X, labels, kernel=RBF(0.5), C_max=10.0, engine="numpy", progress=asked)
+    return "100 percent"
+
+
+def of_paths_of_folds(asked):
+    cross_validate_path(X, Y, kernel=RBF(0.5), engine="numpy", progress=asked, C_max=10.0, folds=3)
+    return "3 of 3 folds"
+
+
+def of_costs(asked):
+    cost_path(X, Y, kernel=RBF(0.5), engine="numpy", progress=asked, C=1.0)
+    return "C₊ = 1, "
+
+
+def of_a_walk(asked):
+    solution = solve(DualProblem.classification(X, Y, kernel=RBF(0.5), C=10.0), engine="numpy")
+    found = solution.continue_to(solution.problem.without([0, 1, 2]), engine="numpy", progress=asked)
+    return f"continue_to: {found.iterations} breakpoints, 100 percent"
+
+
+def of_a_fit(asked):
+    estimators.SVC(engine="numpy", verbose=int(asked)).fit(X, np.digitize(X[:, 0], [-0.5, 0.5]))
+    return "SVC: The stopping rule is satisfied. KKT gap "
+
+
+def of_a_search(asked):
+    grid = {"Cs": [1.0, 10.0], "gammas": [0.1, 1.0], "cv": 3}
+    model = estimators.SVCCV(**grid, engine="numpy", verbose=int(asked)).fit(X, Y)
     best = ", ".join(f"{name}={value:.4g}" for name, value in model.best_params_.items())
-    assert "12 of 12 fits" in terminal.states[-1]
-    assert f"best {model.best_score_:.4g} at {best}" in terminal.states[-1]
-    terminal.clear()
-    SVCCV(Cs=[1.0], gammas=[0.1], cv=3, engine="numpy", verbose=0).fit(X, Y)
-    SVC(engine="numpy", verbose=0).fit(X, Y)
+    return f"12 of 12 fits, best {model.best_score_:.4g} at {best}"
+
+
+def of_examples_that_come(asked):
+    model = estimators.SVC(gamma=0.5, engine="numpy", verbose=0).partial_fit(X[:30], Y[:30])
+    model.set_params(verbose=int(asked)).partial_fit(X[30:], Y[30:])
+    return " breakpoints, "
+
+
+def of_examples_that_go(asked):
+    model = estimators.SVC(gamma=0.5, engine="numpy", verbose=0).partial_fit(
+        X, np.digitize(X[:, 0], [-0.5, 0.5])
+    )
+    model.set_params(verbose=int(asked)).forget([0, 1])
+    return " breakpoints, "
+
+
+CALLS = {
+    of_a_solve: "solve", of_folds: "cross_validate", of_left_out_examples: "leave_one_out",
+    of_a_path: "regularization_path", of_three_paths: "regularization_path",
+    of_paths_of_folds: "cross_validate_path", of_costs: "cost_path", of_a_walk: "continue_to",
+}  # fmt: skip
+FITS = {of_a_fit: "SVC", of_a_search: "SVCCV", of_examples_that_come: "SVC", of_examples_that_go: "SVC"}
+
+
+@needs_tqdm
+@pytest.mark.parametrize("call", [*CALLS, *(FITS if find_spec("sklearn") else ())])
+def test_true_leaves_the_last_state_and_false_is_silent(call, terminal):
+    call(False)
     assert terminal.getvalue() == ""
+    end = call(True)
+    assert terminal.getvalue().count("\n") == 1
+    assert terminal.getvalue().endswith("\n")
+    assert {state.partition(":")[0] for state in terminal.states} == {(CALLS | FITS)[call]}
+    assert end in terminal.states[-1]
+    assert not re.search("Ctrl-C| left", terminal.states[-1])  # true on the way alone
+
+
+@pytest.mark.parametrize("asked", [None, 1, "yes"])
+@pytest.mark.parametrize("call", CALLS)
+def test_other_values_are_refused(call, asked):
+    with pytest.raises(ValueError, match=f"progress={asked!r} is unknown"):
+        call(asked)
 
 
 @needs_tqdm
@@ -468,69 +475,6 @@ def test_a_line_of_an_experiment(terminal, tmp_path):
     assert counts == [("Experiment.run", done, 3) for done in range(4)]
     assert {state.partition(":")[0] for state in terminal.states} == {"Experiment.run"}
     assert "of 3 runs" in terminal.states[-1]
-
-
-@needs_tqdm
-@pytest.mark.parametrize("classes", [2, 3])
-def test_a_line_of_a_path(classes, terminal):
-    labels = np.digitize(X[:, 0] + 0.5 * X[:, 1], np.linspace(-1.0, 1.0, classes + 1)[1:-1])
-    options = {"kernel": RBF(0.5), "C_min": 0.1, "C_max": 10.0, "engine": "numpy"}
-    seen = []
-    told = regularization_path(X, labels, **options, callback=lambda at: seen.append(at.C) or slowly(at))
-    assert {state.partition(":")[0] for state in terminal.states} == {"regularization_path"}
-    assert any("C = " in state and "breakpoints" in state for state in terminal.states)
-    assert any(" percent" in state for state in terminal.states)
-    terminal.clear()
-    quiet = regularization_path(X, labels, **options, progress=False)
-    assert terminal.getvalue() == ""
-    counts = [sum(map(len, [each.C for each in getattr(path, "paths", [path])])) for path in (told, quiet)]
-    assert counts[0] == counts[1] == len(seen) + (1 if classes == 2 else 3)
-    regularization_path(X, labels, **options, progress=True)
-    assert "100 percent" in terminal.states[-1]
-    if classes == 2:
-        assert f"C = 10, {counts[0] - 1} breakpoints" in terminal.states[-1]
-
-
-@needs_tqdm
-@pytest.mark.parametrize(
-    ("call", "given", "end"),
-    [(cross_validate_path, {"C_max": 10.0, "folds": 3}, "3 of 3 folds"), (cost_path, {"C": 1.0}, "C₊ = 1, ")],
-)
-def test_the_last_line_of_folds_and_of_another_line(call, given, end, terminal):
-    call(X, Y, kernel=RBF(0.5), engine="numpy", progress=True, **given)
-    assert {state.partition(":")[0] for state in terminal.states} == {call.__name__}
-    assert end in terminal.states[-1]
-
-
-@needs_tqdm
-def test_a_line_of_a_walk_from_one_problem_to_another(terminal):
-    solution = solve(DualProblem.classification(X, Y, kernel=RBF(0.5), C=10.0), engine="numpy")
-    found = solution.continue_to(solution.problem.without([0, 1, 2]), engine="numpy", progress=True)
-    said = f"continue_to: {found.iterations} breakpoints, 100 percent"
-    assert terminal.states[-1].startswith(said)
-    terminal.clear()
-    solution.continue_to(solution.problem.without(0), engine="numpy", progress=False)
-    assert terminal.getvalue() == ""
-    with pytest.raises(ValueError, match="progress='yes' is unknown"):
-        solution.continue_to(solution.problem.without(0), progress="yes")
-
-
-@needs_tqdm
-@pytest.mark.skipif(find_spec("sklearn") is None, reason="estimators need scikit-learn")
-@pytest.mark.parametrize("classes", [2, 3])
-def test_a_line_of_examples_that_come_and_go(classes, terminal):
-    from refsvm import SVC
-
-    labels = np.digitize(X[:, 0], np.linspace(-0.5, 0.5, classes + 1)[1:-1])
-    model = SVC(gamma=0.5, engine="numpy", verbose=0).partial_fit(X[:30], labels[:30])
-    assert terminal.getvalue() == ""
-    model.set_params(verbose=1)
-    for call in (lambda: model.partial_fit(X[30:], labels[30:]), lambda: model.forget([0, 1])):
-        terminal.clear()
-        call()
-        assert {state.partition(":")[0] for state in terminal.states} == {"SVC"}
-        assert " breakpoints, " in terminal.states[-1]
-        assert "100 percent" in terminal.states[-1]
 
 
 # -- in a terminal and in a notebook -----------------------------------------------------------------------------------

@@ -13,9 +13,7 @@ from refsvm.analysis.resampling.leave_one_out import chosen_for
 from refsvm.analysis.resampling.task_table import INTERVAL_SECONDS, TaskTable
 from refsvm.core.rounds.left_out_table import LeftOutTable
 from refsvm.core.rounds.machine import CLASSIFICATION, NOVELTY, REGRESSION
-from refsvm.core.rounds.round import Round, RoundResult
 from refsvm.core.rounds.rounds import Rounds
-from refsvm.core.stopping.ball_rule import TINY
 
 module = import_module("refsvm.core.rounds.leave_one_out")
 RNG = np.random.default_rng(2)
@@ -190,49 +188,6 @@ def test_a_rule_is_kept_that_decides_half_of_the_rounds_early(early, tried, is_k
 
 
 KKT_REASON, POSITIVE, NEGATIVE = BallRule.reasons[:3]
-ENDED = {  # the reason, h, the proved sign and the status of a round; what the table says, with and without proofs
-    "proved at its end": (KKT_REASON, 0.5, 1, Status.CONVERGED, ("kkt", 0.5, True), ("kkt", 0.5, False)),
-    "the other sign": (KKT_REASON, 0.5, -1, Status.CONVERGED, ("kkt", -TINY, True), ("kkt", 0.5, False)),
-    "not proved": (KKT_REASON, 0.5, 0, Status.CONVERGED, ("tie", 0.5, False), ("kkt", 0.5, False)),
-    "proved early": (NEGATIVE, 0.5, 0, Status.CONVERGED, ("ball", -TINY, True), ("ball", -TINY, False)),
-    "a limit": ("max", 0.5, 0, Status.MAX_ITER, ("limit", 0.5, False), ("limit", 0.5, False)),
-}
-
-
-@pytest.mark.parametrize("name", ENDED)
-@pytest.mark.parametrize("ends", [Status.CONVERGED, Status.INTERRUPTED])
-def test_what_the_end_of_a_round_says(name, ends):
-    """A round without a proof is open as long as others may follow; once Ctrl-C has ended them it is not decided."""
-    reason, h, sign, status, *expected = ENDED[name]
-    for proves, (decided, value, proved) in zip((True, False), expected, strict=True):
-        found = table(
-            proves=proves, machine=SimpleNamespace(copies=1), asked=np.arange(2), decided=np.full(2, "", dtype=object),
-            values=np.full(2, np.nan), proved=np.zeros(2, dtype=bool), iterations=np.zeros(2, dtype=int), unsolved={},
-            traces={}, rounds=SimpleNamespace(status=ends), _should_end=None, _early=0,
-            _progress=SimpleNamespace(begin=lambda what: None),
-        )  # fmt: skip
-        found.record_rounds(iter([RoundResult(1, h, 7, reason, status, 0.0, 0.0, 0, None, sign)]), BALL)
-        if ends is not Status.CONVERGED and decided == "tie":
-            decided = ""
-        assert (found.decided[1], found.values[1], found.proved[1]) == (decided, value, proved)
-        assert (found.iterations[1], found.ties()) == (7, [1] * (decided == "tie"))
-
-
-def test_settled_rounds_stay_solved_to_the_tolerance_that_was_asked_for():
-    """Whatever ends them; and what a limit has left open is open."""
-    for ends, unsolved in ((Status.CONVERGED, {}), (Status.INTERRUPTED, {0: Status.STALLED})):
-        found = table(
-            machine=SimpleNamespace(copies=1), asked=np.arange(2), decided=np.array(["tie", "ball"], dtype=object),
-            values=np.zeros(2), proved=np.zeros(2, dtype=bool), iterations=np.zeros(2, dtype=int), unsolved={},
-            traces={}, _should_end=None, _progress=SimpleNamespace(begin=lambda what: None), full=None,
-        )  # fmt: skip
-        stalled = RoundResult(0, 1.0, 7, "stalled", Status.STALLED, 0.0, 0.0, 0, None, 0)
-        found.rounds = SimpleNamespace(
-            status=ends, run=lambda plan, seeder, stop, proves, s=stalled: iter([s])
-        )
-        found.settle(found.rounds, TOP(), BALL, [Round(0)])
-        assert found.unsolved == unsolved
-        assert found.decided.tolist() == ["tie" if ends is Status.CONVERGED else "", "ball"]
 
 
 def test_the_callback_is_asked_from_time_to_time_and_at_the_end(monkeypatch):

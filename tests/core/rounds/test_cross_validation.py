@@ -26,40 +26,15 @@ from refsvm import (
 )
 from refsvm.analysis.resampling.folds import fold_numbers
 from refsvm.core.rounds import runner
-from refsvm.datasets import load, make_banana, make_ringnorm, make_waveform
+from refsvm.datasets import load, make_banana
 
 from ...settings import FAST, interrupted, needs_numba
 
 
-def sets():
-    """Ten problems, from nearly separable to noise; γ as published or 1/d."""
-    for name in ("heart", "breast_cancer", "thyroid", "sonar", "wbc", "ionosphere", "monks2"):
-        data = load(name)
-        step = max(1, data.n // 200)
-        yield name, data.X[::step], data.y[::step], data.gamma or 1 / data.d
-    for make in (make_banana, make_ringnorm, make_waveform):
-        data = make(200, rng=0)
-        yield make.__name__, data.X, data.y, 0.1
-
-
-SETS = {name: (X, np.where(y == y.max(), 1, -1), RBF(gamma)) for name, X, y, gamma in sets()}
-
-
-@pytest.mark.parametrize("name", SETS)
-@pytest.mark.parametrize("C", [1.0, 100.0])
-@pytest.mark.parametrize("k", [3, *(pytest.param(k, marks=pytest.mark.slow) for k in (10, 100))])
-def test_every_seeder_predicts_what_a_cold_start_predicts(name, C, k):
-    X, y, kernel = SETS[name]
-    options = {"kernel": kernel, "C": C, "folds": k, "rng": 0, "stop": KKTGap(1e-4)}
-    cold = cross_validate(X, y, seeder=Cold(), from_full=False, **options)
-    near = np.abs(cold.decision_values[:, 0]) < 1e-3
-    ways = [(seeder, False) for seeder in (SIR(), MIR(), ATO())] + [(ATO(), True), (SIR(), True)]
-    for seeder, from_full in ways if k == 10 else ways[2:4]:
-        result = cross_validate(X, y, seeder=seeder, from_full=from_full, **options)
-        differ = np.flatnonzero(result.predictions != cold.predictions)
-        assert near[differ].all(), differ
-        close = np.abs(result.decision_values - cold.decision_values) < 0.05
-        assert close.mean() > 0.98
+def problem_of(name):
+    """Return examples, labels and kernel of a bundled set."""
+    data = load(name)
+    return data.X, np.where(data.y == data.y.max(), 1, -1), RBF(data.gamma or 1 / data.d)
 
 
 @pytest.mark.parametrize("seed", [0, 1, 5])
@@ -76,7 +51,7 @@ def test_no_seeder_chooses_b_where_an_interval_of_it_is_optimal(seed, engine):
 
 
 def test_kernel_rows_are_computed_once():
-    X, y, kernel = SETS["heart"]
+    X, y, kernel = problem_of("heart")
     result = cross_validate(X, y, kernel=kernel, C=10.0, folds=10, rng=0)
     assert result.kernel_rows == len(X)
     scarce = cross_validate(X, y, kernel=kernel, C=10.0, folds=10, rng=0, cache_mb=0.1)
@@ -100,7 +75,7 @@ class Pressing(SIR):
 
 
 def test_control_c_keeps_the_rounds_that_are_done():
-    X, y, kernel = SETS["heart"]
+    X, y, kernel = problem_of("heart")
     options = {"kernel": kernel, "folds": 8, "engine": "numpy", "rng": 0}
     Pressing.made.clear()
     result = interrupted(cross_validate, X, y, seeder=Pressing(), **options)
@@ -123,7 +98,7 @@ def test_control_c_keeps_the_rounds_that_are_done():
 
 @needs_numba
 def test_control_c_ends_compiled_rounds_too():
-    X, y, kernel = SETS["heart"]
+    X, y, kernel = problem_of("heart")
     Pressing.made.clear()
     result = interrupted(
         cross_validate, X, y, kernel=kernel, folds=100, seeder=Pressing(), engine="numba", rng=0
@@ -136,7 +111,7 @@ def test_control_c_ends_compiled_rounds_too():
     ("seeder", "last", "rounds"), [(None, 1, []), (Cold(), 1, [0]), (Cold(), 3, [0, 1, 2])]
 )
 def test_a_callback_that_says_so_ends_all_rounds(seeder, last, rounds):
-    X, y, kernel = SETS["heart"]
+    X, y, kernel = problem_of("heart")
     begun, options = [], {"kernel": kernel, "folds": 8, "engine": "numpy", "shrinking": False}
 
     def told(state):
@@ -152,7 +127,7 @@ def test_a_callback_that_says_so_ends_all_rounds(seeder, last, rounds):
 
 
 def test_a_limit_is_told():
-    X, y, kernel = SETS["heart"]
+    X, y, kernel = problem_of("heart")
     with pytest.warns(UserWarning, match=r"4 of 4 rounds of cross-validation are not solved.*raise max_iter"):
         result = cross_validate(X, y, kernel=kernel, folds=4, max_iter=5)
     assert result.status is Status.MAX_ITER
@@ -162,7 +137,7 @@ def test_a_limit_is_told():
 
 @pytest.mark.parametrize("engine", ["numpy", FAST])
 def test_a_time_limit_holds_for_all_rounds(engine, monkeypatch):
-    X, y, kernel = SETS["heart"]
+    X, y, kernel = problem_of("heart")
     # on a busy machine the first thousand steps alone may take longer than all rounds may be late
     monkeypatch.setattr(runner, "OVERTIME_SECONDS", np.inf)
     options = {"kernel": kernel, "C": 1e6, "stop": KKTGap(1e-10), "engine": engine}
@@ -175,7 +150,7 @@ def test_a_time_limit_holds_for_all_rounds(engine, monkeypatch):
 
 
 def test_the_steps_on_all_examples_are_counted():
-    X, y, kernel = SETS["heart"]
+    X, y, kernel = problem_of("heart")
     full = solve(DualProblem.classification(X, y, kernel=kernel, C=5.0)).iterations
     for seeder, more in ((SIR(), full), (Cold(), 0)):
         result = cross_validate(X, y, kernel=kernel, C=5.0, folds=4, seeder=seeder)
@@ -183,37 +158,14 @@ def test_the_steps_on_all_examples_are_counted():
 
 
 def test_hard_margins():
-    X, y, _ = SETS["wbc"]
+    X, y, _ = problem_of("wbc")
     hard = cross_validate(X[:60], y[:60], kernel=RBF(0.5), C=np.inf, folds=5)
     soft = cross_validate(X[:60], y[:60], kernel=RBF(0.5), C=1e6, folds=5)
     np.testing.assert_allclose(hard.decision_values, soft.decision_values, atol=0.02)
 
 
-@needs_numba
-@pytest.mark.parametrize(
-    "seeder",
-    [
-        SIR(),
-        ATO(),
-        *(pytest.param(each, marks=pytest.mark.slow) for each in (MIR(), ATO(budget=np.inf), Cold())),
-    ],
-    ids=repr,
-)
-@pytest.mark.parametrize("from_full", [pytest.param(False, marks=pytest.mark.slow), True])
-@pytest.mark.parametrize("limit", [pytest.param(10, marks=pytest.mark.slow), 2000])
-def test_compiled_rounds_are_the_readable_ones(seeder, from_full, limit, monkeypatch):
-    monkeypatch.setattr(runner, "SHORT_ROUND", limit)
-    X, y, kernel = SETS["heart"]
-    X, y = np.concatenate([X[:60], X[:20]]), np.concatenate([y[:60], -y[:20]])
-    options = {"kernel": kernel, "C": 30.0, "folds": 7, "seeder": seeder, "from_full": from_full, "rng": 1}
-    first, second = (cross_validate(X, y, engine=engine, **options) for engine in ("numpy", "numba"))
-    assert [each.iterations for each in first.rounds] == [each.iterations for each in second.rounds]
-    assert first.iterations == second.iterations
-    assert np.array_equal(first.decision_values, second.decision_values)
-
-
 def test_a_precomputed_matrix_and_a_fold_of_one_class():
-    X, y, _ = SETS["heart"]
+    X, y, _ = problem_of("heart")
     order = np.argsort(y, kind="stable")
     X, y = X[order][::3], y[order][::3]
     by_class = cross_validate(X, y, kernel=Linear(), folds=(y > 0).astype(int))

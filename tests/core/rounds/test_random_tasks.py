@@ -1,18 +1,27 @@
-"""Leave-one-out and folds of random tasks are those of refits, and bounds of unfinished scores hold."""
+"""Leave-one-out and folds of random tasks are those of refits, their signs right, and bounds of parts of them hold."""
+
+from types import SimpleNamespace
 
 import pytest
 
-from ...programs import complaints_of
+from ...programs import module
 
 pytest.importorskip("numba")
-refits, interruptions = complaints_of("every_machine"), complaints_of("interruptions")
+refits, interruptions, signs = (module(f"audit.{name}") for name in ("left_out", "interruptions", "signs"))
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.seeds(*range(40))
 def test_values_and_predictions_are_those_of_refits_in_both_engines_and_by_threads(seed):
-    assert refits(seed) == []
+    assert refits.complaints_about(seed) == []
 
 
-@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.seeds(*range(30))
 def test_the_bounds_of_what_is_interrupted_hold(seed):
-    assert interruptions(seed) == []
+    assert interruptions.complaints_about(seed) == []
+
+
+@pytest.mark.seeds(*range(30))
+def test_no_sign_is_wrong_of_an_example_on_a_level_set_of_its_machine(seed):
+    """`python -m benchmarks.audit signs` draws more: each rule, seeder and check, up to 10,000 away from the others."""
+    found = signs.case(seed, SimpleNamespace(numpy=0.1, all=0.0))
+    assert found.complaints == [], found.shown

@@ -119,17 +119,6 @@ def test_rounds_of_all_pairs_end_with_those_of_the_first():
     assert (other.left, other.has_looked) == (2, False)
 
 
-def test_boxes_of_the_given_problem_take_their_rows_from_the_store():
-    problem, family = of_twelve()
-    first = family.solve(problem)
-    assert first.kernel_rows > 0
-    for box in (problem, problem.without(3), first.problem.without(3)):
-        solution = family.solve(box)
-        assert solution.problem.gram is family.problem.gram
-        assert solution.kernel_rows == 0
-    assert family.rows.computed == first.kernel_rows
-
-
 def test_one_solve_may_be_limited_to_one_step():
     problem, family = of_twelve()
     once = family.solve(problem, max_iter=1)

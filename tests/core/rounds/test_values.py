@@ -12,12 +12,10 @@ import pytest
 
 from refsvm import (
     RBF,
-    SIR,
     Ball,
     Check,
     DualProblem,
     KKTGap,
-    Linear,
     LOODualityGap,
     Rounds,
     TrainingError,
@@ -27,8 +25,6 @@ from refsvm import (
     leave_one_out,
     solve,
 )
-from refsvm.analysis.resampling.jackknife import held_out_machines
-from refsvm.services.summary import Shown
 
 from ...settings import FAST
 from ...values import dataclasses_of, is_a_value, never_change
@@ -101,16 +97,6 @@ def test_a_few_rows_in_memory_are_enough_to_leave_one_out(kernel):
         assert small.kernel_rows > plain.kernel_rows == 24
 
 
-def test_a_chain_of_folds_is_not_shared_among_workers(monkeypatch):
-    """However long it is: each of its rounds starts from the one before."""
-    monkeypatch.setattr("refsvm.analysis.resampling.workers.is_worth_workers", lambda *_: True)
-    how = {"kernel": RBF(0.5), "folds": 5, "seeder": SIR(), "from_full": False, "rng": 1}
-    chains = [cross_validate(X, Y, n_jobs=n, **how) for n in (1, 2)]
-    steps = [[each.iterations for each in chain.rounds] for chain in chains]
-    assert steps[0] == steps[1]
-    assert len(steps[0]) == 5
-
-
 def test_one_worker_holds_out_all_folds_however_long_they_take(monkeypatch):
     """No other worker could take them."""
     monkeypatch.setattr("refsvm.analysis.resampling.workers.is_worth_workers", lambda *_: True)
@@ -128,14 +114,6 @@ def test_machines_share_one_deadline(monkeypatch):
     assert 90.0 < given[0].left() < 100.0
 
 
-def test_folds_of_data_far_from_the_origin_are_those_of_data_near_it():
-    """Σα = 0: an offset of all examples moves no decision value, and the kernel is that around their mean."""
-    near, far = (
-        cross_validate(X + offset, Y, kernel=Linear(), C=0.5, folds=3, rng=1) for offset in (0.0, 2.0**23)
-    )
-    np.testing.assert_allclose(far.decision_values, near.decision_values, atol=1e-6)
-
-
 def test_a_check_without_a_body_cannot_be_made():
     with pytest.raises(TypeError, match="abstract"):
         Check()
@@ -150,34 +128,6 @@ def test_predictions_of_a_problem_are_its_labels_and_of_novelty_detection_a_sign
     inside = leave_one_out(X, kernel=RBF(0.5), nu=0.5)
     assert set(inside.predictions.tolist()) == {-1, 1}
     np.testing.assert_array_equal(inside.predictions, np.where(inside.decision_values >= 0.0, 1, -1))
-
-
-def shown_classes(of=Shown):
-    """The results of rounds that print as a line."""
-    for each in of.__subclasses__():
-        if each.__module__.startswith("refsvm.analysis.resampling."):
-            yield each
-        yield from shown_classes(each)
-
-
-def test_each_result_of_rounds_is_printed_by_its_summary():
-    classes = {each.__name__: each for each in shown_classes()}
-    assert {"LeaveOneOut", "CrossValidation", "HeldOutMachines"} <= classes.keys()
-    for each in classes.values():
-        assert each.__repr__ is Shown.__repr__
-        assert each.__str__ is Shown.__str__
-    x = np.linspace(0.0, 6.0, 20)[:, None]
-    machines = held_out_machines(DualProblem.regression(x, np.sin(x[:, 0]), kernel=RBF(0.5)))
-    assert "array" not in repr(machines)
-    assert "\n" not in repr(machines)
-
-
-@pytest.mark.parametrize("folds", [2, 3, 7])
-def test_a_result_says_how_many_folds_there_were(folds):
-    result = cross_validate(X, Y, kernel=RBF(0.5), folds=folds)
-    for shown in (repr(result), str(result)):
-        assert f"{folds} folds" in shown
-    assert len(result.rounds) == len(np.unique(result.fold)) == folds
 
 
 def test_nothing_that_rounds_hand_out_can_be_changed():

@@ -243,28 +243,6 @@ def test_mir(data, box, matters, holds_0, engine):
         assert (abs(found - by_least_squares(K, solved, new, T, other)).max() > 0.05) == matters
 
 
-def test_ato_follows_the_optimum_to_its_end(engine):
-    """By a solve of the new problem: examples go, come, both, and penalties change."""
-    rng = np.random.default_rng(2)
-    X = rng.normal(size=(12, 2))
-    signs = np.where(X[:, 0] + 0.6 * rng.normal(size=12) > 0, 1.0, -1.0)
-    K = np.exp(-((X[:, None] - X) ** 2).sum(axis=2))
-    lower, upper = np.where(signs < 0, -2.0, 0.0), np.where(signs > 0, 2.0, 0.0)
-    whole = problem(lower, upper, K, v=signs)
-    larger = problem(1.5 * lower, 1.5 * upper, K, v=signs)
-    exact = ATO(margin=np.inf, budget=np.inf)
-    without = {out: whole.without(list(out)) for out in ((3,), (1, 2), (5, 8))}
-    ways = [(whole, without[3,]), (without[3,], whole), (without[1, 2], without[5, 8]), (whole, larger)]
-    for old, new in ways:
-        before, after = (solve(each, stop=KKTGap(1e-12), engine="numpy") for each in (old, new))
-        np.testing.assert_allclose(seed(engine, exact, before, new), after.alpha, atol=1e-8)
-        assert abs(before.alpha - after.alpha).max() > 1e-3
-        # no event is allowed, or too many are free: clipped, and spread over the free ones
-        for stopped in (ATO(margin=np.inf, budget=np.inf, max_free=0), ATO(budget=1e-9)):
-            spread = AVG().seed(before, new)
-            np.testing.assert_allclose(seed(engine, stopped, before, new), spread, atol=1e-12)
-
-
 @pytest.mark.parametrize(
     "seeder", [Cold(), AVG(), TOP(), ActiveSet(), SIR(), MIR(), ATO(margin=np.inf, budget=np.inf)], ids=repr
 )

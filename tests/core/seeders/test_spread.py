@@ -8,39 +8,23 @@ import pytest
 from refsvm.core.problem import total
 from refsvm.core.seeders.spread import complete, spread
 
-
-def test_equal_shares_until_nothing_is_missing():
-    alpha = np.array([0.0, 0.2, 0.9, 1.0])
-    left = spread(alpha, np.arange(4), 1.0, np.zeros(4), np.ones(4))
-    # a third each, of which the third variable takes 0.1; the rest in halves
-    np.testing.assert_allclose(alpha, [0.45, 0.65, 1.0, 1.0], rtol=1e-15)
-    assert alpha[2] == 1.0
-    assert abs(left) < 1e-15
+from .test_branches import filled
 
 
-def test_what_is_too_much_is_taken_away():
-    alpha = np.array([0.5, -0.5, 0.1])
-    spread(alpha, np.array([0, 2]), -0.5, np.array([0.0, -1.0, 0.0]), np.ones(3))
-    np.testing.assert_allclose(alpha, [0.1, -0.5, 0.0], atol=1e-15)
-    assert alpha[2] == 0.0
-
-
-def test_what_finds_no_room_is_returned():
-    alpha = np.array([0.5, 0.0])
-    assert spread(alpha, np.array([0]), 2.0, np.zeros(2), np.ones(2)) == 1.5
-    assert alpha.tolist() == [1.0, 0.0]
-    assert spread(alpha, np.array([0]), 2.0, np.zeros(2), np.ones(2)) == 2.0
-
-
-def test_nothing_missing_changes_nothing():
-    alpha = np.array([0.5, 0.25])
-    assert spread(alpha, np.arange(2), 0.0, np.zeros(2), np.ones(2)) == 0.0
-    assert alpha.tolist() == [0.5, 0.25]
-
-
-def test_what_the_free_cannot_take_goes_to_all():
-    alpha = complete(np.array([0.5, 0.0, 0.0]), 2.0, np.zeros(3), np.ones(3))
-    np.testing.assert_allclose(alpha, [1.0, 0.5, 0.5])
+@pytest.mark.parametrize("seed", range(40))
+def test_each_gets_the_same_share_up_to_its_bound(seed):
+    """The share is found by bisection; what finds no room is returned."""
+    rng = np.random.default_rng(seed)
+    lower, upper = -rng.integers(0, 4, 6) / 2.0, rng.integers(0, 4, 6) / 2.0
+    start = lower + rng.choice([0.0, 0.25, 0.5, 1.0], 6) * (upper - lower)
+    among, missing = rng.permutation(6)[:4], float(rng.integers(-8, 9)) / 4.0
+    found = start.copy()
+    left = spread(found, among, missing, lower, upper)
+    expected = filled(start, among, missing, lower, upper)
+    np.testing.assert_allclose(found, expected, atol=1e-12)
+    assert left == pytest.approx(missing - (expected - start).sum(), abs=1e-12)
+    at_bound = (expected == lower) | (expected == upper)
+    assert ((found == lower) | (found == upper))[at_bound].all()
 
 
 @pytest.mark.parametrize("seed", range(20))

@@ -25,7 +25,7 @@ from refsvm.core.kernels import Gram
 from refsvm.core.seeders.ato import STEP_COST, expected
 from refsvm.core.seeders.sir import FACTOR, MODULUS
 
-from ...values import begins_at, is_a_value, what_it_says
+from ...values import begins_at, is_a_value
 
 
 @pytest.mark.parametrize(
@@ -118,13 +118,6 @@ def test_the_inverse_of_many_free_variables_may_take_the_work_of_30_paths(share,
 )
 def test_the_least_that_a_seeder_takes(kind, name, least):
     begins_at(kind, name, least)
-
-
-def test_shares_alone_need_no_kernel_row():
-    for seeder in (Cold(), AVG(), ActiveSet()):
-        assert what_it_says(seeder) == set()
-    for seeder in (TOP(), ATO(), MIR(), SIR()):
-        assert what_it_says(seeder) == {"reads_rows"}
 
 
 def test_what_seeds_share_is_made_unless_a_seeder_says_that_it_does_not_pay():

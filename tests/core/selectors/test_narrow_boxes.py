@@ -14,7 +14,7 @@ from ...decisions import pair
 from ...programs import module
 from ...settings import INTERPRETED, NUMBA
 
-frame, narrow = module("audit.frame"), module("audit.narrow")
+narrow = module("audit.narrow")
 any_narrow, complaints_about = narrow.any_narrow, narrow.complaints_about
 
 STALLED_BEFORE = [
@@ -30,7 +30,7 @@ BY_GAIN = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("seed", STALLED_BEFORE + OTHERS)
+@pytest.mark.seeds(*STALLED_BEFORE, *OTHERS)
 def test_narrow_boxes_and_starts_next_to_a_bound_converge_in_both_engines(seed):
     compared = 50 if INTERPRETED else 1000
     assert complaints_about(any_narrow(seed), compiled=NUMBA, compared=compared) == []
@@ -70,9 +70,6 @@ def test_a_gain_below_the_least_number_is_one(selector, engine):
     lower, upper = np.array([-1.0, -1.0]), np.array([5e-324, 1.0])
     known = {"working_sets": np.array([[0, 1]])} if isinstance(selector, HybridMaximumGain) else {}
     assert pair(engine, selector, [1.0, 1.0], [0.1, -0.1], 0.0, lower, upper, **known) == (0, 1)
-
-
-# -- the program that draws more ---------------------------------------------------------------------------------------
 
 
 def test_a_rule_that_gives_up_is_told(monkeypatch):

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 from refsvm import RBF, DualProblem, KKTGap, Linear, MostViolatingPair, NewtonStep, Status, solve
-from refsvm.core.kernels.cached_rows import stored_rows
 from refsvm.core.solver import active_sets as sets
 from refsvm.core.solver.loop import iterate
 from refsvm.core.solver.options import RunOptions
@@ -108,34 +107,6 @@ def test_several_rows_at_once_change_no_answer(name, options, monkeypatch):
     assert result.objective == pytest.approx(plain.objective, rel=rough)
     assert max(products[1:]) > 1
     assert blocks
-
-
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
-def test_rows_are_kept_in_the_precision_asked_for(dtype):
-    state = after(1)
-    K = state.rows.gram.block(np.arange(60))
-    rows = stored_rows(state.rows.gram, 1.0, dtype)
-    assert rows.evaluator.values.dtype == dtype
-    got = np.array([rows.row(i) for i in range(60)])
-    assert got.dtype == np.float64
-    assert rows.values.dtype == np.float64
-    error = np.abs(got - K).max()
-    assert error < 1e-13 if dtype is np.float64 else 1e-10 < error < 1e-6
-    assert rows.computed == 60
-    coefficients = np.linspace(-1.0, 1.0, 60)
-    np.testing.assert_allclose(rows.product(coefficients), K @ coefficients, atol=1e-5)
-
-
-@pytest.mark.filterwarnings("ignore:float32 kernel values")
-def test_float32_rows_move_the_objective_by_no_more_than_their_rounding():
-    data, gamma, C = PROBLEMS["ringnorm"]
-    problem = DualProblem.classification(data.X, data.y, kernel=RBF(gamma), C=C)
-    exact = solve(problem, stop=KKTGap(1e-7), engine=FAST)
-    rounded = solve(problem, stop=KKTGap(1e-7), engine=FAST, cache_dtype="float32")
-    assert (rounded.alpha != exact.alpha).any()
-    assert abs(problem.objective(rounded.alpha) / exact.objective - 1.0) < 1e-7
-    assert rounded.objective_error == abs(problem.objective(rounded.alpha) - rounded.objective) > 0.0
-    assert exact.objective_error < 1e-12 * exact.objective
 
 
 NARROW = RBF(0.1)

@@ -88,12 +88,6 @@ def test_the_engines_take_the_same_steps(size, cache_mb):
     )
 
 
-@pytest.mark.parametrize(("size", "sentence"), [(0, "size=0 "), (3, "size=3 is odd"), (2.5, "size=2.5 ")])
-def test_other_sizes_are_refused(size, sentence):
-    with pytest.raises(ValueError, match=sentence):
-        Decomposition(size)
-
-
 @dataclass(frozen=True)
 class LeavesTheGradient(Decomposition):
     """Forgets what its steps did to the gradient of all other variables."""

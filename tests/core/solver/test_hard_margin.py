@@ -31,7 +31,6 @@ from refsvm.core.solver.rules import chosen_rules, row_store
 from refsvm.core.state import NotFiniteError
 from refsvm.testing import SHRINK_EARLY, check_engines
 from refsvm.testing.contract import Case
-from refsvm.testing.shipped import SELECTORS
 
 from ...catalogue import combinations
 from ...settings import needs_numba
@@ -100,13 +99,6 @@ def test_rounding_of_the_gradient_condemns_no_separable_classes():
     np.testing.assert_allclose(state.gradient, 0.75 * y)
 
 
-def test_it_is_the_limit_of_large_penalties():
-    finite = solve(DualProblem.classification(APART, SIDE, kernel="linear", C=1e6), stop=KKTGap(1e-9))
-    endless = solve(hard(APART, SIDE, Linear()), stop=KKTGap(1e-9))
-    np.testing.assert_allclose(endless.alpha, finite.alpha, atol=1e-6)
-    assert endless.intercept == pytest.approx(finite.intercept, abs=1e-7)
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("name", INSEPARABLE)
 def test_without_a_separator_it_says_so(name, engine, shrinking):
@@ -155,17 +147,6 @@ def test_every_rule_in_both_engines(selector, step):
         assert solution.objective == pytest.approx(solve(problem, stop=KKTGap(1e-9)).objective, rel=1e-6)
 
 
-@pytest.mark.slow
-@needs_numba
-@pytest.mark.parametrize("name", ["overlap", "one line", "a point inside an edge"])
-def test_the_engines_agree_where_alpha_is_stretched(name):
-    data, labels, kernel = INSEPARABLE[name]
-    problem = hard(data, labels, kernel)
-    found = [solve(problem, engine=engine, shrinking=False) for engine in ("numpy", "numba")]
-    assert found[0].iterations == found[1].iterations
-    assert np.array_equal(found[0].alpha, found[1].alpha)
-
-
 def test_the_primal_value_bounds_the_dual_from_above_at_every_point():
     """F at the stretched point is the value of a separator that keeps every margin."""
     problem = hard(APART, SIDE, Linear())
@@ -188,19 +169,6 @@ def test_the_best_intercept_between_hard_margins():
         primal_value(0.0, np.ones(3), G - b, *soft, 0.0) for b in (best_intercept(G, 0.0, *soft), 0.2, 0.3)
     )
     assert best <= min(others)
-
-
-def test_boxes_that_cannot_be_are_refused():
-    gram, zeros = hard(APART, SIDE, Linear()).gram, np.zeros(60)
-    for z, lower, upper, words in (
-        (0.0, zeros + np.inf, zeros + np.inf, "no α reaches"),
-        (0.0, zeros + np.nan, zeros, "lower contains NaN"),
-        (-1.0, zeros, np.where(np.arange(60) < 3, np.inf, 0.0), "cannot be reached"),
-    ):
-        with pytest.raises(ValueError, match=words):
-            DualProblem(gram, np.ones(60), z, lower, upper)
-    with pytest.raises(ValueError, match="C contains NaN"):
-        DualProblem.classification(APART, SIDE, kernel="linear", C=np.full(60, np.nan))
 
 
 def test_a_feasible_point_of_an_open_box():
@@ -255,25 +223,6 @@ def test_a_round_that_leads_beyond_all_numbers_is_taken_back(place, fails, large
         np.testing.assert_array_equal(state.alpha, before[0])
         np.testing.assert_allclose(state.gradient, before[1], atol=1e-15)
     assert state.iteration == len(trace) == stays
-
-
-@needs_numba
-@pytest.mark.parametrize("selector", SELECTORS, ids=repr)
-def test_engines_agree_where_an_indefinite_kernel_leaves_the_objective_without_a_maximum(selector):
-    for seed in range(3):
-        rng = np.random.default_rng(seed)
-        X, kernel = 3.0 * rng.normal(size=(9, 2)), Sigmoid(1.4, -0.5)
-        y = np.resize(SIDE, 9)
-        for problem in (
-            DualProblem.regression(X, X[:, 0], C=np.inf, epsilon=0.1, kernel=kernel),
-            DualProblem.classification(X, y, C=np.inf, kernel=kernel),
-        ):
-            ends = []
-            for engine in ("numpy", "numba"):
-                with warnings.catch_warnings(action="ignore"):
-                    end = solve(problem, selector=selector, engine=engine, max_iter=3000, trace=True)
-                ends.append((end.status, end.iterations, len(end.trace), end.alpha.tolist()))
-            assert ends[0] == ends[1]
 
 
 @pytest.mark.parametrize("short", [0.999, 0.9, 0.25, 1e-3])

@@ -18,7 +18,6 @@ from refsvm import (
     Precomputed,
     Rounds,
     Status,
-    cross_validate,
     solve,
 )
 from refsvm.core.kernels import Gram
@@ -157,20 +156,6 @@ def test_a_float32_matrix_is_said_where_it_moves_decision_values(offset, is_said
     np.testing.assert_allclose(solution.alpha, y, atol=1e-2)
     places = [each.filename for each in said if "float32 kernel values" in str(each.message)]
     assert places == [__file__] * is_said
-
-
-@pytest.mark.slow
-def test_what_was_asked_for_by_name_is_given_with_a_warning():
-    said = r"move decision values by about .*, more than a tenth of the tolerance, 0\.001; give a float64 mat"
-    harmful, harmless = problem_with(800.0), problem_with(1.0)
-    with pytest.warns(UserWarning, match=said):
-        assert solve(harmful, engine="numpy", cache_dtype="float32").rounding > 1e-3
-    with pytest.warns(UserWarning, match=said):
-        cross_validate(harmful, folds=3, engine="numpy", cache_dtype="float32")
-    K = harmful.gram.block(np.arange(harmful.n)).astype(np.float32)
-    with pytest.warns(UserWarning, match=said):
-        solve(harmful.with_gram(Gram(Precomputed(), K)), engine="numpy", cache_dtype="float32")
-    assert solve(harmless, engine="numpy", cache_dtype="float32").rounding < 1e-4  # and no warning
 
 
 # -- one class ---------------------------------------------------------------------------------------------------------

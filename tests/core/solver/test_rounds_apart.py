@@ -13,16 +13,11 @@ from refsvm import (
     DualProblem,
     KKTGap,
     Linear,
-    LOODualityGap,
-    PlanningAheadStep,
     Precomputed,
     Rounds,
-    Sigmoid,
     Status,
-    WorkingSetGap,
     solve,
 )
-from refsvm.core.kernels import Gram
 from refsvm.core.rounds.round import Round
 from refsvm.core.seeders import TOP
 from refsvm.core.solver.shrinking import ShrinkingPolicy
@@ -33,47 +28,6 @@ from .plain import SIGNS as Y
 from .plain import SIXTY as X
 
 WITHOUT = [PROBLEM.without(r) for r in (0, 17, 59)]
-
-
-def test_a_cold_round_plans_with_its_own_working_sets_only(engine):
-    rules = {"step": PlanningAheadStep(history=5), "engine": engine, "shrinking": False}
-    rounds = Rounds(PROBLEM, **rules)
-    for each in (PROBLEM, *WITHOUT):
-        alone = solve(each, **rules)
-        assert np.array_equal(rounds.solve(lower=each.lower, upper=each.upper).alpha, alone.alpha)
-
-
-def test_the_history_is_forgotten_where_the_round_begins():
-    rounds = Rounds(PROBLEM, shrinking=False, step=PlanningAheadStep(history=3))
-    solved = rounds.solve()
-    state = rounds.state
-    assert (state.working_sets >= 0).all()
-    rounds.solve(start=solved.alpha, stop=KKTGap(1.0))
-    assert (state.working_sets == -1).all()
-    assert (state.candidates == -1).all()
-    assert (state.iteration, state.n_candidates, state.last_free, state.last_planned) == (0, 0, 0, 0)
-    assert np.isinf(state.least_curvature)
-
-
-def test_the_memory_of_a_stopping_rule_is_that_of_the_round(engine):
-    rounds = Rounds(PROBLEM, engine=engine, shrinking=False)
-    for r, each in zip((0, 17, 59), WITHOUT, strict=True):
-        stop = LOODualityGap(example=r)
-        found = rounds.solve(lower=each.lower, upper=each.upper, stop=stop)
-        alone = solve(each, stop=stop, engine=engine, shrinking=False)
-        assert (found.iterations, found.reason) == (alone.iterations, alone.reason)
-        assert np.array_equal(found.alpha, alone.alpha)
-
-
-def test_any_stopping_rule_after_any_other(engine):
-    loo = LOODualityGap(example=0), LOODualityGap(example=0, variables=1)
-    stops = KKTGap(1e-6), WorkingSetGap(1e-3), *loo
-    rounds = Rounds(PROBLEM, engine=engine, shrinking=False)
-    alone = {stop: solve(WITHOUT[0], stop=stop, engine=engine, shrinking=False) for stop in stops}
-    for stop in itertools.chain.from_iterable(itertools.permutations(stops, 2)):
-        found = rounds.solve(WITHOUT[0], stop=stop)
-        assert (found.iterations, found.reason) == (alone[stop].iterations, alone[stop].reason)
-        assert np.array_equal(found.alpha, alone[stop].alpha)
 
 
 @needs_numba
@@ -190,12 +144,6 @@ def test_an_indefinite_kernel_is_warned_about_once():
     rounds.solve()  # a warning is an error here
 
 
-def test_a_negative_curvature_that_a_step_has_met_is_said(engine):
-    problem = DualProblem.classification(X, Y, kernel=Sigmoid(1.0, -0.5), C=1.0)
-    with pytest.warns(UserWarning, match="not positive semi-definite"):
-        solve(problem, engine=engine)
-
-
 def test_rounds_are_polished_if_that_is_wanted():
     assert Rounds(PROBLEM).solve().kkt_gap > 1e-9
     rounds = Rounds(PROBLEM, polish=True)
@@ -221,23 +169,6 @@ def test_a_round_may_be_given_as_a_problem():
     assert found.problem.gram is rounds.problem.gram  # stored rows, so that none is computed twice
     np.testing.assert_array_equal(found.problem.lower, other.lower)
     np.testing.assert_array_equal(rounds.solve(rounds.boxed(other.lower, other.upper)).alpha, expected.alpha)
-
-
-def test_a_box_of_another_problem_is_refused():
-    rounds = Rounds(PROBLEM)
-    other = DualProblem(PROBLEM.gram, 2.0 * PROBLEM.v, 0.0, PROBLEM.lower, PROBLEM.upper)
-    K = PROBLEM.gram.block(np.arange(PROBLEM.n))
-    held = DualProblem(Gram(Precomputed(), K), PROBLEM.v, 0.0, PROBLEM.lower, PROBLEM.upper)
-    same_matrix = DualProblem(held.gram, -PROBLEM.v, 0.0, -PROBLEM.upper, -PROBLEM.lower)
-    with pytest.raises(ValueError, match="another problem"):
-        Rounds(held).solve(same_matrix)
-    for box in (other, Rounds(other).problem):
-        with pytest.raises(ValueError, match="another problem; make it from the problem of these rounds"):
-            rounds.solve(box)
-    with pytest.raises(ValueError, match="not a DualProblem; pass problem"):
-        rounds.solve(PROBLEM.lower)
-    with pytest.raises(ValueError, match="both given"):
-        rounds.solve(PROBLEM, lower=PROBLEM.lower)
 
 
 def test_a_left_out_round_and_its_seed_read_stored_rows(monkeypatch):

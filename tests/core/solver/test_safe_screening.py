@@ -11,7 +11,7 @@ from refsvm.core.solver import safe_screening
 from ...programs import module
 from ...settings import needs_numba
 
-frame, screening = module("audit.frame"), module("audit.screening")
+screening = module("audit.screening")
 
 X, Y = np.array([[0.0], [1.0], [2.0], [3.0], [5.0], [7.0]]), np.array([-1, -1, -1, 1, 1, 1])
 

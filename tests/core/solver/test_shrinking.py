@@ -19,7 +19,6 @@ from refsvm import (
     LIBSVMShrinking,
     NoShrinking,
     PlanningAheadStep,
-    Precomputed,
     Restriction,
     SecondOrder,
     Shrinking,
@@ -97,19 +96,6 @@ def test_every_kernel_row_that_is_evaluated_is_counted(engine):
     assert solution.kernel_rows == sum(m for m, _ in rows)
 
 
-def test_a_negative_curvature_that_only_a_restricted_solve_meets_is_warned_about(engine):
-    """K is the identity but for the last pair, which the first ten steps, on all variables, do not choose."""
-    n = 40
-    K, y = np.eye(n), np.where(np.arange(n) % 2, 1.0, -1.0)
-    K[n - 2, n - 1] = K[n - 1, n - 2] = 1.5
-    problem = DualProblem.classification(K, y, kernel=Precomputed(), C=1.0)
-    with pytest.warns(UserWarning, match="not positive semi-definite"):
-        solution = solve(problem, engine=engine, shrinking=SHRINK_EARLY, trace=True)
-    pairs = list(zip(solution.trace["i"].tolist(), solution.trace["j"].tolist(), strict=True))
-    assert {n - 2, n - 1} in map(set, pairs)
-    assert {n - 2, n - 1} not in map(set, pairs[: SHRINK_EARLY.period])
-
-
 class Gives(NumPyBackend):
     """Takes some steps on a restricted problem, where an α grows large and a curvature is negative; then gives up."""
 
@@ -153,25 +139,6 @@ def test_steps_are_conjugate_on_restricted_problems_by_default(rules, conjugate,
     assert (plain == 2).all()
 
 
-@pytest.mark.slow
-def test_a_large_problem_has_the_same_objective_in_both_precisions():
-    """To 1e-8 of itself; solves whose restrictions end at ε differ by up to 1.9e-8 here."""
-    n, found = 3000, []
-    labels = np.where(np.arange(n) % 2, 1, -1)
-    for seed in range(4):
-        X = np.random.default_rng(seed).normal(size=(n, 5)) + labels[:, None] / np.sqrt(5)
-        problem = DualProblem.classification(X, labels, kernel=RBF(0.2))
-        K, objectives = problem.gram.block(np.arange(n)), []
-        for dtype, stop in (("float32", None), ("float64", None), ("float64", KKTGap(1e-7))):
-            alpha = solve(problem, cache_dtype=dtype, stop=stop).alpha
-            objectives.append(problem.v @ alpha - 0.5 * alpha @ K @ alpha)
-        single, double, optimal = objectives
-        found.append(np.array([abs(single - double), optimal - single, optimal - double]) / optimal)
-    differs, *short = np.max(found, axis=0)
-    assert differs < 1e-8
-    assert max(short) < 2.2e-8  # 3.9e-8 and more where they end at ε
-
-
 def test_a_solve_begins_on_few_variables_where_its_start_says_which():
     state, backend = begun(), Gives()
     backend.steps(state, RULES, 500)
@@ -196,13 +163,11 @@ def test_restricted_solves_keep_to_the_limit_on_steps(way, engine):
 
 
 def test_shrinking_is_a_role():
-    """False, NoShrinking() and the plain loop are one; what is no Shrinking is refused."""
+    """False, NoShrinking() and the plain loop are one."""
     plain = [solve(PROBLEM, shrinking=choice, engine="numpy") for choice in (False, NoShrinking())]
     assert np.array_equal(plain[0].alpha, plain[1].alpha)
     assert (plain[0].iterations, plain[0].kernel_rows) == (plain[1].iterations, plain[1].kernel_rows)
     assert ShrinkingPolicy is Restriction
-    with pytest.raises(ValueError, match=r"shrinking='yes' is unknown; choose from decomposition, libsvm"):
-        solve(PROBLEM, shrinking="yes")
 
 
 @dataclass(frozen=True)
@@ -231,31 +196,6 @@ def test_a_stopping_rule_is_asked_about_the_full_problem_when_it_wants_to_be(per
         assert each.status is Status.CONVERGED
         assert 1e-4 < each.duality_gap / each.objective <= 1e-3
     assert shrunk.iterations <= 2 * plain.iterations + 2 * period
-
-
-def test_the_gap_of_a_restricted_problem_is_that_of_the_full_one():
-    state, seen = begun(), []
-
-    class Watching(NumPyBackend):
-        def steps(self, inner, rules, budget, trace=None):
-            if inner is not state and not any(inner is each for each in seen):
-                seen.append(inner)
-            return super().steps(inner, rules, budget, trace)
-
-    backend = Watching()
-    while not SHRINK_EARLY.steps(backend, LIMITS, state, RULES, 25, None):
-        for inner in seen:
-            alpha, (outer, A) = inner.alpha, inner.parent
-            if outer is state:
-                before = state.alpha.copy()
-                before[A] = before[A] - alpha  # what it was when the restricted solve began
-                expected = PROBLEM.duality_gap(state.alpha)
-                kept, state.alpha = state.alpha, before
-                G, state.gradient = state.gradient, PROBLEM.gradient(before)
-                assert inner.duality_gap() == pytest.approx(expected, rel=1e-6, abs=1e-9)
-                state.alpha, state.gradient = kept, G
-        seen.clear()
-    assert state.duality_gap() == pytest.approx(PROBLEM.duality_gap(state.alpha), abs=1e-9)
 
 
 def test_a_shrinking_says_how_steps_are_taken():

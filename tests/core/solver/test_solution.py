@@ -17,7 +17,6 @@ from refsvm import (
     NewtonStep,
     PlanningAheadStep,
     Precomputed,
-    SecondOrder,
     Status,
     WorkingSetSelector,
     iterate,
@@ -179,16 +178,6 @@ def test_an_indefinite_kernel_is_warned_about(engine, shrinking):
         solve(PLAIN, engine=engine, shrinking=shrinking)
 
 
-def test_one_instance_serves_many_solves(engine, shrinking):
-    rules = {"selector": SecondOrder(), "step": PlanningAheadStep(), "stop": KKTGap(1e-6)}
-    first, _, third = (
-        solve(problem, engine=engine, shrinking=shrinking, **rules)
-        for problem in (PLAIN, PROBLEMS["xor"].problem, PLAIN)
-    )
-    np.testing.assert_array_equal(first.alpha, third.alpha)
-    assert first.iterations == third.iterations
-
-
 # -- what does not fit together ----------------------------------------------------------------------------
 
 
@@ -199,22 +188,6 @@ def test_planning_needs_a_selector_that_takes_candidates(selector):
             run(PLAIN, selector=selector, step=PlanningAheadStep())
         assert repr(selector) in str(refusal.value)
         assert "PlanningAheadStep" in str(refusal.value)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        ({"selector": NewtonStep()}, r"selector=NewtonStep\(\) is not a WorkingSetSelector"),
-        ({"selector": NewtonStep}, "pass an instance"),
-        ({"selector": "second order"}, "selector='second order'"),
-        ({"step": SecondOrder()}, "is not a StepRule"),
-        ({"stop": 1e-3}, "stop=0.001 is not a StoppingRule"),
-    ],
-)
-def test_what_is_no_rule_is_named(arguments, words):
-    for run in (solve, iterate):
-        with pytest.raises(ValueError, match=words):
-            run(PLAIN, **arguments)
 
 
 @pytest.mark.parametrize("answer", [(10**6, 0), (-2, -3), (-1, 1), (1, -1), (-2, -2)], ids=str)

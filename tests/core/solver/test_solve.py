@@ -27,7 +27,6 @@ from refsvm import (
 from refsvm.core.solver import shrinking as shrinking_room
 from refsvm.datasets import make_chessboard
 from refsvm.testing import SHRINK_EARLY, check_strategy
-from refsvm.testing.contract import infeasibility
 
 from ...catalogue import PROBLEMS, RULES
 from ...settings import FAST
@@ -96,28 +95,6 @@ def test_small_problems_are_shrunk_here(engine, monkeypatch):
     solve(PLAIN, stop=KKTGap(1e-8), engine=engine, shrinking=SHRINK_EARLY)
     assert len(sizes) >= 2
     assert max(sizes) < PLAIN.n
-
-
-def reference(name: str, cache: dict = {}):  # noqa: B006
-    if name not in cache:
-        cache[name] = solve(PROBLEMS[name].problem, stop=KKTGap(1e-10), engine=FAST, shrinking=False)
-    return cache[name]
-
-
-def rounding(problem: DualProblem) -> float:
-    """How exactly a gradient of the problem can be known at all."""
-    largest = float(np.abs([problem.lower, problem.upper]).max() * np.abs(problem.gram.diagonal()).max())
-    return 1e-15 * problem.n * min(largest, 1e6)
-
-
-@pytest.mark.parametrize("name", [*CONVEX, *LARGE])
-def test_shrinking_does_not_change_the_answer(name):
-    problem = PROBLEMS[name].problem
-    shrunk = solve(problem, stop=KKTGap(1e-8), engine=FAST, shrinking=SHRINK_EARLY)
-    assert shrunk.status is Status.CONVERGED
-    assert shrunk.objective == pytest.approx(reference(name).objective, rel=1e-8)
-    assert infeasibility(problem, shrunk.alpha) <= 1e-13
-    assert problem.kkt_gap(shrunk.alpha) <= 1.01e-8 + rounding(problem)
 
 
 def test_a_long_solve_is_no_worse_a_start():
