@@ -107,7 +107,7 @@ def warn(old: str, new: str) -> None:
             name = frame.f_locals.get("name", name)
         frame = frame.f_back
     if name == old:
-        says = f"{old} is now {new}, and its old name ends with 0.6.0: import the new name, and save old pickles again."
+        says = f"{old} is now {new}, and 0.6.0 removes the old name: import the new name, and save old pickles again."
         registry = frame.f_globals.setdefault("__warningregistry__", {})
         file = frame.f_code.co_filename
         warn_explicit(says, DeprecationWarning, file, frame.f_lineno, registry=registry)

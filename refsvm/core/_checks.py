@@ -243,7 +243,7 @@ def _item(name: str, value: Any) -> float:
 
 
 def vector(name: str, values: Any, n: int, *, infinite: bool = False) -> np.ndarray:
-    """Return n finite numbers as a float64 vector, or a single number n times. `infinite` allows ±inf, but no NaN."""
+    """Return `values` as a float64 vector of n finite numbers, repeating a single number. `infinite` allows ±inf."""
     array = numbers(name, values)
     # a single number, such as C=1.0, is repeated n times
     if array.ndim == 0:
@@ -308,7 +308,7 @@ def _surrounds_zero(lower: Any, upper: Any, n: int) -> bool:
     for bound in (lower, upper):
         if not isinstance(bound, np.ndarray) or bound.dtype != np.float64 or bound.shape != (n,):
             return False
-        if not np.vdot(bound, bound) <= LARGEST_NUMBER:  # also True if an entry is NaN
+        if not np.vdot(bound, bound) <= LARGEST_NUMBER:  # `not … <=` also refuses NaN
             return False
     return np.count_nonzero(lower > 0.0) == 0 and np.count_nonzero(upper < 0.0) == 0
 

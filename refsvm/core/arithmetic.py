@@ -1,4 +1,4 @@
-"""Computes kernel values and sums of rows in NumPy with plain IEEE operations, whose results all processors share.
+"""Computes kernel values and sums of rows in NumPy by plain IEEE operations, with the same bits on every processor.
 
 The functions of this module add, multiply, divide and compare only two numbers at a time, in a fixed order. The results
 of BLAS, `np.exp` and fused multiplications differ between processors in the last bits, and SMO amplifies such a
@@ -311,7 +311,7 @@ def fastest(waits: bool = True) -> Arithmetic:
     """Load compiled code if it is available, and return the arithmetic that all callers now use.
 
     Call this function before work that takes long. If the compiled code is not on disk and `waits` is True, the call
-    compiles it before it returns.
+    compiles the code before it returns.
     """
     for loader in _loaders:
         loader(waits)

@@ -17,21 +17,21 @@ class Doors:
     ----------
     rendered : callable
         ``rendered(result, form)`` returns a result as "text" for `print`, as "html" for a notebook, or as one "line".
-        The default function returns the line for every form. No caller can pass `rendered` as an argument, because
+        The default function returns one line, whatever `form` is. No caller can pass `rendered` as an argument, because
         Python calls ``__str__`` without arguments.
     kernel_named : callable
         ``kernel_named(kernel, gamma, degree, coef0)`` returns the kernel that these arguments describe;
         ``kernel_named()`` returns the default kernel. The default function accepts a kernel object, or
-        None, which means the linear kernel. Code outside cannot pass `kernel_named` as an argument, because users call
-        ``DualProblem.classification(X, y, kernel="rbf")`` themselves.
+        None, which means the linear kernel. Code outside `refsvm.core` cannot pass `kernel_named` as an argument,
+        because users call ``DualProblem.classification(X, y, kernel="rbf")`` themselves.
     rows_and_guards : callable or None
         ``rows_and_guards(problem, options, limits, rows, reads_values)`` returns the kernel rows of a run, in float64
-        or float32, and its guards; the default is `refsvm.core.solver.options.rows_and_guards`. Code outside cannot
-        pass `rows_and_guards` as an argument, because users call ``Rounds(problem)`` themselves.
+        or float32, and its guards; the default is `refsvm.core.solver.options.rows_and_guards`. Code outside
+        `refsvm.core` cannot pass `rows_and_guards` as an argument, because users call ``Rounds(problem)`` themselves.
     workers : callable
         ``workers(n_jobs)`` returns an object that shares rounds among several workers; the default returns None, for
-        one worker. Code outside cannot pass `workers` as an argument, because users call ``Rounds(problem, n_jobs=2)``
-        themselves.
+        one worker. Code outside `refsvm.core` cannot pass `workers` as an argument, because users call
+        ``Rounds(problem, n_jobs=2)`` themselves.
     """
 
     def __init__(self) -> None:

@@ -137,9 +137,9 @@ class DualProblem(Shown, Formulations):
     def centred(self) -> DualProblem:
         """The problem that the solver works on: if z = 0, its kernel is computed on data moved to mean 0.
 
-        The centred problem has the same optima as this problem. Its b, and all components of its G, differ from the b
-        and G of this problem by one common constant. If z ≠ 0, or if moving the data does not make kernel values more
-        precise, this property returns the problem itself.
+        The centred problem has the same optima as this problem. The b, and all components of G, of the two problems
+        differ by one common constant. If z ≠ 0, or if moving the data does not make kernel values more precise, this
+        property returns the problem itself.
         """
         gram = self.gram.centred if self.z == 0.0 else self.gram
         return self if gram is self.gram else self.with_gram(gram)
@@ -230,7 +230,7 @@ class DualProblem(Shown, Formulations):
         return G
 
     def _near_ends(self, alpha: np.ndarray, gradient: np.ndarray, error: float) -> np.ndarray:
-        """Return a mask of variables whose G is within 2·error of the largest in I_up or of the smallest in I_down."""
+        """Return a mask of the members of I_up within 2·error of max G, and of I_down within 2·error of min G."""
         rising = np.where(alpha < self.upper, gradient, BELOW_ALL)
         falling = np.where(alpha > self.lower, gradient, ABOVE_ALL)
         near_top = np.isfinite(rising) & (rising >= rising.max() - 2.0 * error)

@@ -34,7 +34,7 @@ class PlainNumbers:
     """
 
     def __init_subclass__(cls, **options: Any) -> None:
-        """Make each subclass convert its numbers after its ``__post_init__``, which need not call the method below."""
+        """Make each subclass convert its numbers after its own ``__post_init__``, which need not convert them."""
         super().__init_subclass__(**options)
         if check := vars(cls).get("__post_init__"):
 

@@ -1,6 +1,6 @@
 """Shown: a result that prints as one line; code outside `refsvm.core` draws tables and cards (`refsvm.core.doors`).
 
-Stamped: a result whose pickle names the version that wrote it.
+Stamped: a result whose pickle names the version of refsvm that wrote the pickle.
 """
 
 from __future__ import annotations

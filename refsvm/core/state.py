@@ -111,9 +111,9 @@ class SolverState(Shown):
     candidates, candidate_curvatures : ndarrays of shape (h, 2) and (h,)
         Pairs that the step rule adds to the next selection; the first `n_candidates` are valid.
     displacement, displacement_image : ndarrays of shape (n,), float64, or None
-        Δ, which the last step added to α, and KΔ, which it subtracted from G. Both arrays are 0 before the first step,
-        and None if the step rule has no momentum. If a bound cut the carried part of the step but not the pair's part,
-        Δ is only the pair's part μ(eᵢ − eⱼ).
+        Δ, which the last step added to α, and KΔ, which it subtracted from G. Δ and KΔ are 0 before the first step, and
+        None if the step rule has no momentum. If a bound cut the part of the step along the last Δ but not the pair's
+        part, Δ is only the pair's part μ(eᵢ − eⱼ).
     selector_memory, step_memory, stop_memory : ndarrays, float64
         The scratch array that each rule's method `memory` has made.
     shrinking : object

@@ -84,7 +84,7 @@ def numbers(answer: Any, shape: tuple[int, ...]) -> np.ndarray:
     try:
         array = np.asarray(answer, dtype=float)
     except (TypeError, ValueError, OverflowError, RecursionError):
-        raise Lost("the answer does not consist of numbers.") from None
+        raise Lost("the answer does not consist of numbers; return a number, a list or an array.") from None
     if array.shape != shape:
         raise Lost(f"the answer has the shape {array.shape}, not {shape}.")
     if not np.isfinite(array).all():
@@ -223,7 +223,7 @@ def replayed(second_order: bool, pairs: bool) -> Callable[..., None]:
         lower, upper = box(y, C)
         alpha, G, last = np.zeros(len(y)), y.copy(), np.inf
         if not (isinstance(answer, list) and len(answer) == 2 and isinstance(answer[1], list)):
-            raise Lost("the answer is not (alpha, pairs).")
+            raise Lost("the answer is not (alpha, pairs); return α and the list of all pairs.")
         result = numbers(answer[0], y.shape)
         for t, chosen in enumerate(answer[1][:50_000]):
             i, j = pair(chosen, alpha, lower, upper, f"step {t + 1}: ")
@@ -240,7 +240,7 @@ def replayed(second_order: bool, pairs: bool) -> Callable[..., None]:
                 partner = gain.argmax() if second_order else down.argmin()
                 raise Lost(
                     f"step {t + 1} moves the pair ({i}, {j}); the rule chooses ({first}, {partner}). "
-                    "The choice is wrong, or an earlier step, or its update of G."
+                    "This choice is wrong, or an earlier step or its update of G is wrong."
                 )
             take(K, G, alpha, lower, upper, i, j)
         psi = gap_of(G, alpha, lower, upper)
@@ -250,9 +250,9 @@ def replayed(second_order: bool, pairs: bool) -> Callable[..., None]:
             raise Lost("the training takes a step after ψ has reached the tolerance.")
         off = float(np.abs(result - alpha).max())
         if not pairs and off > 1e-7 * C:
-            raise Lost(f"the returned α differs by {off:.3g} from the α to which its pairs lead.")
+            raise Lost(f"the returned α differs by {off:.3g} from the α to which the returned pairs lead.")
         if not pairs and (result != alpha)[(alpha == lower) | (alpha == upper)].any():
-            raise Lost("the returned α is near a bound without being equal to it.")
+            raise Lost("the returned α has an entry near a bound that is not equal to the bound.")
 
     return check
 
@@ -574,7 +574,7 @@ def is_feasible(answer: Any, K: Any, y: Any, C: float, alpha: Any, r: int) -> No
     if (seed < lower).any() or (seed > upper).any() or abs(seed.sum()) > 1e-10 * C * len(y):
         raise Lost(f"the seed leaves the box of the problem without r = {r}, or its sum is not 0.")
     if np.abs(seed - alpha).sum() > 2.0 * abs(alpha[r]) + 1e-6:
-        raise Lost("the seed changes α by more than the weight of r and its equal among the other variables.")
+        raise Lost("the seed changes α by more than 2|αᵣ|: |αᵣ| at r, and more than |αᵣ| elsewhere.")
 
 
 SEEDER = [
@@ -627,7 +627,7 @@ def follows(answer: Any, K: Any, y: Any, C_min: float, C_max: float) -> None:
     if not 2 <= len(rows) <= 12:
         raise Lost(f"the path has {len(rows)} rows; the first, the last and the breakpoints need 2 to 12.")
     if (np.diff(rows[:, 0]) < 0.0).any() or rows[0, 0] != C_min or rows[-1, 0] != C_max:
-        raise Lost(f"C does not rise from {C_min:g} to {C_max:g}.")
+        raise Lost(f"column 0, C, does not rise from {C_min:g} to {C_max:g}.")
     for C in np.geomspace(C_min, C_max, 80)[1:-1]:
         alpha = np.array([np.interp(C, rows[:, 0], rows[:, k]) for k in (1, 2, 3)])
         (lower, upper), off = box(y, C), 1e-6 * C  # breakpoints may be rounded
@@ -649,7 +649,7 @@ PATH = [
 
 FIVE = {"heart": 0.05, "sonar": 0.1, "ionosphere": 0.1, "thyroid": 0.5, "monks1": 0.1}
 """γ of the five sets of the project."""
-MOST_ROWS = 4  # rows of K that a choice may ask for
+MOST_ROWS = 4  # number of rows of K that one choice may ask for
 
 
 def rule_of(call: Call) -> WorkingSetSelector:
@@ -714,7 +714,7 @@ def beats(most: int) -> Callable[[Call, Generator], None]:
         if sum(ratio < 1.0 for ratio in found.values()) < most:
             texts = ", ".join(f"{name} {ratio:.2f}" for name, ratio in found.items())
             raise Lost(
-                f"it needs fewer steps on fewer than {most} sets; steps as multiples of SecondOrder's: {texts}."
+                f"the rule takes fewer steps than SecondOrder on fewer than {most} sets; ratios of steps: {texts}."
             )
 
     return run

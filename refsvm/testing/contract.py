@@ -234,7 +234,7 @@ def _check_carried(case: Case, state: SolverState, before: SolverState) -> None:
 
 def _check_gain(case: Case, state: SolverState, cost: float) -> float:
     """Check that f has not fallen; return the loss that the next step must regain (with momentum: f)."""
-    if case.rules.step.uses_momentum:  # f is the sum of the gains
+    if case.rules.step.uses_momentum:  # with momentum, f is the sum of the gains
         fallen = cost - state.objective
         rises = fallen <= 1e-12 * (1.0 + abs(cost))
         case.require(rises, state.iteration, f"the step lowers f by {fallen:.3g}.")
@@ -246,7 +246,7 @@ def _check_gain(case: Case, state: SolverState, cost: float) -> float:
     if state.last_planned:
         return min(gain, 0.0)
     rounding = 1e-12 * (abs(mu * state.slope) + mu * mu * q - cost)
-    steps_taken = "the planned step before and this one lower" if cost < 0.0 else "the step lowers"
+    steps_taken = "the planned step and the step after it lower" if cost < 0.0 else "the step lowers"
     case.require(gain + cost >= -rounding, state.iteration, f"{steps_taken} f by {-gain - cost:.3g}.")
     return 0.0
 
@@ -294,7 +294,7 @@ def check_verdict(case: Case) -> None:
             decided, h = stop.outcome(stopped.reason, float(stopped.decision_values[r]))
         expected = exact.decision_values[r]
         good = abs(expected) <= 1e-6 or (h >= 0.0) == (expected >= 0.0) or "indefinite" in case.name
-        message = f"{stop!r} stops at h = {h:.3g}; at the optimum it is {expected:.3g}."
+        message = f"{stop!r} stops at h = {h:.3g}; at the optimum h is {expected:.3g}."
         case.require(good or decided == "kkt", stopped.iterations, message)
         if decided != "kkt":
             return

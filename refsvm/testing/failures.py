@@ -79,7 +79,7 @@ def _wrong_answer(rules: tuple[object, ...], state: SolverState | None) -> str:
         i, j = map(index, pair)
         if max(i, j) < len(state.alpha):
             mu, wanted = rules[1].length(state, i, j), "(μ, κ)" if rules[1].uses_momentum else "one number"
-            return f"length() returned {mu!r:.80}instead of {wanted}; the loop"
+            return f"length() returned {mu!r:.80} instead of {wanted}; the loop"
     return f"select() returned {pair!r:.80}, which is not a pair of {len(state.alpha)} variables; the loop"
 
 
@@ -103,7 +103,7 @@ def within(seconds: float, name: str, rules: tuple[object, ...], run: Callable[[
 
     thread = threading.Thread(target=tell, daemon=True)
     thread.start()
-    # Python cannot end a thread from outside, so do not wait for it any longer
+    # Python cannot end a thread from outside, so wait for the thread only this long
     thread.join(seconds)
     if thread.is_alive():
         number = thread.ident or 0

@@ -31,9 +31,9 @@ from refsvm.testing import student
 from refsvm.testing.assignments import ASSIGNMENTS, Lost, Point
 
 LONGEST_ANSWER = 4_000_000  # bytes
-LONGEST_CODE = 40_000  # characters of all answer cells: too few for a copy of a solver
-MOST_OUTPUT = 10_000_000  # bytes after which a process that prints is killed
-PRINTED = 2_000  # characters of the student's output that a report keeps
+LONGEST_CODE = 40_000  # largest number of characters in all answer cells: too few for a copy of a solver
+MOST_OUTPUT = 10_000_000  # number of printed bytes after which a process is killed
+PRINTED = 2_000  # number of characters of the student's output that a report keeps
 PATIENCE = 6  # a process may exist for this multiple of its limit of processor time
 GB = 2**30
 
@@ -73,7 +73,7 @@ class StudentProcess:
     def __init__(self, cells: list[str], function: str, seconds: float) -> None:
         if os.name != "posix":
             raise OSError(
-                "the grader limits processes, which needs Linux or macOS; on Windows run it in WSL."
+                "the grader limits processes, which needs Linux or macOS; on Windows run the grader in WSL."
             )
         self.seconds, self.was_slow, self.printed = seconds, False, b""
         self.arguments: tuple[Any, ...] = ()
@@ -110,7 +110,7 @@ class StudentProcess:
             try:
                 answer = json.loads(line) if line.endswith(b"\n") else None
             except (ValueError, RecursionError):
-                raise Lost("the answer is not JSON.") from None
+                raise Lost("the answer is not JSON; return numbers, lists or arrays.") from None
             if not isinstance(answer, dict):
                 raise Lost(self._why_it_ended(line))
             if "row" not in answer or row is None:
@@ -212,8 +212,8 @@ def grade(
     notebook : path
         The notebook that a student handed in.
     assignment : str, optional
-        Name of the assignment; by default the name that the notebook's metadata hold. A student can change that name
-        to the name of an easier assignment.
+        Name of the assignment; by default the name that the notebook's metadata hold. A student can change the name in
+        the notebook to the name of an easier assignment.
     seed : int, optional
         Seed of the random problems; by default a new seed, which the result holds. The problems also depend on the
         answers: a student who learns a seed cannot prepare for its problems, because changing an answer changes the

@@ -126,7 +126,7 @@ def any_box_problem(rng: np.random.Generator) -> DualProblem:
 def smallest_cache_mb(
     selector: WorkingSetSelector, n: int, stop: StoppingRule | None = None, step: StepRule | None = None
 ) -> float:
-    """Return the `cache_mb`, in MiB, that holds as few kernel rows of n float64 values as the rules read at once.
+    """Return the smallest `cache_mb`, in MiB, that holds the kernel rows (n float64 values) that rules read at once.
 
     Parameters
     ----------

@@ -86,8 +86,8 @@ def check_strategy(rule: Any, *, rng: Any = 0, time_limit: float | None = None) 
     rng : int, numpy.random.Generator or None
         Seed or generator of the practice problems, 0 by default.
     time_limit : float, optional
-        Limit on the whole check in seconds. If given, the checks run in a separate process that is ended after this
-        time. The caller then continues even if the rule hangs in compiled code, exits or crashes.
+        Limit on the whole check in seconds. If a limit is given, the checks run in a separate process that is ended
+        after this time. The caller then continues even if the rule hangs in compiled code, exits or crashes.
 
     Returns
     -------
@@ -120,16 +120,16 @@ def check_strategy(rule: Any, *, rng: Any = 0, time_limit: float | None = None) 
 
     **A path tracker** covers the requested range of C in ascending order, on every practice problem that has a path;
     with ``may_refuse = True`` the tracker may refuse some problems with a message. The KKT conditions hold to 1e-6, or
-    to its ``accuracy``, at breakpoints and between them. A second call and the other engine return the same path bit
-    for bit.
+    to the tracker's ``accuracy``, at breakpoints and between them. A second call and the other engine return the same
+    path bit for bit.
 
     **Shrinking** solves every problem to the same tolerance, equally in both engines, and takes a similar number of
     steps on a problem with 500 variables, most of which it leaves out. **A check of leave-one-out** is correct for
     every example that it decides.
 
     **A twin** agrees with its rule bit for bit: i, j, μ, objective, KKT gap and kernel rows of every step, and α, G,
-    kernel rows and cache hits at the end. The check compares them with and without shrinking, and with memory for all
-    kernel rows and for as few as the selector permits.
+    kernel rows and cache hits at the end. `check_strategy` compares rule and twin with and without shrinking, and with
+    memory for all kernel rows and for as few as the selector permits.
 
     Examples
     --------

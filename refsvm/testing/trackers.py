@@ -153,7 +153,7 @@ def _check_path(accuracy: float, subject: str, path: AnyPath) -> None:
     unknown = sorted({*path.record.kind.tolist()} - REACHED_BY)
     require(
         not unknown,
-        f"{subject}: there are breakpoints of kind {unknown}; `Breakpoint` lists those it may have.",
+        f"{subject}: there are breakpoints of kind {unknown}; `Breakpoint` lists the kinds that may occur.",
     )
     require(
         (path.record.elbow >= 0).all(), f"{subject}: a breakpoint has an elbow of {path.record.elbow.min()}."

@@ -59,7 +59,7 @@ def _check_memory(rule: Rule, problem: DualProblem) -> None:
     """Check that the memory is a float64 vector, and a new array for each solve."""
     memory, another = memory_of(rule, problem), memory_of(rule, problem)
     shared = np.shares_memory(memory, another)
-    message = f"{type(rule).__name__}.memory() returned one array twice; make a new one for each solve."
+    message = f"{type(rule).__name__}.memory() returned the same array twice; return a new array each time."
     require(not shared, message)
 
 

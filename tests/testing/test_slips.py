@@ -447,7 +447,7 @@ SLIPS: dict[Any, dict[str, tuple[Any, ...]]] = {
         "too short": (newton(1e-4), "have not solved"),
         "gradient": (first(touches, "length", Alternating), r"wrote to state\.gradient"),
         "plans": (first(plans, "length", Alternating), "left 1 candidates with history = 0"),
-        "reckless": ({"history": 1, "length": reckless}, "the planned step before and this one lower f"),
+        "reckless": ({"history": 1, "length": reckless}, "the planned step and the step after it lower f"),
         "parameters": ({"parameters": lambda self: ("nine tenths",)},
                        r"parameters\(\) returned \('nine tenths',\); it must return a tuple of floats"),
         "list of parameters": ({"parameters": lambda self: [1.0]}, r"parameters\(\) returned \[1.0\]"),
@@ -477,7 +477,7 @@ SLIPS: dict[Any, dict[str, tuple[Any, ...]]] = {
         "text": ({"check": lambda self, state: "yes"}, r"check\(\) returned 'yes'; expected a whole number"),
         "integer memory": ({"memory": lambda self, problem, steps=0: np.zeros(1, dtype=int)},
                            r"memory\(\) returned array\(\[0\]\); it must return a float64 vector, a new vector"),
-        "shared memory": ({"memory": lambda self, problem, steps=0: SHARED}, r"memory\(\) returned one array twice"),
+        "shared memory": ({"memory": lambda self, problem, steps=0: SHARED}, r"memory\(\) returned the same array"),
         "a string": ({"reasons": "abc"}, r"\.reasons is 'abc'; give a sentence for each code"),
         "no reasons": ({"reasons": ()}, r"\.reasons is \(\)"),
     },
@@ -556,9 +556,9 @@ SLIPS: dict[Any, dict[str, tuple[Any, ...]]] = {
         "swapped": ({"length": lambda self, *at: ConjugateStep.length(self, *at)[::-1]}, r"changed nothing"),
     },
     BallRule: {
-        "too sure": ({"check": too_sure}, r"at the optimum it is"),
+        "too sure": ({"check": too_sure}, r"at the optimum h is"),
         "other reasons": ({"reasons": tuple(BallRule.reasons[k] for k in (0, 2, 1, 3)),
-                           "outcome": lambda self, *of: BallRule.outcome(BallRule(), *of)}, "at the optimum it is"),
+                           "outcome": lambda self, *of: BallRule.outcome(BallRule(), *of)}, "at the optimum h is"),
     },
 }  # fmt: skip
 

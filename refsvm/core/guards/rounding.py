@@ -58,7 +58,7 @@ class Snap(Guard):
 def drifted(state: SolverState, tolerance: float = 0.0) -> bool:
     """Return True if rounding errors of G may exceed a hundredth of max(KKT gap, tolerance).
 
-    If no pair is left, as in a round with one class, there is no KKT gap, but b is still computed from G.
+    If no pair of variables can move, as in a round with one class, there is no KKT gap, but b is still computed from G.
     """
     gap = state.gap if state.gap > -math.inf else 0.0
     # in earlier steps αᵢKᵢⱼ may have been far larger than G is now, and G still has the rounding errors of these terms

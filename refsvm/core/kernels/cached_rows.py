@@ -149,7 +149,7 @@ class CachedRows(KernelRows):
     def block(
         self, rows: np.ndarray, columns: np.ndarray | None = None, out: np.ndarray | None = None
     ) -> np.ndarray:
-        """Return K[rows][:, columns] from stored rows; missing rows are first computed and stored."""
+        """Return K[rows][:, columns] from stored rows, after computing and storing the missing rows."""
         if out is None:
             out = np.empty((len(rows), self.n if columns is None else len(columns)))
         if len(rows) == 1:  # a step of a restricted solve usually reads one row
@@ -299,9 +299,9 @@ def stored_rows(
 ) -> KernelRows:
     """Return kernel rows within a memory budget, stored as float64 or (twice as many) as float32.
 
-    The rules read rows with one value for each variable, in one type. If the stored rows have another type, or if
-    several variables share a row, a sixteenth of the budget (or what is left of it) holds copies of the latest rows in
-    the form that the rules read.
+    The rules read rows of one numeric type, with one value for each variable. If the stored rows have another type, or
+    if several variables share a row, a sixteenth of the budget (or what is left of it) holds copies of the latest rows
+    in the form that the rules read.
 
     Parameters
     ----------

@@ -276,7 +276,7 @@ class GivenMatrix(KernelMatrix):
         return out
 
     def diagonal(self) -> np.ndarray:
-        """Return all kᵢᵢ, which were computed once."""
+        """Return all kᵢᵢ, which the constructor has computed."""
         return self._diagonal.copy()
 
     def _all_diagonal(self) -> np.ndarray:
@@ -290,13 +290,13 @@ class GivenMatrix(KernelMatrix):
         """Return a copy of the values that the user's object returns; raise ValueError if they are invalid."""
         try:
             result = evaluate()
-            refuse_masked(result, "it")
+            refuse_masked(result, "the object")
             values = np.array(result, order="C")  # copy the values, because the object may reuse its array
             if values.dtype.kind not in "fiub" or values.shape != shape:
                 what = f" (a {type(result).__name__})" if values.dtype.kind == "O" else ""
                 raise ValueError(
-                    f"it returned values of type {values.dtype}{what}, shape {values.shape}; it must return one real "
-                    f"number for each pair, shape {shape}."
+                    f"the object returned values of type {values.dtype}{what}, shape {values.shape}; it must return "
+                    f"one real number for each pair, shape {shape}."
                 )
             check_finite_values(values)
         except Exception as error:

@@ -144,7 +144,7 @@ def reused(shape: tuple[int, ...], dtype: type | np.dtype = np.float64) -> np.nd
 
 def mapped(shape: tuple[int, ...], dtype: type | np.dtype, size: int) -> np.ndarray:
     """Return an array of `size` bytes; when no code uses the array any more, `give_back` keeps its memory."""
-    if not hasattr(mmap, "MADV_FREE"):  # the flag is missing on Windows, for example
+    if not hasattr(mmap, "MADV_FREE"):  # MADV_FREE is missing on Windows, for example
         return np.empty(shape, dtype)
     try:
         memory = taken(size)
@@ -157,7 +157,7 @@ def mapped(shape: tuple[int, ...], dtype: type | np.dtype, size: int) -> np.ndar
 
 def taken(size: int) -> mmap.mmap:
     """Return the smallest kept memory of sufficient size; else enlarge the largest kept memory, or map new memory."""
-    with suppress(IndexError):  # raised if no memory is kept
+    with suppress(IndexError):  # `pop` raises it if no memory is kept
         # take the smallest memory that is large enough, so that larger memory remains for larger arrays
         enough = next((place for place, memory in enumerate(_kept) if len(memory) >= size), -1)
         memory = _kept.pop(enough)

@@ -51,7 +51,7 @@ class KernelRows(KernelMatrix):
         Memory budget in MiB. This class uses the budget only for copies of rows, such as the rows of a restricted
         problem.
     values : ndarray of shape (capacity, n), optional
-        Memory for rows, in place of K.
+        Memory in which rows are stored, in place of K.
 
     Attributes
     ----------
@@ -136,7 +136,7 @@ class KernelRows(KernelMatrix):
     def block(
         self, rows: np.ndarray, columns: np.ndarray | None = None, out: np.ndarray | None = None
     ) -> np.ndarray:
-        """Return K[rows][:, columns] from stored rows; missing rows are first computed and stored."""
+        """Return K[rows][:, columns] from stored rows, after computing and storing the missing rows."""
         return self.gram.block(rows, columns, out)
 
     def diagonal(self) -> np.ndarray:
@@ -213,5 +213,5 @@ class KernelRows(KernelMatrix):
         return self._computed if self.gram.store is None else self.gram.store.computed
 
     def count(self, computed: int) -> None:
-        """Add `computed` to the count of kernel rows, after code outside this class has computed as many rows."""
+        """Add `computed` to the count of kernel rows, after code outside this class has computed that many rows."""
         self.evaluator._computed += computed

@@ -210,7 +210,7 @@ def compressed(X: Any) -> Any | None:
 
 
 def _csr_of(X: np.ndarray, height: int) -> Any | None:
-    """Convert dense data to a CSR array, `height` rows at a time; return None if there are too many entries."""
+    """Convert dense data to a CSR array, `height` rows at a time; return None if too many entries are not 0."""
     (n, d), ends, places, values = X.shape, [np.zeros(1, np.int64)], [], []
     for start in range(0, n, height):
         some = X[start : start + height]

@@ -47,7 +47,7 @@ class PathAudit(Stamped):
 
 
 def audit(along: ProblemLine, K: np.ndarray, record: PathRecord, between: int) -> PathAudit:
-    """Recompute G − b = v − Kα − b (along 1/C: λv − Kŝ − b̂) at all points and compare it with the conditions for α.
+    """Recompute G − b = v − Kα − b (along 1/C: λv − Kŝ − b̂) at all points and compare it with the KKT conditions.
 
     Parameters
     ----------

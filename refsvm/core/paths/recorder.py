@@ -14,7 +14,7 @@ EVENT = np.dtype(
         ("index", np.int64),  # index of the example (the first of merged duplicates)
         ("before", np.int8),  # −1 right, 0 elbow, 1 left
         ("after", np.int8),
-        ("kind", "U16"),  # full rank, linear program, empty elbow, special, backup, repair, start, end
+        ("kind", "U16"),  # cause: full rank, linear program, empty elbow, special, backup, repair, start, end
     ]
 )
 

@@ -339,7 +339,7 @@ class Rounds(Shown):
         """
         self.limits.most = most
         with self._run as run, np.errstate(under="ignore"):
-            # --- the box, and the start (None: α = 0): α += δ, G −= Kδ ---
+            # --- set the box and move to the start (None: α = 0): α += δ, G −= Kδ ---
             if start is None and not problem.zero_is_feasible:
                 start = starting_point(problem, None)
             if not hasattr(self, "state"):

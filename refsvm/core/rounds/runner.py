@@ -259,7 +259,7 @@ class Runner:
         family.most_iterations = max(family.most_iterations, steps)
         # the first round of a large problem begins at α = 0
         family.first_iterations = family.first_iterations or steps
-        if solution.status in (Status.INTERRUPTED, Status.CALLBACK):  # these two statuses end all rounds
+        if solution.status in (Status.INTERRUPTED, Status.CALLBACK):  # both end all rounds
             family.status = solution.status
         if each.keep is not None:
             family.solutions[each.keep] = solution

@@ -186,9 +186,9 @@ class XiAlphaBound(Check):
 class Ball(Check):
     """Decide example r if all models in a ball that contains the model without r give h(xᵣ) the same sign.
 
-    The ball is computed from the full model and the model of a seed. `refsvm.BallRule` makes this test before the first
-    step of a round. The check applies the test in NumPy to every support vector before the rounds, which is useful with
-    other stopping rules.
+    The ball is computed from the full model and the model of a seed. `refsvm.BallRule` tests the same ball before the
+    first step of a round. The check tests the balls of all support vectors in NumPy before the rounds, which is useful
+    with other stopping rules.
 
     Parameters
     ----------

@@ -130,7 +130,7 @@ def folds_walked_to(
 
 
 def easy_share(problem: DualProblem, diagonal: np.ndarray) -> float:
-    """Return the factor of the box at which no variable changes an output by more than 1; 1 if no walk is possible.
+    """Return the factor of the box at which no variable can change an output by over 1, or 1 if no walk is possible.
 
     Examples
     --------

@@ -34,7 +34,7 @@ def absent(problem: DualProblem) -> np.ndarray:
 
 
 def offset(solved: Solution) -> float:
-    """Return b of the solved problem, or 0 if none of its variables may move, because any b would be optimal."""
+    """Return b of the solved problem, or 0 if none of its variables may move, because any b is then optimal."""
     G = solved.gradient
     ends = most_violating_pair(solved.alpha, G, solved.problem.lower, solved.problem.upper)[:2]
     known = [float(G[i]) for i in ends if i >= 0]

@@ -80,7 +80,7 @@ def complete(alpha: np.ndarray, z: float, lower: np.ndarray, upper: np.ndarray) 
     """
     free = np.flatnonzero((alpha > lower) & (alpha < upper))
     spread(alpha, free, z - total(alpha), lower, upper)
-    for _ in range(2):  # twice, because the first pass may leave rounding errors of large numbers
+    for _ in range(2):  # repeat once, because the first pass may leave rounding errors of large numbers
         missing = z - total(alpha)
         if abs(missing) <= ROUNDING * (total(np.abs(alpha)) + abs(z)):
             break

@@ -19,8 +19,8 @@ class WorkingSetSelector(Rule):
     Attributes
     ----------
     takes_candidates : bool
-        True if `select` considers ``state.candidates``. Planning steps require such a selector, because their
-        convergence proof (Glasmachers 2008, Theorem 2) needs it.
+        True if `select` considers ``state.candidates``. Planning steps require a selector that considers the
+        candidates, because their convergence proof (Glasmachers 2008, Theorem 2) needs such a selector.
     takes_displacement : bool
         True if `select` reads ``state.displacement_image``; `ConjugateStep` is then the default step.
     may_stall : bool
@@ -35,4 +35,4 @@ class WorkingSetSelector(Rule):
 
     @abstractmethod
     def select(self, state: SolverState) -> tuple[int, int]:
-        """Return the working set (i, j) for the coming step, or (−1, −1)."""
+        """Return the working set (i, j) for the coming step, or (−1, −1) if no pair can raise the objective."""

@@ -1,4 +1,4 @@
-"""Second-order selection for conjugate steps: the j whose conjugate step gains most."""
+"""Second-order selection for conjugate steps: chooses the j whose conjugate step gains most."""
 
 from __future__ import annotations
 

@@ -47,16 +47,16 @@ def unless_negligible(state: SolverState, i: int, j: int, gain: float) -> tuple[
     """Return the pair with the largest gain, or the most violating pair if the largest gain is only rounding error.
 
     In floating point, a converged pair still shows a tiny gain. A variable in a narrow box or next to a bound may offer
-    a real gain that is smaller, so a rule that ranks by gain alone could choose rounding errors for ever. This function
-    therefore takes the most violating pair if
+    a real gain that is smaller, so a rule that ranks by gain alone could choose rounding errors for ever.
+    `unless_negligible` therefore takes the most violating pair if
 
         Gᵢ − Gⱼ < 10⁻⁹ ψ            the largest gain is rounding error, or close to it
         2ψ · room < 10⁻⁹ · 2g       the most violating pair has almost no room, so one step takes it to its bound
 
-    or if no pair has a positive gain. With the first condition, each chosen pair has at least a fixed share of ψ, and
-    such rules converge (Chen, Fan & Lin 2006). The second condition saves up to millions of steps on pairs of small
-    gain. If a solve starts at bounds and all boxes have the same size, these conditions do not change the choice of
-    pairs for Newton steps.
+    or if no pair has a positive gain. With the first condition, Gᵢ − Gⱼ of each chosen pair is at least a fixed share
+    of ψ, and such rules converge (Chen, Fan & Lin 2006). The second condition saves up to millions of steps on pairs of
+    small gain. If a solve starts at bounds and all boxes have the same size, the two conditions do not change the
+    choice of pairs for Newton steps.
 
     Parameters
     ----------

@@ -21,8 +21,8 @@ class HybridMaximumGain(WorkingSetSelector):
     variable has a positive gain (Lemma 8). In exact arithmetic the rule therefore never stalls, and it converges
     (Theorem 1).
 
-    This is the rule of the paper with one addition for floating point: the rule also takes the most violating pair if
-    the largest gain is only rounding error, or if no pair has a positive gain
+    The class implements the rule of the paper with one addition for floating point: the rule also takes the most
+    violating pair if the largest gain is only rounding error, or if no pair has a positive gain
     (`refsvm.core.selectors.gain.unless_negligible`). The authors' later C++ library differs from the paper: it switches
     permanently to another selector on small problems, and it skips variables removed by shrinking.
 

@@ -20,7 +20,7 @@ this pass has taken a step; 2τ; the number of kernel values so far."""
 class ImprovedSMO(WorkingSetSelector):
     """Choose the working sets of Keerthi, Shevade, Bhattacharyya and Murthy (2001), Modification 2.
 
-    The solver of this paper knows Gᵢ for the free variables I₀ and for the two examples *up* and *down*, which have the
+    The paper's solver knows Gᵢ for the free variables I₀ and for the two examples *up* and *down*, which have the
     largest G in I_up and the smallest G in I_down among the known G. The solver computes any other Gᵢ when it examines
     example i.
 
@@ -123,7 +123,7 @@ class ImprovedSMO(WorkingSetSelector):
         """Return the number of kernel values that the paper's solver computes, including its last passes if `solved`.
 
         A step needs two kernel values for each known G, and examining Gᵢ needs one for each support vector. The count
-        is right only without shrinking.
+        of kernel values is right only without shrinking.
         """
         scan = state.selector_memory
         bound = ((state.alpha < state.upper) ^ (state.alpha > state.lower)) & solved

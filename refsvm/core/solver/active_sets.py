@@ -1,8 +1,8 @@
 """Choice of the variables that a restricted problem keeps.
 
 At its lower bound αᵢ can only rise, which gains nothing while Gᵢ < min over I_down of G. At its upper bound αᵢ can only
-fall, which gains nothing while Gᵢ > max over I_up of G. The distance of Gᵢ from this minimum or maximum says how far
-the variable is from being in a violating pair (`distance_to_violation`).
+fall, which gains nothing while Gᵢ > max over I_up of G. The distance of Gᵢ from this minimum over I_down or maximum
+over I_up says how far variable i is from being in a violating pair (`distance_to_violation`).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ NONE: Final = np.empty(0, dtype=np.int64)
 
 
 def distance_to_violation(state: SolverState) -> np.ndarray:
-    """Return by how much each Gᵢ must change before i is in a violating pair, shape (n,); ≤ 0 if it is in a pair."""
+    """Return by how much each Gᵢ must change before i is in a violating pair, shape (n,); ≤ 0 if i already is."""
     alpha, G = state.alpha, state.gradient
     rising = np.where(alpha < state.upper, G[state.bottom] - G, np.inf)
     falling = np.where(alpha > state.lower, G - G[state.top], np.inf)
@@ -44,9 +44,9 @@ def active_set(state: SolverState, multiple: int) -> np.ndarray:
 def block(state: SolverState, most: int) -> np.ndarray:
     """Return sorted indices of the free variables and of up to `most` bounded variables that violate optimality most.
 
-    The function also computes the missing kernel rows of these variables, because a few large products are far cheaper
-    than one product for each row. The function returns an empty array if no row is missing, or if the block would hold
-    most of the problem's variables or more rows than the cache.
+    The function also computes the missing kernel rows of the returned variables, because a few large products are far
+    cheaper than one product for each row. The function returns an empty array if no row is missing, or if the block
+    would hold most of the problem's variables or more rows than the cache.
     """
     alpha, G, evaluator = state.alpha, state.gradient, state.rows.evaluator
     bound = (alpha == state.upper) | (alpha == state.lower)

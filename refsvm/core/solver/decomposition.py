@@ -95,7 +95,8 @@ class Decomposition(Shrinking):
 def working_set(state: SolverState, size: int) -> np.ndarray:
     """Return sorted indices of size/2 variables of I_up with the largest G and size/2 of I_down with the smallest G.
 
-    These variables are the non-zero entries of Joachims' steepest feasible direction. Ties go to the lowest index.
+    The returned variables are the non-zero entries of Joachims' steepest feasible direction. Ties go to the lowest
+    index.
     """
     alpha, G = state.alpha, state.gradient
     up = np.flatnonzero(alpha < state.upper)

@@ -1,7 +1,7 @@
 """Hard margins: solves with C = ∞, where the box is unbounded.
 
-If the classes are separable, the dual has an optimum. If they are not separable, the dual is unbounded, and α would
-grow for ever. `HardMargin` therefore does two things after each round of steps of the usual loop.
+If the classes are separable, the dual has an optimum. If the classes are not separable, the dual is unbounded, and α
+would grow for ever. `HardMargin` therefore does two things after each round of steps of the usual loop.
 
 **Measure the margin.** Scaled to Σ αᵢ = 1 on each side, α describes one point in the convex hull of each class, and the
 width of the margin is at most the distance of these points, ‖w‖/s, with ‖w‖² = αᵀKα and s = Σ over αᵢ > 0 of αᵢ. If the
@@ -70,7 +70,7 @@ class HardMargin:
             try:
                 outcome = self._take(state, rules, min(budget, max(ROUND, len(before))), trace)
             except NotFiniteError:
-                is_beyond = True  # a restricted problem may have overflowed, and its α is not in this state
+                is_beyond = True  # α of a restricted problem that overflowed is not in this state
             except ValueError:
                 if self._is_bounded():
                     raise  # otherwise α has diverged, and the rules have met NaN or infinite values

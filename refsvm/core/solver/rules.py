@@ -54,7 +54,7 @@ class Rules(NamedTuple):
         return cast("Memories", tuple(r.memory(problem) if own else memory_of(r, problem) for r in self))
 
     def restricted(self, tolerance: float) -> Rules:
-        """Return the rules that solve a restricted problem to this KKT gap."""
+        """Return the rules that solve a restricted problem to the KKT gap `tolerance`."""
         return self._replace(stop=KKTGap(tolerance))
 
 
@@ -68,7 +68,7 @@ class DefaultRules(Rules):
     __slots__ = ()
 
     def restricted(self, tolerance: float) -> Rules:
-        """Return the rules that solve a restricted problem to this KKT gap."""
+        """Return the rules that solve a restricted problem to the KKT gap `tolerance`."""
         return Rules(CONJUGATE_SECOND_ORDER, CONJUGATE, KKTGap(tolerance))
 
 
@@ -171,8 +171,8 @@ def warn_of_rounding(rounding: float, tolerance: float) -> None:
 def _filled_up(problem: DualProblem) -> np.ndarray:
     """Return α = 0 clipped to the box, with the missing sum added to the first variables, as LIBSVM does.
 
-    One-class problems need this start, because z ≠ 0. All changed variables except the last end at a bound. Thus G
-    needs few kernel rows, and most examples that have α = 0 in the solution begin with α = 0.
+    One-class problems need this α as their start, because z ≠ 0. All changed variables except the last end at a bound.
+    Computing G thus needs few kernel rows, and most examples that have α = 0 in the solution begin with α = 0.
     """
     point = np.zeros(problem.n).clip(problem.lower, problem.upper)
     missing = problem.z - float(point.sum())

@@ -97,7 +97,7 @@ class SafeScreening(Shrinking):
         A, tolerance = state.shrinking or (np.arange(len(state.alpha)), wanted)
         if can_prove(state):
             A = A[undecided(state)[A]]
-        if len(A) < 2 or tolerance < EPSILON * wanted:  # this gap consists of rounding errors only
+        if len(A) < 2 or tolerance < EPSILON * wanted:  # no pair is left, or only rounding errors
             return -1
         if len(A) == len(state.alpha):
             return all_variables(backend, limits, state, rules, min(budget, self.period), trace)
@@ -137,7 +137,7 @@ def error_of(state: SolverState) -> np.ndarray:
 
 
 def can_prove(state: SolverState) -> bool:
-    """Return True if the proof holds for this problem; if it does not, warn at the first review."""
+    """Return True if the proof holds for this problem; if the proof does not hold, warn at the first review."""
     facts = state.rows.facts
     why = (
         "some C is infinite" if state.problem.is_open

@@ -88,7 +88,7 @@ class Shrinking(Rule):
     ) -> int:  # fmt: skip
         """Solve the problem over α_A and copy its result to the full problem.
 
-        The problem is solved to the stopping rule's `restricted_tolerance`, but to a KKT gap no smaller than
+        The method solves the problem to the stopping rule's `restricted_tolerance`, but to a KKT gap no smaller than
         `at_least`, or to the gap `to` if `to` is given. Return 0 if more steps may follow, or −1 if no step gains.
         """
         stop, absolute = rules.stop, rules.stop.with_absolute_tolerance(state)
@@ -320,8 +320,8 @@ def restricted(state: SolverState, A: np.ndarray, rules: Rules, full_gram_up_to:
 
         maximise  G_Aᵀδ − ½ δᵀK_AA δ     subject to  1ᵀδ = 0,   L_A − α_A ≤ δ ≤ U_A − α_A
 
-    This problem is `DualProblem.restrict` with the origin moved to the current point. Its linear term is the known
-    gradient G_A, so that nothing has to be recomputed.
+    `DualProblem.restrict` returns the same problem, but in α_A instead of δ. The linear term in δ is the known gradient
+    G_A, so that nothing has to be recomputed.
     """
     rows = state.rows
     source, chosen, dtype = rows.evaluator, rows.indices[A], rows.values.dtype.type

@@ -122,6 +122,6 @@ def located(state: SolverState, rules: Any) -> Iterator[None]:
 def place(state: SolverState, rules: Any) -> str:
     """Return a sentence that locates a failure: the number of steps and of variables, and the rules."""
     return (
-        f"It happened after {state.iteration} steps on {len(state.alpha)} variables, with "
+        f"The error occurred after {state.iteration} steps on {len(state.alpha)} variables, with "
         f"{', '.join(map(named, rules))}; refsvm.testing.check_strategy(rule) finds what a rule of your own does wrong."
     )

@@ -14,10 +14,10 @@ class EagerPlanningStep(PlanningAheadStep):
 
     The rule is the first form of planning ahead, for which the paper gives no figures. The rule seldom takes more
     planned steps: a clipped step leaves a variable at its bound, and a plan with the same working set must lead away
-    from the bound, strictly into the box. Most of its additional plans are therefore computed in vain;
-    `PlanningAheadStep` avoids them by planning only after free steps. Lemma 3 holds for both rules: if the selector
-    considers the planned pair (Algorithm 3), a planned step and the next step together gain at least (1 − η²) times as
-    much as the Newton step.
+    from the bound, strictly into the box. Most of the additional plans of this rule are therefore computed in vain;
+    `PlanningAheadStep` avoids such plans by planning only after free steps. Lemma 3 holds for both rules: if the
+    selector considers the planned pair (Algorithm 3), a planned step and the next step together gain at least (1 − η²)
+    times as much as the Newton step.
 
     Parameters
     ----------

@@ -30,8 +30,8 @@ class PlanningAheadStep(StepRule):
     Parameters
     ----------
     history : int
-        Number N ≥ 1 of recent working sets, 1 by default. The rule plans with each of them and takes the plan with the
-        largest g₂ (multiple planning-ahead, end of §5).
+        Number N ≥ 1 of recent working sets, 1 by default. The rule plans with each recent working set and takes the
+        plan with the largest g₂ (multiple planning-ahead, end of §5).
 
     Raises
     ------

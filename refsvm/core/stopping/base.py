@@ -28,10 +28,10 @@ class StoppingRule(Rule):
         One sentence for each positive code that `check` returns, in order.
     period : int
         The rule is evaluated when ``state.iteration`` is a multiple of this number. With shrinking, the solver checks
-        the full problem at these steps.
+        the full problem at multiples of `period`.
     left_out : bool
-        True if the rule only works on problems from which an example is left out. The example is in
-        ``state.left_out``; it may also be a field ``example`` of the rule, and then the rule's memory begins with it.
+        True if the rule only works on problems from which an example is left out. The example is in ``state.left_out``;
+        if the rule also has a field ``example``, the rule's memory begins with this example.
     relative : bool or float
         True, or a number u (True means 1), if ε is relative to the range s of the decision values: the tolerance is
         ε min(1, s/u), see `refsvm.core.stopping.relative`. The last number in the memory of a relative rule is the
@@ -111,8 +111,8 @@ class StoppingRule(Rule):
         """Return the KKT gap to which a restricted problem is solved if the full problem's gap is `gap`: gap/2.
 
         With shrinking, the rule is evaluated on the full problem only, after each restricted problem and at multiples
-        of `period`. A rule that knows which gap will satisfy it should return that gap at once. Large problems are
-        solved to half of the returned gap (`refsvm.core.solver.shrinking`).
+        of `period`. A rule that knows which gap will satisfy it should return that gap at once. The solver solves large
+        problems to half of the returned gap (`refsvm.core.solver.shrinking`).
         """
         return gap / 2.0
 

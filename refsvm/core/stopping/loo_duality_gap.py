@@ -41,7 +41,8 @@ class LOODualityGap(StoppingRule):
     """Stop when F(α, b̂) < H(η): then h has the same sign at the left-out example xᵣ as the optimum.
 
     F(α, b) is the primal objective without example r, and b̂ minimises it. H is the dual of the same problem with the
-    additional constraint h(xᵣ) = 0. This constraint fixes the intercept, so the dual has no constraint on a sum:
+    additional constraint h(xᵣ) = 0. The constraint h(xᵣ) = 0 fixes the intercept, so the dual has no constraint on a
+    sum:
 
         maximise H(η) = vᵀη − ½ ηᵀK′η   subject to  L ≤ η ≤ U, ηᵣ = 0,     K′ᵢⱼ = Kᵢⱼ − Kᵣᵢ − Kᵣⱼ + Kᵣᵣ
 

@@ -47,7 +47,8 @@ def solve_at(walk: PathState, t: float, eps_smo: float, kind: str) -> bool:
     Returns
     -------
     bool
-        True if the walk is at an optimum. Otherwise ``walk.status`` says why: a limit, Ctrl-C, or STALLED.
+        True if the walk is at an optimum. If the walk is not at an optimum, ``walk.status`` says why: a limit, Ctrl-C,
+        or STALLED.
     """
     walk.counts[kind] += 1
     problem = walk.along.at(t).with_gram(walk.problem.gram)
@@ -101,9 +102,9 @@ def choose_sets(walk: PathState) -> bool:
         max (v¹)ᵀx − ½ xᵀKx   subject to   1ᵀx = z¹,   xᵢ free on 𝓔,
                                            xᵢ ≥ L¹ᵢ if αᵢ = Lᵢ and Gᵢ = b,   xᵢ ≤ U¹ᵢ if αᵢ = Uᵢ and Gᵢ = b,
 
-    and equals the derivative of the bound for all other examples. This is a dual problem, which SMO solves in a large
-    box. Along λ = 1/C, x is the derivative of ŝ, v¹ = −v, and z¹, L¹ and U¹ are 0. Examples whose x differs from the
-    derivative of their bound form the elbow.
+    and equals the derivative of the bound for all other examples. The problem of x is a dual problem, which SMO solves
+    in a large box. Along λ = 1/C, x is the derivative of ŝ, v¹ = −v, and z¹, L¹ and U¹ are 0. Examples whose x differs
+    from the derivative of their bound form the elbow.
 
     Returns
     -------

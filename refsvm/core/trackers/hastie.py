@@ -31,8 +31,9 @@ class Hastie(PathTracker):
     """The original tracker: it solves one linear system for each event, and raises an error for singular systems.
 
     The next breakpoint is the largest λ below the present λ at which an ŝ on the elbow reaches 0 or its bound, or a g
-    outside the elbow reaches 0. This choice is right as long as events happen one at a time. When an example joins or
-    leaves the elbow, the tracker updates the inverse of A; if A is ill-conditioned, it solves the system from scratch.
+    outside the elbow reaches 0. The choice of the largest λ is right as long as events happen one at a time. When an
+    example joins or leaves the elbow, the tracker updates the inverse of A; if A is ill-conditioned, it solves the
+    system from scratch.
 
     Parameters
     ----------
@@ -108,7 +109,7 @@ class Hastie(PathTracker):
 
     def _inverse(self, walk: PathState) -> Bordered | None:
         """Return the elbow's system with A⁻¹, or None if A is ill-conditioned; raise ValueError if A is singular."""
-        s = walk.largest or 1.0  # this factor makes the test independent of the unit of K
+        s = walk.largest or 1.0  # the factor s makes the test independent of the unit of K
         scaled = elbow_matrix(walk, s)
         eigenvalues = np.abs(np.linalg.eigvalsh(scaled))
         if eigenvalues.min() <= 1e-14 * len(scaled) * eigenvalues.max():

@@ -38,10 +38,10 @@ MOST_REPAIRS = 3
 class SVMP(PathTracker):
     """Ong, Shao & Yang's tracker, which handles singular elbows by a linear program and resolves coinciding events.
 
-    For each event, the tracker factorises A and finds its rank (25). If the rank is full, λ falls as far as (47)–(49)
-    allow, otherwise as far as the linear program (30)–(34) allows. If examples between two sets prevent λ from falling,
-    the special-event routine moves them to the other set; if the same sets occur again, SMO finds the derivative of the
-    path. The tracker checks the KKT conditions at every breakpoint.
+    For each event, the tracker factorises the matrix A of the elbow and finds the rank of A (25). If the rank is full,
+    λ falls as far as (47)–(49) allow, otherwise as far as the linear program (30)–(34) allows. If examples between two
+    sets prevent λ from falling, the special-event routine moves them to the other set; if the same sets occur again,
+    SMO finds the derivative of the path. The tracker checks the KKT conditions at every breakpoint.
 
     Parameters
     ----------

@@ -227,7 +227,7 @@ class UpdatedInverse(UpdatedAlgebra):
 
 @dataclass(frozen=True)
 class _Inverse:
-    # a weak reference, because the walk holds this object: a cycle would keep matrices until garbage collection
+    # refer to the walk weakly, because it holds this object: a cycle would keep matrices until garbage collection
     walk: ref[PathState]
     null: np.ndarray
 

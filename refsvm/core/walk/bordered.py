@@ -28,7 +28,7 @@ class Bordered:
     subtracts the outer product of a vector with itself. s is the squared distance in feature space between φ(xₖ) and
     the affine hull of the points in M; if it were 0, A would become singular. When a variable leaves, the last member
     takes its place in the array. If a bound moves at rate `pace`, its variable joins with xₖ ← pace + e/s, and leaves
-    with xⱼ − pace in place of xⱼ. Sums are added from left to right, as in the twin.
+    with xⱼ − pace in place of xⱼ. The class adds sums from left to right, as its compiled twin does.
 
     Parameters
     ----------
@@ -158,7 +158,7 @@ def independent_factor(K: np.ndarray, largest: float) -> tuple[np.ndarray, np.nd
     """Return the result of `independent`, and the Cholesky factor of K + c·11ᵀ if only equal examples are dependent."""
     diagonal = K.diagonal().copy()
     least, B = 10.0 * SINGULAR * largest, K + np.abs(diagonal).max(initial=0.0)
-    # in the usual case, only equal examples are dependent, and the first of them stays
+    # usually only equal examples are dependent; the first of several equal examples is independent
     equal = np.triu(diagonal[:, None] + diagonal - 2.0 * K <= least, 1).any(axis=0)
     single = np.flatnonzero(~equal)
     try:
@@ -171,7 +171,7 @@ def independent_factor(K: np.ndarray, largest: float) -> tuple[np.ndarray, np.nd
     for k in single.tolist():
         if B[k, k] > least:
             members.append(k)
-            # entries before k are not read again
+            # entries of B before k are not read again
             B[k + 1 :, k + 1 :] -= np.multiply.outer(B[k + 1 :, k] / B[k, k], B[k, k + 1 :])
     return np.array(members, dtype=np.int64), None
 

@@ -54,7 +54,7 @@ def particular_direction(
         # refine the solution once, because Σd may be 0 while db is large
         x = x + solve(walk.right - elbow_matrix(walk) @ x)
         return walk.direction(x), noise_of(walk, tau)
-    # each round gains digits, as long as the inverse is right to a few digits
+    # each repetition gains digits, as long as the inverse is right to a few digits
     for _ in range(3):
         db, noise, var = walk.direction(), noise_of(walk, tau), walk.variables
         left = np.append(np.cumsum(var.d[walk.members])[-1] - walk.total, -var.speed[walk.members])

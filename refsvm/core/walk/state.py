@@ -2,8 +2,8 @@
 
     λ = 1/C,   ŝ = λα,   b̂ = λb,   Gᵢ − b̂ = λvᵢ − (Kŝ)ᵢ − b̂ = yᵢλξᵢ
 
-In these variables only v = λ v⁰ changes with C; the box does not. The variables form three sets. (On other lines the
-three sets are the variables at the lower bound, the free variables, and the variables at the upper bound.)
+In the scaled variables only v = λ v⁰ changes with C; the box does not. The variables form three sets. (On other lines
+the three sets are the variables at the lower bound, the free variables, and the variables at the upper bound.)
 
     right 𝓡: ŝᵢ = 0, ξᵢ ≤ 0        elbow 𝓔: ŝᵢ between its bounds, ξᵢ = 0        left 𝓛: ŝᵢ = wᵢ, ξᵢ ≥ 0
 """
@@ -182,7 +182,7 @@ class PathState(Walk):
         self.unsettled = True
 
     def clip(self, end: float) -> None:
-        """Clip the elbow to its box and set ξ = 0 on it, (38), to remove rounding errors; set t if `end` is reached."""
+        """Remove rounding errors: clip ŝ on the elbow to the box and set ξ = 0, (38); set t to a reached `end`."""
         var, elbow = self.variables, self.members
         if self.room(end) == 0.0:
             self.t, (_, var.lower[:], var.upper[:]) = end, self.along.arrays(end)

@@ -1,4 +1,4 @@
-"""UpdatedQR: updates QR factors of A when a few points enter or leave the elbow (Ong et al., section VII)."""
+"""UpdatedQR: updates QR factors of the elbow's matrix when a few points enter or leave (Ong et al., section VII)."""
 
 from __future__ import annotations
 

@@ -71,4 +71,4 @@ def test_a_kernel_row_cannot_be_written_to():
     with pytest.raises(ValueError, match="read-only") as failure:
         solve(OVERLAPPING, selector=Scribbling(), engine="numpy")
     (said,) = failure.value.__notes__
-    assert said.startswith("It happened after 0 steps on 60 variables, with Scribbling(")
+    assert said.startswith("The error occurred after 0 steps on 60 variables, with Scribbling(")

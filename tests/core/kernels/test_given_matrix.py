@@ -321,7 +321,7 @@ def test_what_an_object_returns_in_place_of_numbers_is_named(found, said):
     odd = blocks(lambda rows, columns: found)()
     with pytest.raises(ValueError, match="gram=Odd fails on a block") as refused:
         DualProblem.classification(y=Y, gram=odd)
-    assert f"it returned {said}; " in str(refused.value)
+    assert f"the object returned {said}; " in str(refused.value)
 
 
 class Held:

@@ -72,7 +72,7 @@ class Kernel(PlainNumbers, ABC):
         inner = products.of(products.Z, rows, out, columns.start, columns.features)
         part = slice(columns.start, columns.start + out.shape[1])
         values = self.from_inner(inner, norms[rows], columns.norms[part])
-        if values is not out:  # a user's kernel may return a new array
+        if values is not out:  # a user's kernel may return a new array instead of using `out`
             out[:] = values
 
     def __call__(self, X: Any, Z: Any) -> np.ndarray:
@@ -118,7 +118,7 @@ class Kernel(PlainNumbers, ABC):
 class Precomputed:
     """The kernel argument for an ``X`` that is the kernel matrix itself, shape (n, n), computed by the user.
 
-    The package then computes no kernel rows, and `KernelRows` counts none.
+    With a precomputed matrix, the package computes no kernel rows, and `KernelRows` counts none.
 
     Examples
     --------
