@@ -3,7 +3,7 @@ r"""
 ==========================
 
 Three ideas make the loop fast: keep the kernel rows that are needed again, compute many rows at once, and leave out
-variables that will not move. A store of rows changes no step. *Shrinking* takes other steps to the same optimum. It
+variables that will not move. A store of rows changes no step. *Shrinking* takes other steps to the same optimum: it
 solves a smaller problem within the problem, with the same loop; you will write it in twenty lines."""
 
 # fold: Imports, the data, and the code of this figure
@@ -60,8 +60,8 @@ for r, rows, share in zip(room, computed, hits, strict=True):
 #
 # A step needs two rows of :math:`K`. A row of the Gaussian kernel takes :math:`n` inner products of :math:`d` numbers
 # and :math:`n` exponentials; the remainder of a step is a few passes over :math:`n` numbers. A block of rows is a
-# product of two matrices: it reads all examples once for the whole block. On an idle machine a block is therefore
-# cheaper than its rows one by one. The next lines print the fastest of many runs on one thread:
+# product of two matrices, which reads all examples once. On an idle machine a block is therefore cheaper than its rows
+# one by one. The next lines print the fastest of many runs on one thread:
 
 wave = make_waveform(2000, rng=0)
 waves = DualProblem.classification(wave.X, wave.y, kernel=RBF(gamma=0.05), C=1.0)

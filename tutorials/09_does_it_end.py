@@ -307,10 +307,10 @@ plt.show()
 #
 # .. fold:: Hints
 #
-# 1. For a clipped step :math:`\mu\le\ell/q`.
+# 1. Compare :math:`\mu` with :math:`\ell/q`.
 # 2. How much do two copies cost together, at half the price each?
 # 3. Which bound on the number of steps contains :math:`\varepsilon`?
-# 4. Every support vector has moved at least once, and its step needed its row.
+# 4. Which rows does a step need?
 # 5. The list ``agree`` holds a share for each entry of ``numbers``. A step on features passes over the features, a step
 #    of this loop over the examples.
 #

@@ -366,7 +366,7 @@ print("the seed of the package:", np.allclose(own, AVG().seed(full, problem.with
 #
 # .. fold:: Hints
 #
-# 1. ``counts`` says how many examples each reason decided.
+# 1. See ``counts``.
 # 2. Both checks compare an array of length :math:`n` with zero.
 # 3. ``seeder.seed`` returns the new :math:`\alpha`; subtract the old :math:`\alpha` to get :math:`\delta`.
 #

@@ -305,7 +305,7 @@ for stop in (KKTGap(), LOODualityGap(), BallRule()):
 #
 # .. fold:: Hints
 #
-# 1. For equal examples :math:`K_{ii}=K_{rr}=K_{ri}`.
+# 1. Compare :math:`K_{ii}`, :math:`K_{rr}` and :math:`K_{ri}`.
 # 2. Call ``primal_objective`` of the problem without the example with the :math:`\alpha` of the full machine. A squared
 #    distance is :math:`\lVert\sum_i\delta_i\varphi(x_i)\rVert^2=\delta^\top K\delta`.
 # 3. For a linear kernel :math:`K'` results from subtracting :math:`x_r` from all examples. Use the solver of exercise 3

@@ -4,8 +4,7 @@ r"""
 
 Change a problem bit by bit: let :math:`C` grow, or let an example fade away. The optimum then moves along straight
 lines, from corner to corner, and each corner needs only a linear system instead of a solve. This chapter derives the
-direction and the length of such a line and follows the optimum with thirty lines of NumPy. Leave-one-out and
-seeds in the package use this walk; paths of :math:`C` share parts of it.
+direction and the length of such a line and follows the optimum with thirty lines of NumPy.
 """
 
 # fold: Imports, the data, and the code of this figure

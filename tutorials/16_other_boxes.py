@@ -163,10 +163,9 @@ problems = {
 # The boxes, drawn
 # ----------------
 #
-# A grey bar is the interval :math:`[L_i, U_i]` of a variable, and a dot is its value at the optimum. In classification
-# the bar reaches up for a positive label and down for a negative label. A hard margin leaves the far end of the bar
-# open. In regression at most one of the two variables of an example is not zero. In novelty detection all bars are
-# :math:`[0, 1]`, and the sum of the variables is :math:`z = \nu n = 8` instead of 0.
+# A grey bar is the interval :math:`[L_i, U_i]` of a variable, and a dot is its value at the optimum. With a hard margin
+# the far end of the bar is open. In regression at most one of the two variables of an example is not zero. In novelty
+# detection all bars are :math:`[0, 1]`, and the sum of the variables is :math:`z = \nu n = 8` instead of 0.
 
 
 # fold: The code of this figure
@@ -347,10 +346,9 @@ for name, scheme in (("votes", street), ("rest", OneVsRestClassifier(street))):
 # accurate as other schemes if its streets are tuned well; C.-W. Hsu and C.-J. Lin (2002) recommend pairs and the graph
 # for their training time.
 #
-# With the linear kernel the joint machine is better than one-vs-rest on iris with the two larger :math:`C`, and on the
-# digits with the smallest. It is worse on iris with the smallest :math:`C`. In the other rows the difference is within
-# the deviations. The joint machine can help if no straight street separates a class from all others, like the middle
-# class of iris.
+# With the linear kernel the joint machine is better than one-vs-rest on iris with the two larger :math:`C` and on the
+# digits with the smallest :math:`C`, and worse on iris with the smallest. The joint machine can help if no straight
+# street separates a class from all others, like the middle class of iris.
 #
 # Class probabilities come from pairs: a sigmoid turns each :math:`h` into a probability :math:`r_{ij}` of class
 # :math:`i` in its pair with class :math:`j`. T.-F. Wu, C.-J. Lin and R. Weng (2004) *couple* the pairs, that is, they
@@ -412,7 +410,7 @@ print(f"least, {error:.1%}, for C from {low:.3g} to {high:.3g}; at C = 3 it is {
 #
 # 1. Is :math:`h=0` inside the tube of every target?
 # 2. Which function could be right about both copies?
-# 3. Move both variables a little towards zero. How do :math:`w`, the sum and :math:`v^\top\alpha` change?
+# 3. Move both variables a little towards zero.
 # 4. Three copies have three variables in the same box. Find the box of the sum of these variables.
 # 5. ``model.decision_function`` returns a value for each pair, on any grid of points.
 #

@@ -131,8 +131,8 @@ for name, right_side in sides.items():
     print(f"{'':6}", np.append(ours.intercept, ours.alpha[M]).round(6), "in the package")
 
 # %%
-# Each row of the system is a condition that has to stay true, and each column a number that may move. Both right-hand
-# sides belong to the same matrix, so a second parameter costs no second factorisation.
+# Each row of the system is a condition that has to stay true, and each column a number that may move. A second
+# parameter has the same matrix, so it costs no second factorisation.
 #
 # Events are kinks
 # ----------------
