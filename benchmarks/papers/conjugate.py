@@ -252,7 +252,7 @@ def cost_of_a_step(page: Page, records: Sequence[Record]) -> None:
         "The cost of a step is the CPU time of a whole solve divided by its steps, at 10 C, without shrinking and "
         f"with the kernel matrix given. The cost is the least among the solves that fill {LEAST:g} s in each of "
         f"{TURNS} "
-        "turns. The cost of a Newton step is in µs; the other costs are relative to it.",
+        "turns. The table shows the cost of a Newton step in µs, and all other costs relative to it.",
         Grid(("problem", "Newton (µs)", *names[1:]), tuple(rows)),
     )
 

@@ -218,9 +218,9 @@ compared with HMG's scan of two rows. On MNIST, with 784 features, both are fast
 busy, so the seconds only show this order.
 
 **Ten variables a step.** `Decomposition(10)` solves for the ten variables that violate the conditions most, as
-SVM-light does. Our steps count pairs inside the working sets. The column *there* counts working sets, on the data sets
-in full. Ten variables at a time compute {rows} times the kernel rows of second order on the three data sets, so they
-cost more than pairs; in Table 3 they also take more time. The table leaves out seconds: each working set is a
+SVM-light does. Our steps count pairs inside the working sets. The column *sets there* counts working sets, on the data
+sets in full. Ten variables at a time compute {rows} times the kernel rows of second order on the three data sets, so
+they cost more than pairs; in Table 3 they also take more time. The table leaves out seconds: each working set is a
 restricted problem that Python code builds, and the three sets ran in different minutes of a busy machine.
 """
 

@@ -226,21 +226,22 @@ LIBSVM shows one fit by scikit-learn. Each cell shows support vectors / support 
 
 Preparation belongs to a paper, not to a data set: spambase is raw in one paper and standardised in another.
 `paper_suite` uses the preparations of the planning-ahead paper. The tables on growth, on large problems and on
-precision use samples of the generators without scaling, because no published number is compared with them.
+precision use samples of the generators without scaling, because we compare these tables with no published number.
 """
 SETS = """
 **Fits.** A preparation fits on fifteen of the seventeen sets. Ringnorm and twonorm fit only if standardised; their
-steps then also agree with the published steps. Splice, thyroid and spambase fit only unchanged. Banana, diabetis,
-german, heart, image and titanic fit both unchanged and standardised, because their archives are standardised already.
-Breast-cancer and flare-solar fit unchanged; standardised, or in [0, 1], they differ by about 2 %. Ionosphere and
-tic-tac-toe have most features in [−1, 1]. If several preparations fit, `paper_suite` uses the archive unchanged. In
-image and titanic some examples occur several times. Their α can be divided among the copies in more than one way, so
-the two solvers find different numbers of support vectors. The one-hot code of tic-tac-toe does not fit.
+steps then also agree with the published steps. Splice, thyroid and spambase fit only if the features are unchanged.
+Banana, diabetis, german, heart, image and titanic fit both unchanged and standardised, because their archives contain
+standardised features. Breast-cancer and flare-solar fit unchanged; standardised, or in [0, 1], they differ by about 2
+%. Ionosphere and tic-tac-toe have most features in [−1, 1]. If several preparations fit, `paper_suite` uses the archive
+unchanged. In image and titanic some examples occur several times. Their α can be divided among the copies in more than
+one way, so the two solvers find different numbers of support vectors. The one-hot code of tic-tac-toe does not give the
+published numbers.
 
 **Does not fit.** No preparation of waveform fits. Unchanged or standardised it has the published 980 support vectors at
 C, but 1,216 support vectors in all instead of the published 1,262. In [0, 1] and [−1, 1] both numbers are far off. The
 internet advertisements are a copy with 1,966 of 2,358 examples and without the three features that are not indicators.
-No preparation of it gives the published numbers, nor could we expect one to. `paper_suite` uses both sets unchanged.
+No preparation of this copy gives the published numbers, as one would expect. `paper_suite` uses both sets unchanged.
 The chessboard is drawn anew, and needs no preparation.
 """
 LONG_SETS = """
@@ -256,10 +257,10 @@ so `maximum_gain.py` standardises the set.
 FRANC = """
 The paper trained on 400 examples and prints leave-one-out errors. We take the least error over C = 0.01, 0.1, 1 for the
 linear kernel, and over 18 pairs of C and γ for RBF. The table shows means ± standard deviations over five random
-choices of 400 examples, the same examples raw and standardised. **Not decided.** On ringnorm the standardised features
-are nearer to both published errors, by half a point with the linear kernel; but the choices differ by two to three
-points. On twonorm the two preparations differ by less than one example of 400. So these errors do not show how the
-paper prepared the two sets, and `loo_stopping.py` uses them as they are drawn.
+choices of 400 examples, the same examples raw and standardised. **Not decided.** On ringnorm the errors on standardised
+features are nearer to both published errors, by half a point with the linear kernel; but the errors of the five choices
+differ by two to three points. On twonorm the errors of the two preparations differ by less than one example of 400. So
+these errors do not show how the paper prepared the two sets, and `loo_stopping.py` uses them as they are drawn.
 """
 
 

@@ -5,38 +5,38 @@ from __future__ import annotations
 # -- Wen et al. (2017) ----------------------------------------------------------------------------------------
 
 ALPHA_ABOUT = """
-**As the paper.** C and γ are the paper's, on features as they are. The paper's accuracies show that its features were
-not scaled: 55.56, 50.0 and 50.85 % are the shares of the larger class in heart, madelon and the odd and even digits of
-MNIST. With unscaled features and the paper's γ, K is nearly the identity on heart, and exactly the identity on madelon
-and MNIST; then a machine can only predict the larger class. Folds share the classes, as in LIBSVM's own
-cross-validation. Each round starts from the solution of the previous round; ε is 0.001. The leave-one-out methods AVG
-and TOP start from the solution on all examples.
+**As the paper.** C and γ are the paper's, and the features are not scaled. The paper's accuracies show that its
+features were not scaled: 55.56, 50.0 and 50.85 % are the shares of the larger class in heart, madelon and the odd and
+even digits of MNIST. With unscaled features and the paper's γ, K is nearly the identity on heart, and exactly the
+identity on madelon and MNIST; then a machine can only predict the larger class. Folds share the classes, as in LIBSVM's
+own cross-validation. Each round starts from the solution of the previous round. The tolerance ε of the KKT gap is
+0.001. The leave-one-out methods AVG and TOP start from the solution on all examples.
 
 **Not as the paper.** Our copy of heart is standardised. We restore each column to whole numbers, up to a shift, which
 does not affect an RBF kernel. The paper does not say how it shuffled; we use one random order. The tables use 1,000
 examples of adult, webdata and MNIST, because the full kernel matrices of these sets take 8 to 29 GB. `SIR` and `MIR` do
 not need whole matrices: `--only "All examples" --full` runs them on all examples, in a cache for a part of the rows.
 `ATO` follows its path whatever the cost (`budget=inf`, no limit on free variables); one more column shows it with its
-defaults. `ATO` watches only those bounded examples that may reach b, and takes 1,000 events at most. We did not run it
-on webdata and MNIST, where nearly all examples are free; on webdata, many of whose examples are equal, a first attempt
-did not end within ten minutes on a busy machine. We did not run ATO on all examples of any set: `alpha_seeding.py
---only "All examples" --full mnist adult:ATO webdata:ATO` does. Adult takes more than a day on one core, since ten folds
-took 1, 4 and 20 s with 500, 1,000 and 2,000 examples. We cannot say how long webdata takes: ten folds took 1 s with 250
-examples, and had not ended after a minute with 500. `MIR` stops its least squares after 50 steps or at 1e-3 (see
-below); the paper uses the pseudo-inverse. From the full solution no example joins, so SIR, MIR and AVG do the same:
-they spread the weight of the removed examples over the free variables.
+defaults. `ATO` watches only those bounded examples that may reach b, and takes 1,000 events at most. We did not run
+`ATO` on webdata and MNIST, where nearly all examples are free; on webdata, many of whose examples are equal, a first
+attempt did not end within ten minutes on a busy machine. We did not run ATO on all examples of any set:
+`alpha_seeding.py --only "All examples" --full mnist adult:ATO webdata:ATO` does. Adult takes more than a day on one
+core, since ten folds took 1, 4 and 20 s with 500, 1,000 and 2,000 examples. We cannot say how long webdata takes: ten
+folds took 1 s with 250 examples, and had not ended after a minute with 500. `MIR` stops its least squares after 50
+steps or at 1e-3 (see below); the paper uses the pseudo-inverse. From the full solution no example joins, so SIR, MIR
+and AVG do the same: they spread the weight of the removed examples over the free variables.
 """
 TABLE_1_TEXT = """
 **Reproduces.** All methods end at the same accuracy, which on the sets in full is the published accuracy. LIBSVM takes
 the published 9,000 steps on madelon; on heart its steps differ from the published 6,988 by 0.4 %. So the experiment is
-the paper's. Every seed saves steps; on adult it saves a third where the paper has a fifth. **Does not reproduce**, on
-heart and madelon. On these two sets all folds are alike, and the seeds of SIR, MIR and ATO are the optimum or nearly
-the optimum, so these methods take few steps after the first, cold round. On madelon the paper's MIR and SIR take as
-many steps as our `AVG` in a chain of rounds. `AVG` leaves the added examples at zero: it takes 900 steps in the first
-round, and 100 in each of the nine others. On heart the paper's MIR takes nearly as many steps as our `AVG`. So the
-paper's MIR, and on madelon its SIR, behaved as if the added examples had no weight. Two explanations fit the figures
-equally well. The authors' programs may have given these examples no weight. Or the programs may have looked for similar
-examples by K > 0 and found none, since K off the diagonal is 0 on madelon and almost 0 on heart.
+the paper's. Every seed saves steps; on adult the seeds save a third of the steps, in the paper a fifth. **Does not
+reproduce** the steps on heart and madelon. On these two sets all folds are alike, and the seeds of SIR, MIR and ATO are
+the optimum or nearly the optimum, so these methods take few steps after the first, cold round. On madelon the paper's
+MIR and SIR take as many steps as our `AVG` in a chain of rounds. `AVG` leaves the added examples at zero: it takes 900
+steps in the first round, and 100 in each of the nine others. On heart the paper's MIR takes nearly as many steps as our
+`AVG`. So the paper's MIR, and on madelon its SIR, behaved as if the added examples had no weight. Two explanations fit
+the figures equally well. The authors' programs may have given these examples no weight. Or the programs may have looked
+for similar examples by K > 0 and found none, since K off the diagonal is 0 on madelon and almost 0 on heart.
 """
 TABLE_2_TEXT = """
 *Mean K* and *largest K* leave out the diagonal, and cover the examples that the tables use. *Larger class* is the share
@@ -46,9 +46,9 @@ are odd.
 FIRST_TEXT = """
 LIBSVM (scikit-learn, 3 GB of cache) trains without the first of ten stratified folds. MNIST is replaced by 60,000
 orthogonal unit vectors, whose kernel matrix is the identity, as on MNIST. The table uses one random order; another
-order gave 39,493 steps on adult and 129,002 on MNIST. Ten times as many steps agree with the paper's ten rounds within
-1 %, so these are the paper's problems. `--full adult mnist` measures this again; webdata had not ended after nine
-minutes.
+order gave 39,493 steps on adult and 129,002 on MNIST. Ten times the steps of this round agree with the paper's ten
+rounds within 1 %, so these are the paper's problems. `--full adult mnist` measures this again; webdata had not ended
+after nine minutes.
 """
 ALL_TEXT = """
 The table shows ten folds of all examples. Each round starts from the previous one, with 1,000 MB for kernel rows: the
@@ -68,12 +68,12 @@ the seeds. The published pairs are LIBSVM and SIR. The table leaves out adult, w
 """
 OTHER_TEXT = """
 SIR saves {sir} % of the steps in the geometric mean, MIR {mir} %. ATO follows its path only where it expects the path
-to take less than 0.3 of the work of a cold round (`budget`). On the other sets it spreads the removed weight, as SIR
-does. It takes less than half of the steps of cold rounds on {half}, and from the full solution on {full}. From the full
-solution, one inverse of ATO's system serves all rounds. In a chain each round needs its own inverse, and its path is
-longer, because one fold comes back while another leaves. SIR takes more steps than cold rounds on {more}. **These
+to take less than 0.3 of the work of a cold round (`budget`). On the other sets ATO spreads the removed weight, as SIR
+does. ATO takes less than half of the steps of cold rounds on {half}, and from the full solution on {full}. From the
+full solution, one inverse of ATO's system serves all rounds. In a chain each round needs its own inverse, and its path
+is longer, because one fold comes back while another leaves. SIR takes more steps than cold rounds on {more}. **These
 seeders lose more than a tenth of the time of cold rounds**: {lost}. Cold rounds of the smallest sets take only
-milliseconds, so a seed can save little there; many examples of titanic are equal.
+milliseconds, so a seed can save little time on them; many examples of titanic are equal.
 """
 FIGURE_2_TEXT = """
 The table shows iterations. AVG and TOP start from the solution on all examples, the other seeders from the previous
@@ -100,19 +100,21 @@ sets out unless `--full` names them, as in `--full image:printed`; the tables co
 
 **Not as the paper.** We drew one realisation of each set ourselves. Some tables, such as Table 3 as printed, use
 several realisations and state their number. The paper uses five realisations that came with the IDA benchmark.
-`loo_stopping.py --only "Table 3 as printed" --permutations 5 --full` followed by the names of sets runs five. The four
-long sets have one realisation with the linear kernel, because five would take about another hour on one core
-(`image:all` and the like run them). Ringnorm and twonorm are used as they were drawn; [the paper's errors do not
-show](preparations.md) whether it standardised them. Each step moves the most violating pair of α, and the variable of η
-that gains most. The paper uses Improved SMO (Keerthi et al. 2001), which goes through the examples in turn, and a
-modification of Improved SMO for η; the sections *with Improved SMO* use both. Every tenth step computes F, and only
-once H has passed the dual objective. The RBF grid is printed as $\\exp(-2^{11i/7}\\lVert x-x'\\rVert^2)$, with γ from 1
-to 2048: on german, ringnorm, splice, twonorm and waveform nearly every example would then be similar only to itself. We
-take $2^{-11i/7}$, which we believe was meant, and C from 1 to 500.
+`loo_stopping.py --only "Table 3 as printed" --permutations 5 --full` followed by the names of sets runs five. We ran
+one realisation of the four long sets with the linear kernel, because five would take about another hour on one core
+(`image:all` and the like run them). Ringnorm and twonorm are used as they were drawn;
+[the paper's errors do not show](preparations.md) whether the paper standardised these sets. Each step moves the most
+violating pair of α, and the variable of η that gains most. The paper uses Improved SMO (Keerthi et al. 2001), which
+goes through the examples in turn, and a modification of Improved SMO for η; the sections *with Improved SMO* use both.
+We compute F in every tenth step, and only after H has passed the dual objective. The RBF grid is printed as
+$\\exp(-2^{11i/7}\\lVert x-x'\\rVert^2)$, with γ from 1 to 2048: on german, ringnorm, splice, twonorm and waveform
+nearly every example would then be similar only to itself. We take $2^{-11i/7}$, which we believe the authors meant, and
+C from 1 to 500.
 
-**Errata.** The paper prints k′ with $-k(x_r,x_r)$, which does not give a Gram matrix. With a plus sign it is the Gram
-matrix of $\\varphi(x)-\\varphi(x_r)$. The paper prints Corollary 1 for points of $\\mathcal{A}_0(r)$. For these points
-$F\\ge H$ always holds, by weak duality, so (14) could never hold. The set has to be $\\mathcal{A}(r)$, as in Theorem 1.
+**Errata.** The paper prints k′ with $-k(x_r,x_r)$, which does not give a Gram matrix. With $+k(x_r,x_r)$ the formula
+gives the Gram matrix of $\\varphi(x)-\\varphi(x_r)$. The paper prints Corollary 1 for points of $\\mathcal{A}_0(r)$.
+For these points $F\\ge H$ always holds, by weak duality, so (14) could never hold. Corollary 1 needs the set
+$\\mathcal{A}(r)$, as in Theorem 1.
 
 **The third check, with weights.** $2|\\alpha_r|R^2+\\xi_r<1$ and one free support vector prove nothing if examples have
 penalties of their own: without r, all other examples may be at their bounds, and b moves by any amount. This package
@@ -135,25 +137,27 @@ errors changes with the rule: {apart}. **Reproduces**: Prec is within 15 points 
 {of} sets, and KerEval within a factor of 4/3 on {alike}; both are near on {both}. **Does not reproduce**: Prec is
 higher by more than 15 points on {more}, lower on {fewer}; KerEval saves less than three quarters of the published
 saving on {less}. In the paper the proposed approach is never slower. In our runs it is faster on {faster}, and slower
-on {slower}. Where it is slower, its steps of η take more time than the columns that it saves.{banana}
+on {slower}. Where the proposed approach is slower, its steps of η take more time than the columns that it
+saves.{banana}
 """
 BANANA = (
-    " On banana no linear model is any good, and the efficiency test switches the rule off in {off} of {of}."
+    " On banana no linear model separates the classes well, and the efficiency test switches the rule off in {off} of "
+    "{of} models."
 )
 COUNTED = """
 The tables above count a column each time a step uses it. In this section both approaches compute their columns, and a
-store keeps the last four: a step that comes back to the pair of the step before costs nothing, in either approach. Then
-the rule saves less. The paper does not say how large its cache was; the columns *there* above show its figures. This
-section uses 140 examples of titanic instead of 150. It does not use the third check with the linear kernel, because R²
-needs all columns.
+store keeps the last four: a step that comes back to the pair of the step before costs nothing, in either approach. With
+this store the rule saves less. The paper does not say how large its cache was; the columns *there* above show its
+figures. This section uses 140 examples of titanic instead of 150. It does not use the third check with the linear
+kernel, because R² needs all columns.
 """
 THIRD = "The third check, ours and as printed"
 THIRD_CHECK = """
 The table covers all models of some small sets ({sets}), solved to ψ ≤ 2ε. It first counts the examples that the first
-two checks leave open. It then counts how many of them `XiAlphaBound` decides, how many the check as printed decides
-($2\\alpha_rR^2+\\xi_r<1$ with one free support vector), and how many only the check as printed decides. The last column
-counts how many of the latter a solution without the example confirms. Each example that our check leaves open costs one
-more round.
+two checks leave open. The table then counts how many of these examples `XiAlphaBound` decides, how many the check as
+printed decides ($2\\alpha_rR^2+\\xi_r<1$ with one free support vector), and how many only the check as printed decides.
+The last column counts how many examples of the column before are confirmed by a solution without the example. Each
+example that our check leaves open costs one more round.
 """
 OPTIMUM = "Compared with the optimum"
 SIGNS = """
@@ -171,11 +175,11 @@ of the {of} models are solved. Fewer than 200,000 steps are enough for {within}:
 """
 TEN_ORDERS = """
 The table shows Prec in per cent, on all sets of at most {small} training examples. One variable of η moves per step, as
-in the paper. An order leaves out the models that 200,000 steps do not solve in it. The orders differ most on {most}.
-Titanic has 14 distinct vectors of features, and on banana no linear model separates the classes well. The mean over the
-ten orders is within 15 points of the published figure on {near} of {of} sets.
+in the paper. An order leaves out the models that 200,000 steps do not solve in it. Prec differs most between the orders
+on {most}. Titanic has 14 distinct vectors of features, and on banana no linear model separates the classes well. The
+mean over the ten orders is within 15 points of the published figure on {near} of {of} sets.
 """
-TABLE_2 = "Each error comes from one realisation, and can only be near the paper's, which are means."
+TABLE_2 = "Each of our errors comes from one realisation, while the paper's errors are means over several."
 LOO_REMARKS = """
 **Reproduces** KerEval. With the RBF kernel KerEval of the rounds alone is within a quarter of the published
 figure on {near} of {of} sets, with the linear kernel within a factor of two on {twice}. Prec with the RBF kernel is
@@ -183,19 +187,19 @@ within 15 points on {prec}. With and without the rule the errors, summed over th
 signs* is the difference). **Does not reproduce** the speed-ups in time. A step of η searches all variables, and a step
 of α in compiled code takes little more than an update of the gradient, so a step with the rule takes as long as several
 steps without it. The rule saves time on linear {linear}; RBF {rbf}. With the linear kernel our Prec exceeds the
-published Prec by more than 15 points on {more}; it is lower by as much on {fewer}. The next section has ten orders of
+published Prec by more than 15 points on {more}; it is lower by as much on {fewer}. The next section shows ten orders of
 the sets of at most {small} examples. With two variables per step the rule decides more rounds than with one, by up to
-{linear_gain} points with the linear kernel and {rbf_gain} with RBF. Two variables take more time than one on {longer}
-of the {grids} grids.
+{linear_gain} points with the linear kernel and {rbf_gain} with RBF. With two variables per step the rounds take more
+time than with one on {longer} of the {grids} grids.
 """
 FIGURE = """
 The runs use Algorithm 1 as printed, and the CPU seconds are for all 64 models; ε = 0.5 means ψ ≤ 1. Each further digit
 of ε takes {growth} times the steps. From ε = 0.01 downwards the error of the chosen model changes by {small} points at
-most. At ε = 0.1 this error is higher than at ε = 0.0001 on {up} of {of} sets. At ε = 0.5 the model chosen at
-ε = 0.0001 seems to make {times} times its errors. **Reproduces**: the ε up to which both errors coincide differs from
-set to set. **Does not reproduce** the direction. In the paper a loose ε overfits, and the error at ε of the model
-chosen at ε falls below the true error; here this error *rises*. The tables leave out a model unless its full solution
-was reached at every ε.
+most. At ε = 0.1 this error is higher than at ε = 0.0001 on {up} of {of} sets. At ε = 0.5 the model chosen at ε = 0.0001
+seems to make {times} times its errors. **Reproduces**: the ε up to which both errors coincide differs from set to set.
+**Does not reproduce** the direction. In the paper a loose ε overfits: the error at ε of the model chosen at ε falls
+below the true error. In our runs this error *rises*. The tables leave out a model unless its full solution was reached
+at every ε.
 """
 
 EACH_TABLE = """
@@ -236,13 +240,14 @@ and has tolerances of 10⁻⁷ and less.
 
 **Not as the paper.** The paper does not say which examples it used. Ours are the first in one random order, so
 individual numbers of events need not agree. In our tables an event is a breakpoint at which λ has fallen; the paper
-also counts special events, at which λ has not fallen. By default our path begins at the optimum, solved to rounding;
-`SVMP(starts_at_bound=True)` begins SMO by (55) and solves to ε_smo. On an empty elbow (Remark 4) b moves in our path
-but not in the paper's. Our tolerances are relative to λ and to the largest rate. We correct the step on the elbow for
-its residual at every event, and our backup routine first asks for the derivative of the path. The tracker handles
-duplicates itself (`merge=False`). svmguide-c is not among our data, and our HillValley is the noisy version.
-`UpdatedQR()` updates QR factors (§VII), in the section of that name; the default keeps the inverse. A linear program
-has several optimal corners, and its solver chooses one: our solver is HiGHS, the paper's is an active-set method.
+also counts special events, at which λ has not fallen. By default our path begins at an optimum that is solved up to
+rounding; `SVMP(starts_at_bound=True)` starts SMO by (55) and solves to ε_smo. On an empty elbow (Remark 4) b moves in
+our path but not in the paper's. The tolerances of `SVMP()` are relative to λ and to the largest rate. We correct the
+step on the elbow for its residual at every event, and our backup routine first asks for the derivative of the path. The
+tracker handles duplicates itself (`merge=False`). svmguide-c is not among our data, and our HillValley is the noisy
+version. `UpdatedQR()` updates QR factors (§VII), in the section of that name; the default keeps the inverse. A linear
+program has several optimal corners, and its solver chooses one: our solver is HiGHS, the paper's is an active-set
+method.
 """,
     "settings, linear": """
 c^SL is the largest difference between the primal costs of this path and of `SVMP()`, which agree with LIBSVM's costs,
@@ -251,31 +256,31 @@ where errors pile up, the cost is quite wrong without the check. Here the cost i
 which have the largest elbows apart from the monks' problems: on sonar the cost is off by 1.5 %, and on ionosphere and
 HillValley the path is lost. german takes five repairs (in the paper four). **Does not reproduce**: with the check on,
 ionosphere takes 24 repairs, and its path ends at C = 40.8, where it has lost its digits; HillValley takes 145 repairs.
-The paper repairs neither set. Six sets need neither check nor repair. If g is computed afresh every 50 events, as
-`SVMP()` does, all sets together need one repair (Table II).
+The paper repairs neither set. On six sets the path needs neither check nor repair. If g is computed afresh every 50
+events, as `SVMP()` does, all sets together need one repair (Table II).
 """,
     "settings, Gaussian": """
 **Reproduces** more than our defaults do (Table III): the events come nearer to the published events on heart,
-ionosphere, HillValley and german, the special events on heart, diabetes, HillValley and german; on wbc both are further
-off. With larger tolerances, events that lie close together count as one event. **Does not reproduce**: in the paper the
-check repairs most sets one to three times, and without it the cost is up to 30 % off. In our runs the check finds
-nothing to repair, except on HillValley, where it repairs 109 times and the cost is lost without it. The remaining
+ionosphere, HillValley and german, the special events on heart, diabetes, HillValley and german; on wbc both numbers are
+further off. With larger tolerances, events that lie close together count as one event. **Does not reproduce**: in the
+paper the check repairs most sets one to three times, and without it the cost is up to 30 % off. In our runs the check
+finds nothing to repair, except on HillValley, where it repairs 109 times and the cost is lost without it. The remaining
 difference may come from the choice of examples. The events of monk 2 and monk 3 stay far from the published ones.
 """,
     "corners": """
 On the monks' problems A is singular by up to 173 dimensions, and the linear program has many solutions. The table
 compares six random orders of the examples with the paper's figure. The corner at which the program ends depends on the
 order of the examples, and decides how many examples are on the elbow. The number of events, at which λ falls, hardly
-depends on it. `tests/theorems/test_path_theorem.py` tests both, and Theorem (i): every β within the box gives an
-optimum. So the largest elbow, 4, 139 or 290, is not a property of the data. The corner does not explain why we have
-fewer events than the paper on monk 1 and 3.
+depends on the corner. `tests/theorems/test_path_theorem.py` tests both statements, and Theorem (i): every β within the
+box gives an optimum. So the largest elbow, 4, 139 or 290, is not a property of the data. The corner does not explain
+why we have fewer events than the paper on monk 1 and 3.
 """,
     "IV, Gaussian": """
 This is the half of Table IV for the Gaussian kernel, with at most ten minutes for each set. Splice does not end within
 ten minutes: its elbow has 1,870 examples (in the paper 3,149), many of them repeated, and an event takes some five
-seconds. We do not have svmguide-c. On madelon K is the identity up to rounding. `svmp.py --only "Table IV, Gaussian"
---full svmguide3 madelon splice` runs it again, in eleven minutes. We cannot say how long all of splice takes, since its
-elbow still grows.
+seconds. We do not have svmguide-c. On madelon K is the identity up to rounding.
+`svmp.py --only "Table IV, Gaussian" --full svmguide3 madelon splice` runs this half again, in eleven minutes. We cannot
+say how long all of splice takes, since its elbow still grows.
 """,
     "gaussian": """
 The paper prints its Gaussian as ‖x − y‖/σ. The form **exp(−‖x − y‖²/(2σ²))** comes closest to the events of Table III:
@@ -314,7 +319,7 @@ as the kernel matrix.
     "rounds": """
 The table shows CPU seconds of one process, medians of five. A round starts from the active set of the previous round.
 At 10⁻³ the solutions of the rounds are far less exact than the path, which keeps the conditions to 10⁻¹¹; the last line
-compares them most fairly. The path also gives the solutions for all C between the rounds.
+is the fairest comparison of rounds and path. The path also gives the solutions for all C between the rounds.
 """,
     "R": """
 Both programs run in one thread, from svmpath's first λ down to 10⁻³. The table shows CPU seconds, the fastest of five
@@ -352,12 +357,12 @@ between. With three orders p is at least 0.25.
 
 **Not as the paper.** The face set is not public. The tables use 4,000 examples of connect-4 and 1,000 of MNIST unless
 they state other numbers. The section "Larger sets" uses all of connect-4, and "Time against n" all of both sets, in one
-order. Two sections use LIBSVM's shrinking, and say so. Table 2, the first half of Table 5 and one table of the larger
-sets use this package's shrinking; the others use none. Table 5 uses three random orders of the examples, and each
-section after Table 7 states how many it uses. We do not implement maximum gain over more than two variables (§2.5),
-because the paper has no figures for it. One of our rules stands in for SVM-light's working sets of ten variables
-(Table 3), in the section "Open questions". Published figures are medians, our figures are means. All strategies run on
-one order before the next order begins, so that a busy minute of the machine affects all of them.
+order. Two sections use LIBSVM's shrinking, as their text states. Table 2, the first half of Table 5 and one table of
+the larger sets use this package's shrinking; the others use none. Table 5 uses three random orders of the examples, and
+each section after Table 7 states how many it uses. We do not implement maximum gain over more than two variables
+(§2.5), because the paper has no figures for it. One of our rules stands in for SVM-light's working sets of ten
+variables (Table 3), in the section "Open questions". Published figures are medians, our figures are means. All
+strategies run on one order before the next order begins, so that a busy minute of the machine affects all of them.
 """,
     "sizes": """
 Three of the paper's four problems are public. spambase is the paper's set. The tables use the first 4,000 examples of
@@ -370,22 +375,22 @@ ten trials, our figures are means.
     "stopping": """
 The paper stops a maximum-gain iteration when "the value μ* defining the length of the constrained step" is below ε,
 which can be read in two ways. **μ\\* < ε** compares the step after clipping (`refsvm.WorkingSetGap`). This rule also
-stops when a variable happens to be closer than ε to its bound, so that its step is clipped to almost nothing. Sooner or
-later this happens by accident; on the whole connect-4 problem it happens long before the optimum ("Larger sets").
+stops when a variable happens to be closer than ε to its bound, so that its step is clipped to almost nothing. On the
+whole connect-4 problem such a step occurs by accident long before the optimum ("Larger sets").
 **μ̂ < ε** compares the Newton step before clipping (`benchmarks/papers/newton_step_gap.py`). This rule stops where the
 paper's did: without shrinking after 2 % more steps on spambase (Table 4), and after 6 % more on the whole connect-4
-problem. So we read the paper's rule in this way, and compare its figures with the published figures. The third row for
-HMG stops at a KKT gap of ε, as the other selectors do, which compares all of them at equal accuracy.
+problem. So we read the paper's rule as μ̂ < ε, and compare its figures with the published figures. The third row for
+HMG stops at a KKT gap of ε, like the other selectors, so this row compares all selectors at equal accuracy.
 """,
     "theorem 7": """
 Theorem 7 says that maximum gain alone may stop before the optimum. The proof of the theorem uses four points, for which
-the paper prints $Q$, $y$ and $C = 1/10$. **Reproduces**: `MaximumGain` steps once on these points and stalls at $a =
-(C, 0, C, 0)$, with the gradient that the paper gives, with two rows and with one; `HybridMaximumGain` goes on to the
-optimum. **Erratum.** In the paper's Figure 5 the second step ends with all $a_i = C$. This is not so with the printed
-numbers. At that point two components of the gradient $1 - Qa$ are $-0.046$, so the step on points 2 and 4 ends inside
-the box, at $a = (0.1,\\ (1-\\sqrt3/5)/7,\\ 0.1,\\ (1-\\sqrt3/5)/7)$, which is the optimum. All $a_i = C$ is optimal for
-$C \\le 1/(7+2\\sqrt3) \\approx 0.0956$. The theorem still holds, because maximum gain stalls at both values of $C$ that
-`tests/theorems/test_maximum_gain.py` tests, $C = 1/10$ and $C = 9/100$.
+the paper prints $Q$, $y$ and $C = 1/10$. **Reproduces**: `MaximumGain` steps once on these points and stalls at
+$a = (C, 0, C, 0)$, with the gradient that the paper gives, with two rows and with one; `HybridMaximumGain` goes on to
+the optimum. **Erratum.** In the paper's Figure 5 the second step ends with all $a_i = C$. With the printed numbers it
+does not. At the point where all $a_i = C$ two components of the gradient $1 - Qa$ are $-0.046$, so the step on points 2
+and 4 ends inside the box, at $a = (0.1,\\ (1-\\sqrt3/5)/7,\\ 0.1,\\ (1-\\sqrt3/5)/7)$, which is the optimum. All
+$a_i = C$ is optimal for $C \\le 1/(7+2\\sqrt3) \\approx 0.0956$. The theorem still holds, because maximum gain stalls
+at both values of $C$ that `tests/theorems/test_maximum_gain.py` tests, $C = 1/10$ and $C = 9/100$.
 
 ![The edges of an octahedron are the feasible points, with C = 1/10. Maximum gain goes along one edge, from (0, 0, 0, 0)
 to (C, 0, C, 0), and stays there. The hybrid goes on along another edge, to a point a little before its end
@@ -398,8 +403,8 @@ published ones to six digits; second order takes the fewest steps on every set, 
 are the paper's argument for HMG: at equal accuracy it computes {rows} times the rows of second order on the three sets.
 The paper expects no gain on spambase, half of which fits into the cache. The shrinking is not LIBSVM's: it solves
 restricted problems. Each restricted problem computes its shorter rows anew, and the table counts them like whole rows.
-Each is solved to a KKT gap even if HMG's own rule would stop. So HMG's own rule ends with more steps here than without
-shrinking (Table 4). **Seconds** are also compared at equal accuracy. {seconds}
+Each restricted problem is solved to a KKT gap even if HMG's own rule would stop. So HMG's own rule ends with more steps
+here than without shrinking (Table 4). **Seconds** are also compared at equal accuracy. {seconds}
 """,
     "table 4": """
 **Reproduces** that shrinking never saves many steps: at equal KKT gap a solve without shrinking takes 85 to 102 % of
@@ -407,39 +412,39 @@ the steps (in the paper 88 to 102 %). Shrinking solves restricted problems furth
 it saves these steps. HMG with the paper's rule stops earlier without shrinking, since restricted problems are solved to
 a KKT gap here. All rows in this table are whole rows, so their numbers can be compared: HMG computes no more rows than
 it takes steps, except for one row of the first step. At equal accuracy HMG computes 0.96, 0.72 and 0.70 times the rows
-of second order. HMG takes 1.2 to 1.4 times as many steps. **In time** a solve without shrinking costs the paper a
-factor of up to seven. At equal KKT gap our seconds without shrinking are {least} to {most} of the seconds with it: the
-parts of connect-4 and MNIST are small. On spambase every selector loses more time without shrinking than in the paper,
-although a shrunk problem computes again the rows that were in memory.
+of second order. HMG takes 1.2 to 1.4 times the steps of second order. **In time** a solve without shrinking costs the
+paper a factor of up to seven. At equal KKT gap our seconds without shrinking are {least} to {most} of the seconds with
+it: the parts of connect-4 and MNIST are small. On spambase every selector loses more time without shrinking than in the
+paper, although a shrunk problem computes again the rows that were in memory.
 """,
     "table 5": """
 **Reproduces in part.** With every size of the cache HMG computes the fewest rows, 21 to 27 % fewer than second order.
 **In seconds** all rules of the paper gain from a larger cache, because 200 MB hold nearly every row of the shrunk
-problem. HMG is ahead as long as the cache does not hold them. Some 1,800 of these 4,000 examples are free support
+problem. HMG is ahead as long as the cache does not hold these rows. Some 1,800 of these 4,000 examples are free support
 vectors, and 5.6 % of the matrix are 224 rows, so a larger cache saves only 1 to 11 % of the rows. The fastest rules,
 from the smallest cache to the largest, are {on} with shrinking, and {off} without it. In our runs a row costs little
 compared with a scan of all variables.
 """,
     "table 6": """
 **Does not reproduce.** In the paper one row needs 1.3 and 1.7 times the iterations of two. At equal KKT gap one row
-needs 1.1 times as many on spambase here, and 0.9 times on connect-4. The whole solve takes {ratios} times the seconds,
-because a step costs less. With the paper's own rule, in either reading, one row stops far too early, because a single
-row often offers no further gain long before the problem is solved. When LIBSVM meets its stopping condition on a shrunk
-problem, it checks the condition again on all variables; the paper says that the many such checks ("unshrinking events")
-made one row slow. Without the second check the rule is useless with one row.
+needs 1.1 times the iterations of two on spambase here, and 0.9 times on connect-4. The whole solve takes {ratios} times
+the seconds, because a step costs less. With the paper's own rule, in either reading, one row stops far too early,
+because a single row often offers no further gain long before the problem is solved. When LIBSVM meets its stopping
+condition on a shrunk problem, it checks the condition again on all variables; the paper says that the many such checks
+("unshrinking events") made one row slow. Without the second check the rule is useless with one row.
 """,
     "table 7": """
-**Reproduces.** The paper saves 31 % of the iterations on spambase and none on connect-4 by looking at every row in
-memory. At equal KKT gap {saved} are saved here, the former on 2,000 examples. A step is as expensive as
-the paper describes: it examines hundreds of rows on spambase, and on connect-4 the dozens of rows that the cache holds.
-At equal KKT gap the whole solve takes {ratios} times as long.
+**Reproduces.** HMG over all rows in memory saves 31 % of the iterations on spambase and none on connect-4 in the paper.
+At equal KKT gap {saved} are saved here, the former on 2,000 examples. A step is as expensive as the paper describes: it
+examines hundreds of rows on spambase, and on connect-4 the dozens of rows that the cache holds. At equal KKT gap the
+whole solve takes {ratios} times as long.
 """,
     "figure 6": """
 **Reproduces** in kernel rows: HMG is ahead of both other rules at the paper's C and γ ({own} times their rows)
 and for larger C at this γ or a smaller one, down to a quarter of the rows of the most violating pair. HMG falls behind
 second order where C and γ are small. HMG falls behind both rules where γ is large and C at least 4.5, so that nearly
-every example is a support vector. The paper describes these two corners of the grid, and calls them degenerate. HMG
-needs fewer kernel rows than second order on {rows} of the 25 cells, and fewer seconds on {seconds}.
+every example is a support vector. The paper describes these two corners of the grid of C and γ, and calls them
+degenerate. HMG needs fewer kernel rows than second order on {rows} of the 25 cells, and fewer seconds on {seconds}.
 """,
     "full": """
 **Reproduces.** Without shrinking second order takes {second:,.0f} steps on connect-4 (in the paper 45,466). The most
@@ -450,8 +455,8 @@ computes {fewer} fewer rows than second order. The objective is not the publishe
 which half of the examples it trained on. The Newton-step reading of HMG's rule ends {missing:.3f} below the optimum
 here, and 0.006 below it there. With μ\\* < ε HMG stops after {early} of the steps that it takes to the KKT gap, {below}
 below the optimum. With shrinking every strategy computes more rows here, because restricted problems compute their
-shorter rows anew. HMG with its own rule, in either reading, then also takes far more steps, because restricted problems
-are solved to a KKT gap even if the rule would stop.
+shorter rows anew. With shrinking HMG with its own rule, in either reading, also takes far more steps, because
+restricted problems are solved to a KKT gap even if the rule would stop.
 """,
 }
 
@@ -465,22 +470,23 @@ many rows and seconds shrinking saves.
     "libsvm shrinking": """
 This table uses the paper's shrinking instead of ours. **Reproduces**: SMO takes the published number of steps to 5 % on
 {near} of the 18 sets. Planning saves {saved} of the steps in the geometric mean, nearly as much as without shrinking.
-**Does not reproduce**: on {others} it takes other numbers of steps than in the paper. Our internet advertisements are
+**Does not reproduce**: on {others} SMO takes other numbers of steps than in the paper. Our internet advertisements are
 another problem, and our chessboard is another sample.
 """,
     "about": """
-**As the paper.** Algorithm 5 combines Algorithms 3 and 4 with second-order selection. ε is 0.001, η is 0.9, and C and γ
-come from Table 1. Each set is used in random orders, the same for all strategies. Multiple planning uses N = 2, 3, 5,
-10 and 20. Two more sections use steps 1.1 times as long, and Algorithm 3 alone.
+**As the paper.** Algorithm 5 combines Algorithms 3 and 4 with second-order selection. The tolerance ε of the KKT gap is
+0.001, the parameter η of Algorithm 3 is 0.9, and C and γ come from Table 1. Each set is used in random orders, the same
+for all strategies. Multiple planning uses N = 2, 3, 5, 10 and 20. Two more sections use steps 1.1 times as long, and
+Algorithm 3 alone.
 
-**Not as the paper.** Most tables use fewer orders than the paper's 100, and say how many. Seconds are CPU seconds.
-Table 2 is run without shrinking, with LIBSVM's shrinking, which the paper used, and with this package's shrinking; the
-long sets use only this package's. Kernel rows are double precision without shrinking. With shrinking `solve` chooses
-the precision: single precision, as in LIBSVM, from 3,000 examples, if C and the tolerance allow it. If several
-gradients are equal, the first example is chosen, in LIBSVM the last. The paper does not say how it prepared its sets;
-we infer the preparation from its numbers of support vectors, see [](preparations.md). `EagerPlanningStep` is
-Algorithm 2, which also plans after clipped steps; the paper replaces it by Algorithm 4 and has no figures for it.
-Figure 1 is a sketch.
+**Not as the paper.** Most tables use fewer orders than the paper's 100, and say how many. We measure CPU seconds. Table
+2 is run without shrinking, with LIBSVM's shrinking, which the paper used, and with this package's shrinking; the long
+sets use only this package's. Kernel rows are double precision without shrinking. With shrinking `solve` chooses the
+precision: single precision, as in LIBSVM, from 3,000 examples, if C and the tolerance allow it. If several gradients
+are equal, our selection takes the first example, and LIBSVM the last. The paper does not say how it prepared its sets;
+we infer the preparation from its numbers of support vectors, see [](preparations.md). `EagerPlanningStep` is Algorithm
+2, which also plans after clipped steps; the paper replaces it by Algorithm 4 and has no figures for it. We do not
+repeat the paper's Figure 1, which is a sketch.
 """,
     "figure 2": """
 The figure shows a planned step on a chessboard of 300 examples, with C = 1000. It plots the gain of the step against
@@ -491,14 +497,14 @@ The package draws the figure while the pages are built.
 length, a triangle, and falls below zero beyond twice its length. The gain with the planned next step goes on rising to
 2.4 at 2.4 times the length of the Newton step, a square.](../_static/gain_of_a_step.svg)
 
-The grey range belongs to Algorithm 3 with η = 0.9: within it the step alone gains at least 19 % of the Newton step's
+The grey range belongs to Algorithm 3 with η = 0.9: a step in this range alone gains at least 19 % of the Newton step's
 gain. The planned step lies beyond this range and loses by itself; both steps together gain 2.4 times as much as the
 Newton step.
 """,
     "shrinking": """
 This package's shrinking differs from LIBSVM's: it solves restricted problems. The iterations of this package include
-the steps of the restricted problems, which plan with their own previous working sets. So shrinking in general does not
-explain why titanic, banana and thyroid save more here than in the paper.
+the steps of the restricted problems, which plan with their own previous working sets. So shrinking does not explain why
+planning saves more steps here than in the paper on titanic, banana and thyroid.
 """,
     "table 1": """
 **Reproduces** on seventeen of the eighteen sets: the number of support vectors is the published one to within 5 %, on
@@ -516,7 +522,7 @@ titanic, chessboard. **Does not reproduce** the size of some savings: titanic, b
 than in the paper, splice {splice} where the paper reports 12 %. Three things differ: there is no shrinking, kernel
 values are in double precision, and the first example is chosen between equal gradients instead of the last. The
 shrinking is not the reason, since LIBSVM's shrinking changes these savings little (above). We did not try the other two
-one by one.
+differences one by one.
 """,
     "seconds": """
 In the paper PA-SMO is never slower, and significantly faster on five sets. Here it is significantly faster on {faster}
@@ -527,9 +533,8 @@ iterations.
 """,
     "objective": """
 **Reproduces in part.** The paper finds that planned steps end at a better objective on all sets but the largest.
-Here they end significantly higher on {higher} sets and significantly lower on {lower} ({within}); on the others
-neither is shown to be better.
-The differences are in the seventh digit or later: both stop at the same KKT gap.
+Here they end significantly higher on {higher} sets and significantly lower on {lower} ({within}); on the others neither
+is shown to be better. The objectives differ in the seventh digit or later, because both rules stop at the same KKT gap.
 """,
     "figure 4": """
 **Does not reproduce.** In the paper planning with two or three previous working sets is slightly better than with one,

@@ -105,10 +105,11 @@ def _looks() -> Iterator[list[tuple[int, int]]]:
 ABOUT = """
 `SafeScreening` removes a variable from the problem only if the duality gap proves that every optimum has it at its
 present bound. LIBSVM's shrinking and `Restriction` guess which variables stay at their bounds, check the guess later,
-and bring variables back. This page compares them on the eighteen sets at their C and γ. These sets are cut to the first
-{most:,} examples of a random order: SETS. Every solve chooses second-order pairs, takes Newton steps, keeps all kernel
-rows in memory as float64, and ends at ψ ≤ 0.001. The rule *none* takes all steps on all variables. The rule *safe*
-looks for variables to remove every 1,000 steps, which is the default; *safe, 100* looks every 100 steps.
+and bring variables back. This page compares these three rules on the eighteen sets of the planning-ahead paper, at
+their C and γ. These sets are cut to the first {most:,} examples of a random order: SETS. Every solve chooses
+second-order pairs, takes Newton steps, keeps all kernel rows in memory as float64, and ends at ψ ≤ 0.001. The rule
+*none* takes all steps on all variables. The rule *safe* looks for variables to remove every 1,000 steps, which is the
+default; *safe, 100* looks every 100 steps.
 """
 
 

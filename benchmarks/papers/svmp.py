@@ -289,11 +289,11 @@ NAMES = "SVD", "QR", "updated QR", "inverse"
 REMARK = """
 CPU seconds of one thread, the kernel matrix and the start included, by our default tolerances. These seconds are the
 least over the runs that fit into a second, or the time of a single run. The column *of SVD* shows the share of the
-SVD's time that updates save, here and by the seconds of Table III: $1-t^{{UD}}/t^{{SVD}}$. Updates save up to {most} %
-here and up to 94 % there ("up to 90%" in the conclusion). On {alike} of {of} sets the share differs from the published
-share by at most 20 points. The factors come from `scipy.linalg.qr_insert` and `qr_delete`, and are computed anew with
-pivots wherever the rank is in doubt. By default `SVMP` keeps the inverse; compiled code then follows many events in one
-call.
+SVD's time that updates save, in our runs and by the seconds of Table III: $1-t^{{UD}}/t^{{SVD}}$. Updates save up to
+{most} % here and up to 94 % there ("up to 90%" in the conclusion). On {alike} of {of} sets the share differs from the
+published share by at most 20 points. The factors come from `scipy.linalg.qr_insert` and `qr_delete`, and are computed
+anew with pivots wherever the rank is in doubt. By default `SVMP` keeps the inverse; compiled code then follows many
+events in one call.
 """
 
 
@@ -455,8 +455,9 @@ SLOW = ("diabetes", "HillValley", "german")
 """Sets on which the SVD of the elbow at every event takes 7 to 30 seconds: their updates are measured if asked for."""
 LEFT_OUT = "Not measured: {names}, on which the SVD takes longest; `--full` with their names measures them."
 SETTINGS = """
-Each cell shows our figure / the published figure. A path of this package ends when rounding has made it less exact than
-an optimum has to be. The costs are compared at 100 values of λ, or at the values up to that end.
+Each cell shows our figure / the published figure. A path of this package ends when rounding errors violate the
+optimality conditions by more than the tolerance. The costs are compared at 100 values of λ, or at the values up to that
+end.
 """
 RANGE: dict[str, Any] = {"C_min": 1e-4, "C_max": 1e3}
 TRACKERS = [
