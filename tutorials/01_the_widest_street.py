@@ -273,7 +273,8 @@ plt.show()
 # In the package
 # --------------
 #
-# :class:`~refsvm.estimators.svc.SVC` finds the same street without SLSQP. The rest of this book explains how it works.
+# :class:`~refsvm.estimators.svc.SVC` finds the same street without SLSQP. The rest of this book explains how ``SVC``
+# works.
 
 model = SVC(kernel="linear", C=30.0, tol=1e-6).fit(X, turned)
 print("SLSQP ", soft_w.round(4), f"{soft_b:.4f}")

@@ -358,9 +358,8 @@ axes.set_title("the step that maximum gain cannot see")
 plt.show()
 
 # %%
-# ``HybridMaximumGain`` first asks whether *both* variables of the previous working set stand at a bound. If both do,
-# the rule takes the most violating pair, which gains unless the point is optimal. On the four points it finds the pair
-# that maximum gain cannot see.
+# If *both* variables of the previous working set stand at a bound, ``HybridMaximumGain`` takes the most violating pair,
+# which gains unless the point is optimal. On the four points it finds the pair that maximum gain cannot see.
 
 
 def hybrid_maximum_gain(K, G, alpha, lower, upper, last):

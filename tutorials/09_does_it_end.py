@@ -148,9 +148,9 @@ for name, each in (
 #
 # If the share of support vectors stays the same while :math:`n` grows, the rows alone cost a multiple of :math:`n^2d`.
 # If the classes overlap, the share does not vanish: every training error is a bounded support vector. I. Steinwart
-# (2003) proved for the Gaussian kernel that the share tends to *twice* the error of the best classifier. In his theorem
-# the total :math:`nC` grows without bound with :math:`n`, but so slowly that :math:`C` itself tends to 0. For a fixed
-# :math:`C`, as below, the theorem says nothing.
+# (2003) proved for the Gaussian kernel that the share tends to *twice* the error of the best classifier. In Steinwart's
+# theorem the total :math:`nC` grows without bound with :math:`n`, but so slowly that :math:`C` itself tends to 0. For a
+# fixed :math:`C`, as below, the theorem says nothing.
 #
 # The table shows the measured shares of support vectors and of training errors, the multiplications of a prediction,
 # and the memory of the rows and of all of :math:`K`. For a quantity that grows like a power :math:`n^p` it shows

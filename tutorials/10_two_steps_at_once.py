@@ -438,7 +438,7 @@ assert counts[10] < counts[5] < counts[1]
 # %%
 # 1. :math:`g_2'(\mu)=\ell_1-Q_{11}\mu-\tfrac{Q_{12}}{Q_{22}}(\ell_2-Q_{12}\mu)=0`; multiply by :math:`Q_{22}` and
 #    solve.
-# 2. A fixed factor is a gamble: it costs steps on the three points and saves steps on the chessboard.
+# 2. Over-relaxed steps cost steps on the three points and save steps on the chessboard.
 # 3. The printed shares grow with :math:`N`: more sets save more steps. But every planned step takes longer, because it
 #    compares more plans. For the older sets :math:`\ell_2\ne0`, so some plans are shorter than the Newton step, or go
 #    backwards.

@@ -224,9 +224,9 @@ for reason, count in loo.counts.items():
 # Luntz and V. Brailovsky, 1969), if the examples are independent and from one distribution. Each round predicts an
 # example that is independent of its :math:`n-1` training examples, so its expected error is this mean error, and the
 # mean of :math:`n` rounds has the same expectation. The estimate thus has nearly no bias. Cross-validation with
-# :math:`k` folds estimates the error of machines trained on :math:`n-n/k` examples, with only :math:`k` trainings. A
-# single estimate may be far off. The smallest estimate for several :math:`C` and :math:`\gamma` is also too optimistic.
-# The table shows forty samples of sixty points, with the errors on 2,000 new points:
+# :math:`k` folds estimates the error of machines trained on :math:`n-n/k` examples, with only :math:`k` trainings. The
+# estimate of a single sample may be far from the error. The smallest estimate for several :math:`C` and :math:`\gamma`
+# is also too optimistic. The table shows forty samples of sixty points, with the errors on 2,000 new points:
 
 # fold: Estimates and errors on new points
 new = make_banana(2000, rng=1)

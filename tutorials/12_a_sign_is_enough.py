@@ -232,7 +232,7 @@ plt.show()
 #
 # A second test uses :math:`T(w_r,b_r)`, which the ball ignores, and a single variable. Let :math:`x` be the distance of
 # :math:`w_r` from the midpoint. The inequality of the ball says :math:`x^2+T(w_r,b_r)\le\rho^2`. Take an example
-# :math:`i` that can still rise, :math:`a=U_i-\tilde\alpha_i>0`. Its term in :math:`T` is then at most
+# :math:`i` that can still rise, :math:`a=U_i-\tilde\alpha_i>0`. The term of :math:`i` in :math:`T` is then at most
 # :math:`\rho^2-x^2`, so :math:`a\max(0,e_i)\le\rho^2-x^2`. This bounds :math:`e_i`, and with it :math:`h_r(x_r)` from
 # below:
 #

@@ -281,7 +281,7 @@ print("one more", np.allclose(more @ A, np.eye(7)), "one less", np.allclose(less
 # 1. Which change makes an event? Which power of :math:`t` does :math:`\alpha^\top G` contain?
 # 2. The box of one variable closes while all other boxes stay. A variable whose box moves on its own needs the side
 #    ``CLOSED``.
-# 3. ``DualProblem.one_class`` has the box and the sum. Which of the two depends on :math:`\nu`?
+# 3. ``DualProblem.one_class`` shows whether the box or the sum depends on :math:`\nu`.
 #
 # .. endfold::
 #

@@ -174,9 +174,9 @@ plt.show()
 # ----------------------
 #
 # Leave-one-out does not require :math:`n` separate paths. While :math:`\alpha_r=0`, the path of all examples is also
-# the path without :math:`r`. While this path predicts :math:`r` wrongly, the path without :math:`r` also predicts it
-# wrongly. For other values of :math:`C` the ball of chapter 12 moves along with :math:`C`. The package follows the path
-# without :math:`r` only where the ball does not prove the sign:
+# the path without :math:`r`. While the path of all examples predicts :math:`r` wrongly, the path without :math:`r` also
+# predicts :math:`r` wrongly. For other values of :math:`C` the ball of chapter 12 moves along with :math:`C`. The
+# package follows the path without :math:`r` only where the ball does not prove the sign:
 
 # fold: The code of this figure
 # alt: A row for each patient has a line at all C for which the machine without the patient is wrong. Rows at the bottom

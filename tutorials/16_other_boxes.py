@@ -343,8 +343,8 @@ for name, scheme in (("votes", street), ("rest", OneVsRestClassifier(street))):
 # %%
 # In each row the means of the four schemes with the Gaussian kernel differ by less than the largest of their standard
 # deviations, so the table does not rank these schemes. R. Rifkin and A. Klautau (2004) also found one-vs-rest as
-# accurate as other schemes if its streets are tuned well; C.-W. Hsu and C.-J. Lin (2002) recommend pairs and the graph
-# for their training time.
+# accurate as other schemes if its streets are tuned well; C.-W. Hsu and C.-J. Lin (2002) recommend votes of pairs and
+# the directed graph, because both train fast.
 #
 # With the linear kernel the joint machine is better than one-vs-rest on iris with the two larger :math:`C` and on the
 # digits with the smallest :math:`C`, and worse on iris with the smallest. The joint machine can help if no straight

@@ -159,8 +159,8 @@ except ValueError as error:
 # If several examples stand at an event, each choice of a set changes the rates of all, so the sets cannot be chosen one
 # by one. For each such example, either :math:`\alpha_i` stays at its bound and :math:`G_i-b` does not change sign, or
 # :math:`\alpha_i` leaves its bound and :math:`\dot G_i=\dot b`. These are the conditions of chapter 6 for maximising
-# :math:`(\dot v-\dot K\alpha)^\top d-\tfrac12d^\top Kd` over the rates :math:`d` that the box and the sum permit. The
-# events of a walk solve this small dual problem.
+# :math:`(\dot v-\dot K\alpha)^\top d-\tfrac12d^\top Kd` over the rates :math:`d` that the box and the sum permit. A
+# walk solves this small dual problem at each event.
 #
 # .. shipped:: analysis/derivatives/direction.py
 #    :object: settle
