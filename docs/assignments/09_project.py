@@ -5,7 +5,8 @@
 # thyroid and monks1. The kernel is Gaussian; the cell "Measure it" lists the γ of each set, and C is 10. The grader
 # draws 100 examples of a set, solves with Newton steps to ψ ≤ 0.001, and counts the steps. It does so four times for
 # each set and compares the sums. In each step your function may call `row` at most four times. It may not
-# keep anything from one step to the next: the same state must lead to the same pair.
+# keep anything from one step to the next: the same state must lead to the same pair. The grader shows some states again
+# to a new process, and a rule that chooses another pair there gets no points for fewer steps.
 #
 # Chapters 7 and 10 describe rules that others have tried, and chapter 17 shows how to write one.
 
@@ -88,5 +89,5 @@ print(check_strategy(Mine()))
 # Two points each: the measurement (several random draws, steps and rows and seconds); an honest list of losses; an
 # explanation of one loss that a further measurement supports.
 #
-# * Read `choose`: if it keeps anything from one step to the next, take away the eight points for fewer steps. The
-#   grader does not test this.
+# * Read `choose`: if it contains examples of the five sets, take away the eight points for fewer steps. The grader does
+#   not test this. It tests that `choose` keeps nothing from one step to the next.

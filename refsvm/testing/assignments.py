@@ -1,13 +1,15 @@
 """The oracles of the assignments: for each point, a function that draws problems and examines a student's answers.
 
 An oracle prefers properties to values: it replays the steps of a training, or computes the duality gap of a result.
-So every correct answer gets its points, whatever the order of its operations.
+So every correct answer gets its points, whatever the order of its operations. The oracles are a part of the package,
+and not of docs/assignments, because the grader runs from an installed wheel.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -194,13 +196,19 @@ def is_free(K: Any, G: Any, alpha: Any, lower: Any, upper: Any, i: int, j: int) 
     return step_of(K, G, alpha, lower, upper, i, j) == slope / q
 
 
+def most_violating(G: Any, alpha: Any, lower: Any, upper: Any) -> tuple[int, int]:
+    """Return the first variable of I_up with the largest G, and the first of I_down with the smallest."""
+    up, down = np.where(alpha < upper, G, -np.inf), np.where(alpha > lower, G, np.inf)
+    return int(up.argmax()), int(down.argmin())
+
+
 def is_most_violating(answer: Any, G: Any, alpha: Any, lower: Any, upper: Any) -> None:
     """Check that the answer is a most violating pair."""
     i, j = pair(answer, alpha, lower, upper)
     top, bottom = ends(G, alpha, lower, upper)
     if G[i] < top - 1e-9 or G[j] > bottom + 1e-9:
-        best = (np.where(alpha < upper, G, -np.inf).argmax(), np.where(alpha > lower, G, np.inf).argmin())
-        raise Lost(f"the answer is ({i}, {j}); the most violating pair is ({best[0]}, {best[1]}).")
+        best = most_violating(G, alpha, lower, upper)
+        raise Lost(f"the answer is ({i}, {j}); the most violating pair is {best}.")
 
 
 def pair(answer: Any, alpha: Any, lower: Any, upper: Any, at: str = "") -> tuple[int, int]:
@@ -228,16 +236,12 @@ def replayed(second_order: bool, pairs: bool) -> Callable[..., None]:
         for t, chosen in enumerate(answer[1][:50_000]):
             i, j = pair(chosen, alpha, lower, upper, f"step {t + 1}: ")
             last, (top, bottom) = gap_of(G, alpha, lower, upper), ends(G, alpha, lower, upper)
-            q = np.diag(K) + K[i, i] - 2.0 * K[i]
-            gain = np.where(
-                (alpha > lower) & (G[i] > G), (G[i] - G) ** 2 / np.where(q > 0.0, q, TAU), -np.inf
-            )
+            gain = gains(G, alpha, lower, K[i], np.diag(K), i)
             is_best = gain[j] >= gain.max() * (1.0 - 1e-7) if second_order else G[j] <= bottom + 1e-7
             if pairs and not (G[i] >= top - 1e-7 and is_best):
-                up, down = np.where(alpha < upper, G, -np.inf), np.where(alpha > lower, G, np.inf)
-                first = int(up.argmax())
-                gain = gains(G, alpha, lower, K[first], np.diag(K), first)
-                partner = gain.argmax() if second_order else down.argmin()
+                first, partner = most_violating(G, alpha, lower, upper)
+                if second_order:
+                    partner = int(gains(G, alpha, lower, K[first], np.diag(K), first).argmax())
                 raise Lost(
                     f"step {t + 1} moves the pair ({i}, {j}); the rule chooses ({first}, {partner}). "
                     "This choice is wrong, or an earlier step or its update of G is wrong."
@@ -334,15 +338,9 @@ def gains(G: Any, alpha: Any, lower: Any, row: Any, diagonal: Any, i: int) -> np
     return np.where((alpha > lower) & (G[i] > G), gain, -np.inf)
 
 
-def a_partner(rng: Generator) -> tuple[Any, ...]:
+def a_partner(rng: Generator, draw: Callable[[Generator], tuple[Any, ...]] = some_pair) -> tuple[Any, ...]:
     """Return the arguments of `partner`: G, α, L, a row of K, the diagonal of K, and i."""
-    K, G, alpha, lower, _, i, _ = some_pair(rng)
-    return G, alpha, lower, K[i], np.diag(K).copy(), i
-
-
-def a_twin_partner(rng: Generator) -> tuple[Any, ...]:
-    """Return the arguments of `partner`, with a candidate that equals example i."""
-    K, G, alpha, lower, _, i, _ = twins_pair(rng)
+    K, G, alpha, lower, _, i, _ = draw(rng)
     return G, alpha, lower, K[i], np.diag(K).copy(), i
 
 
@@ -374,7 +372,7 @@ SECOND_ORDER = [
     point(
         "partner",
         "an example identical to example i, so that the curvature is 0",
-        a_twin_partner,
+        lambda rng: a_partner(rng, twins_pair),
         is_best_partner,
     ),
     point("partner", "no candidate gains", no_partner, is_best_partner, times=10),
@@ -434,8 +432,7 @@ def late(rng: Generator) -> tuple[Any, ...]:
     """Return G, α, L and U near the optimum."""
     K, _, _, G, alpha, lower, upper = on_the_way(rng, 40, 1.0)
     for _ in range(60):
-        up, down = np.where(alpha < upper, G, -np.inf), np.where(alpha > lower, G, np.inf)
-        take(K, G, alpha, lower, upper, int(up.argmax()), int(down.argmin()))
+        take(K, G, alpha, lower, upper, *most_violating(G, alpha, lower, upper))
     return G, alpha, lower, upper
 
 
@@ -593,11 +590,6 @@ def three(rng: Generator) -> tuple[Any, ...]:
     return np.exp(-0.5 * ((X[:, None] - X) ** 2).sum(-1)), y, float(np.exp(rng.uniform(-2.0, 3.0)))
 
 
-def is_optimal(answer: Any, K: Any, y: Any, C: float) -> None:
-    """Check α by its duality gap."""
-    is_accurate(answer, K, y, C, 1e-9)
-
-
 def slopes(K: Any, y: Any, free: Any) -> np.ndarray:
     """Return dα/dC and, as the last number, db/dC."""
     bounded, m = np.setdiff1d(np.arange(3), free), len(free)
@@ -638,7 +630,7 @@ def follows(answer: Any, K: Any, y: Any, C_min: float, C_max: float) -> None:
 
 
 PATH = [
-    point("optimum", "three examples", three, is_optimal, 2, 8),
+    point("optimum", "three examples", three, partial(is_accurate, most=1e-9), 2, 8),
     point("slopes", "two free variables", two_free, equals(slopes)),
     point("slopes", "three free variables", lambda rng: (*three(rng)[:2], np.arange(3)), equals(slopes)),
     point("path", "α at all C between the breakpoints", to_follow, follows, 4, 6),
@@ -650,10 +642,25 @@ PATH = [
 FIVE = {"heart": 0.05, "sonar": 0.1, "ionosphere": 0.1, "thyroid": 0.5, "monks1": 0.1}
 """γ of the five sets of the project."""
 MOST_ROWS = 4  # number of rows of K that one choice may ask for
+REPEATED = 100  # number of states that the grader shows again, to a new process
 
 
-def rule_of(call: Call) -> WorkingSetSelector:
-    """Return a selector that sends each state to the student's process and returns the pair that comes back."""
+def asked(call: Call, arrays: Any, state: Any, **how: Any) -> tuple[int, int]:
+    """Return the pair that the student's function chooses at a state."""
+    count = 0
+
+    def row(i: Any) -> np.ndarray:
+        nonlocal count
+        count += 1
+        if count > MOST_ROWS or type(i) is not int or not 0 <= i < len(state.alpha):
+            raise Lost(f"choose() asked for row {str(i)[:20]}, or for more than {MOST_ROWS} rows.")
+        return np.asarray(state.row(i))
+
+    return pair(call(*arrays, row=row, **how), arrays[0], arrays[2], arrays[3])
+
+
+def rule_of(call: Call, seen: list[Any]) -> WorkingSetSelector:
+    """Return a selector that asks the student's process, and adds arrays, state and pair of each step to `seen`."""
 
     @dataclass(frozen=True)
     class Students(WorkingSetSelector):
@@ -663,17 +670,10 @@ def rule_of(call: Call) -> WorkingSetSelector:
             """Ask for a pair."""
             if state.gap <= 0.0:
                 return -1, -1
-            asked = 0
-
-            def row(i: Any) -> np.ndarray:
-                nonlocal asked
-                asked += 1
-                if asked > MOST_ROWS or type(i) is not int or not 0 <= i < len(state.alpha):
-                    raise Lost(f"choose() asked for row {str(i)[:20]}, or for more than {MOST_ROWS} rows.")
-                return np.asarray(state.row(i))
-
             arrays = (state.alpha, state.gradient, state.lower, state.upper, state.diagonal)
-            return pair(call(*arrays, row=row), state.alpha, state.lower, state.upper)
+            chosen = asked(call, arrays, state)
+            seen.append((np.array(arrays), state, chosen))
+            return chosen
 
     return Students()
 
@@ -681,7 +681,7 @@ def rule_of(call: Call) -> WorkingSetSelector:
 def keeps_contract(call: Call, rng: Generator) -> None:
     """Run `check_strategy` on the student's rule."""
     try:
-        check_strategy(rule_of(call), rng=int(rng.integers(2**31)))
+        check_strategy(rule_of(call, []), rng=int(rng.integers(2**31)))
     except AssertionError as error:
         raise Lost(str(error).split(": ", 1)[-1]) from None
 
@@ -699,23 +699,41 @@ def steps_on(name: str, seed: int, rule: WorkingSetSelector) -> int:
     return steps
 
 
-def ratios(call: Call, rng: Generator) -> dict[str, float]:
+def ratios(call: Call, rng: Generator, seen: list[Any]) -> dict[str, float]:
     """Return, for each set, the steps of the student's rule divided by the steps of `SecondOrder`."""
-    rules, seed = (rule_of(call), SecondOrder()), int(rng.integers(2**31))
+    rules, seed = (rule_of(call, seen), SecondOrder()), int(rng.integers(2**31))
     steps = {name: [steps_on(name, seed, rule) for rule in rules] for name in FIVE}
     return {name: mine / theirs for name, (mine, theirs) in steps.items()}
+
+
+def keeps_nothing(call: Call, rng: Generator, seen: list[Any]) -> None:
+    """Check that a new process chooses the same pairs at some states, the latest first.
+
+    A rule that relies on what it kept from earlier steps lacks it in a new process.
+    """
+    fresh = True
+    for k in sorted(rng.choice(len(seen), min(REPEATED, len(seen)), replace=False), reverse=True):
+        arrays, state, chosen = seen[k]
+        again, fresh = asked(call, arrays, state, fresh=fresh), False
+        if again != chosen:
+            raise Lost(
+                f"choose() chose the pair {chosen}, and in a new process {again} at the same state; "
+                "it may not keep anything from one step to the next."
+            )
 
 
 def beats(most: int) -> Callable[[Call, Generator], None]:
     """Return a test that a rule passes if it takes fewer steps than `SecondOrder` on `most` or more sets."""
 
     def run(call: Call, rng: Generator) -> None:
-        found = ratios(call, rng)
+        seen: list[Any] = []
+        found = ratios(call, rng, seen)
         if sum(ratio < 1.0 for ratio in found.values()) < most:
             texts = ", ".join(f"{name} {ratio:.2f}" for name, ratio in found.items())
             raise Lost(
                 f"the rule takes fewer steps than SecondOrder on fewer than {most} sets; ratios of steps: {texts}."
             )
+        keeps_nothing(call, rng, seen)
 
     return run
 

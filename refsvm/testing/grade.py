@@ -36,6 +36,7 @@ MOST_OUTPUT = 10_000_000  # number of printed bytes after which a process is kil
 PRINTED = 2_000  # number of characters of the student's output that a report keeps
 PATIENCE = 6  # a process may exist for this multiple of its limit of processor time
 GB = 2**30
+Row = Callable[[int], np.ndarray]
 
 
 @dataclass(frozen=True)
@@ -77,6 +78,10 @@ class StudentProcess:
             )
         self.seconds, self.was_slow, self.printed = seconds, False, b""
         self.arguments: tuple[Any, ...] = ()
+        self._code = {"cells": cells, "function": function}
+        self._start()
+
+    def _start(self) -> None:
         self._folder = TemporaryDirectory()
         reading, writing = os.pipe()
         program = Path(student.__file__).read_text(encoding="utf-8")
@@ -88,19 +93,25 @@ class StudentProcess:
         )  # fmt: skip
         os.close(writing)
         self._answers = os.fdopen(reading, "rb")
-        self._timer = Timer(PATIENCE * seconds, self._end_in_time)
+        self._timer = Timer(PATIENCE * self.seconds, self._end_in_time)
         self._timer.start()
         self._drain = Thread(target=self._keep_output, daemon=True)
         self._drain.start()
         limits = {
-            "RLIMIT_CPU": int(seconds), "RLIMIT_AS": 2 * GB, "RLIMIT_FSIZE": 0, "RLIMIT_NPROC": 0,
+            "RLIMIT_CPU": int(self.seconds), "RLIMIT_AS": 2 * GB, "RLIMIT_FSIZE": 0, "RLIMIT_NPROC": 0,
             "RLIMIT_NOFILE": 0, "RLIMIT_CORE": 0,
         }  # fmt: skip
         numpy = str(Path(np.__file__).parents[1])
-        self._settings = [{"cells": cells, "function": function, "limits": limits, "numpy": numpy}]
+        self._settings = [self._code | {"limits": limits, "numpy": numpy}]
 
-    def call(self, *arguments: Any, row: Callable[[int], np.ndarray] | None = None) -> Any:
-        """Return the plain data that the student's function returns, or raise `Lost` with a sentence."""
+    def call(self, *arguments: Any, row: Row | None = None, fresh: bool = False) -> Any:
+        """Return the plain data that the student's function returns, or raise `Lost` with a sentence.
+
+        With `fresh`, a new process answers this call and the calls after it.
+        """
+        if fresh:
+            self.close()
+            self._start()
         self.arguments = arguments
         while self._settings:
             self._send(self._settings.pop())

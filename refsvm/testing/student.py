@@ -61,6 +61,9 @@ def confine(limits: dict[str, int]) -> None:
     for name in [each for each, value in vars(posix).items() if type(value) is type(len)]:
         for module in (os, posix) if name not in HARMLESS else ():
             vars(module).pop(name, None)
+    for kept in vars(os).values():
+        if isinstance(kept, set):  # os.supports_dir_fd holds mkfifo, whose calls the hook does not see
+            kept.clear()
     vars(sys.modules["_imp"]).pop("create_builtin")  # `create_builtin` could load all of `os` again
     names: dict[str, Any] = {}
     exec(HOOK, names)

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import refsvm
+from refsvm.testing import assignments as oracles
 from refsvm.testing import grade as grader
 from refsvm.testing.assignments import ASSIGNMENTS, Lost, replayed
 
@@ -171,6 +172,46 @@ def test_an_answer_that_overwrites_the_hook_opens_no_file():
             process.call(SOURCE)
     finally:
         process.close()
+
+
+def test_no_set_of_os_holds_a_function():
+    """With mkfifo an answer made files: the audit hook does not hear of it."""
+    code = (
+        "import os\ndef held(): return [f.__name__ for s in vars(os).values() if type(s) is set for f in s]"
+    )
+    process = grader.StudentProcess([code], "held", 4.0)
+    try:
+        assert process.call() == []
+    finally:
+        process.close()
+
+
+KEEPS_ROWS = """
+import numpy as np
+rows = {}
+def choose(alpha, gradient, lower, upper, diagonal, row):
+    if not alpha.any():  # a new problem
+        rows.clear()
+    for i in [i for i in np.argsort(-np.abs(gradient)).tolist() if i not in rows][:4]:
+        rows[i] = row(i)
+    up, down = alpha < upper, alpha > lower
+    best = int(np.where(up, gradient, -np.inf).argmax()), int(np.where(down, gradient, np.inf).argmin())
+    most = 0.0
+    for i, of_i in rows.items():
+        q = np.maximum(diagonal + diagonal[i] - 2.0 * of_i, 1e-12)
+        gain = np.where(down & up[i] & (gradient[i] > gradient), (gradient[i] - gradient) ** 2 / q, 0.0)
+        if gain.max() > most:
+            most, best = gain.max(), (i, int(gain.argmax()))
+    return best
+"""
+"""A rule that knows more rows than it may ask for in one step, so it finds the pair with the largest gain."""
+
+
+def test_a_rule_that_keeps_rows_wins_no_race(monkeypatch):
+    monkeypatch.setattr(oracles, "FIVE", {"heart": 0.05})
+    point = replace(ASSIGNMENTS["09_project"][1], run=oracles.beats(1))
+    reason, _, _ = grader.examine(point, [KEEPS_ROWS], np.random.default_rng(1))
+    assert "in a new process" in reason
 
 
 def test_a_rule_that_stalls_does_not_win():
