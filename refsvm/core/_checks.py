@@ -415,7 +415,7 @@ def targets(y: Any, n: int) -> np.ndarray:
     array = vector("y", np.atleast_1d(y), n)
     # with targets beyond 1e150, the squared error of a fit would overflow
     if np.abs(array).max() > LARGEST_TARGET:
-        raise ValueError(f"y reaches {np.abs(array).max():.3g}, beyond 1e150; scale the targets down.")
+        raise ValueError(f"y holds targets up to {np.abs(array).max():.3g}, beyond 1e150; scale y down.")
     return array
 
 
@@ -453,7 +453,7 @@ def _distinct(labels: np.ndarray) -> list[Any]:
 def positions(name: str, values: Any, n: int) -> np.ndarray:
     """Return distinct positions from 0 to n − 1 as an int64 vector."""
     array = np.asarray(values)
-    # NumPy converts an empty list to an array of float64
+    # NumPy converts an empty list to float64, so convert it to int64
     if array.size == 0:
         array = array.astype(np.int64)
     if array.ndim != 1 or array.dtype.kind not in "iu":

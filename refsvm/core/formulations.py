@@ -32,7 +32,7 @@ class Formulations:
     upper: np.ndarray
     n: int
 
-    if TYPE_CHECKING:  # the fields of `refsvm.DualProblem`, in the same order
+    if TYPE_CHECKING:  # repeat the fields of `refsvm.DualProblem`, in the same order
 
         def __init__(
             self, gram: Any, v: np.ndarray, z: float, lower: np.ndarray, upper: np.ndarray
@@ -198,7 +198,7 @@ class Formulations:
     @property
     def has_labels(self) -> bool:
         """True for a classification problem: z = 0, and each box is [0, Cᵢ] with vᵢ = 1, or [−Cᵢ, 0] with vᵢ = −1."""
-        # the bound that must be 0: Lᵢ if vᵢ = 1, Uᵢ if vᵢ = −1
+        # in classification, Lᵢ = 0 if vᵢ = 1, and Uᵢ = 0 if vᵢ = −1
         ends = np.where(self.v > 0.0, self.lower, self.upper)
         return bool(self.z == 0.0 and (np.abs(self.v) == 1.0).all() and not ends.any())
 

@@ -278,7 +278,7 @@ class SolverState(Shown):
         """Compute slope, curvature and limits of a step along eᵢ − eⱼ, which the step rule reads."""
         if not math.isfinite(self.gap):
             raise NotFiniteError
-        if i < 0 or j < 0 or i == j:  # NumPy would count negative indices from the end
+        if i < 0 or j < 0 or i == j:  # refuse negative indices, which NumPy would count from the end
             raise ValueError(NO_PAIR.format(i, j))
         alpha, lower, upper = self.alpha, self.lower, self.upper
         # ℓ = Gᵢ − Gⱼ
@@ -313,7 +313,7 @@ class SolverState(Shown):
             free = inside if kappa else free
             self.last_carry = kappa
         self.top, self.bottom, self.gap = most_violating_pair(alpha, self.gradient, lower, upper)
-        # planning steps read the history of the last steps
+        # store numbers of this step, which later planning steps read
         self.last_step, self.last_newton = mu, self.slope / self.curvature
         self.last_free, self.last_planned = int(free), int(self.n_candidates > 0)
         self.working_sets[1:] = self.working_sets[:-1].copy()
@@ -353,7 +353,7 @@ class SolverState(Shown):
             self.lower[i] < self.alpha[i] < self.upper[i] and self.lower[j] < self.alpha[j] < self.upper[j]
         )
         if kappa and inside and ((after == lower) | (after == upper)).any():
-            # a bound has cut the carried part of the step but not the pair's part:  Δ ← μ(eᵢ − eⱼ)
+            # a bound has cut the part of the step along Δ but not the pair's part:  Δ ← μ(eᵢ − eⱼ)
             delta.fill(0.0)
             delta[i], delta[j], image[:] = mu, -mu, pair
             self.carried_slope = mu * (self.slope - kappa * beta - mu * self.raw_curvature)

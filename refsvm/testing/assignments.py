@@ -90,7 +90,7 @@ def numbers(answer: Any, shape: tuple[int, ...]) -> np.ndarray:
     if array.shape != shape:
         raise Lost(f"the answer has the shape {array.shape}, not {shape}.")
     if not np.isfinite(array).all():
-        raise Lost("the answer contains NaN or infinity.")
+        raise Lost("the answer contains NaN or infinity; return finite numbers.")
     return array
 
 
@@ -391,21 +391,21 @@ def has_best_intercept(answer: Any, K: Any, y: Any, C: float, alpha: Any) -> Non
     b = float(numbers(answer, ()))
     value, best = primal(K, y, C, alpha, b), problem_of(K, y, C).primal_objective(alpha)
     if value > best * (1.0 + 1e-9):
-        raise Lost(f"b = {b:.6g} gives F = {value:.9g}; the best b gives {best:.9g}.")
+        raise Lost(f"the returned b = {b:.6g} gives F = {value:.9g}; the best b gives F = {best:.9g}.")
 
 
 def is_accurate(answer: Any, K: Any, y: Any, C: float, most: float) -> None:
     """Check that α is feasible and that its duality gap is at most `most`."""
     alpha, (lower, upper) = numbers(answer, y.shape), box(y, C)
     if (alpha < lower).any() or (alpha > upper).any() or abs(alpha.sum()) > 1e-9 * C * len(y):
-        raise Lost("α leaves the box or its sum is not 0.")
+        raise Lost("the returned α leaves the box, or its sum is not 0.")
     gap = problem_of(K, y, C).duality_gap(alpha)
     if not gap <= most * (1.0 + 1e-6):
         raise Lost(f"the duality gap of α is {gap:.3g}, which is more than {most:.3g}.")
 
 
 def for_a_gap(rng: Generator) -> tuple[Any, ...]:
-    """Return K, y, C and the largest duality gap."""
+    """Return K, y, C and the largest duality gap that an answer may have."""
     K, y, C = data(rng, 30)
     return K, y, C, float(10.0 ** rng.uniform(-5.0, -2.0))
 
@@ -626,7 +626,7 @@ def follows(answer: Any, K: Any, y: Any, C_min: float, C_max: float) -> None:
         snapped = np.where(alpha < lower + off, lower, np.where(alpha > upper - off, upper, alpha))
         gap = gap_of(y - K @ snapped, snapped, lower, upper) if abs(alpha.sum()) <= off else np.inf
         if np.abs(snapped - alpha).max() > off or gap > 1e-5:
-            raise Lost(f"α is not optimal at C = {C:.4g}.")
+            raise Lost(f"the α of the path is not optimal at C = {C:.4g}.")
 
 
 PATH = [

@@ -35,7 +35,7 @@ def explain_failures(name: str, rules: Iterable[object], state: SolverState | No
     rules = tuple(rules)
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # some problems have an indefinite kernel on purpose
+            warnings.simplefilter("ignore")  # some problems are meant to have an indefinite kernel
             yield
     except StopIteration:
         raise
@@ -45,7 +45,7 @@ def explain_failures(name: str, rules: Iterable[object], state: SolverState | No
         subject_at_work = _at_work((frame for frame, _ in traceback.walk_tb(cause.__traceback__)), rules)
         if (
             isinstance(error, AssertionError) and not subject_at_work
-        ):  # a check has failed with its own message
+        ):  # pass on the message of a check that has failed
             raise
         step, message = 0 if state is None else state.iteration + 1, str(cause).rstrip(".")
         if subject_at_work or not message.startswith(

@@ -284,7 +284,7 @@ def examine(point: Point, cells: list[str], rng: np.random.Generator) -> tuple[s
     """Return why a point is lost, or an empty text; what the answers printed; and the arguments of the last call."""
     process, reason = StudentProcess(cells, point.function, point.seconds), ""
     try:
-        with np.errstate(all="ignore"):  # an answer may hold huge numbers
+        with np.errstate(all="ignore"):  # ignore overflow: an answer may hold huge numbers
             point.run(process.call, rng)
     except Lost as why:
         reason = str(why)

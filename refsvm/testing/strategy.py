@@ -180,7 +180,7 @@ def _checked(rule: Any, rng: Any) -> StrategyReport:
 
 
 def _check_steps(rule: Rule, problems: dict[str, DualProblem], rng: Any) -> tuple[int, str]:
-    """Check a rule that acts in every step, or shrinking; return the number of steps and a sentence."""
+    """Check a rule that acts in every step, or a shrinking rule; return the number of steps and a sentence."""
     cases = [
         Case(name, problem, rules) for name, problem in problems.items() for rules in _combinations(rule)
     ]

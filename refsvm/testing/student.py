@@ -71,7 +71,7 @@ def confine(limits: dict[str, int]) -> None:
 
 
 def unpacked(value: Any, ask: Callable[[int], Any]) -> Any:
-    """Return an argument: a number, an array, or the function that asks for a row of the kernel matrix."""
+    """Return the argument that `value` describes: a number, an array, or the function that asks for a row of K."""
     if not isinstance(value, dict):
         return value
     return ask if "row" in value else sys.modules["numpy"].array(value["values"], dtype=value["dtype"])

@@ -46,7 +46,7 @@ def path_problems(problems: dict[str, DualProblem]) -> dict[str, DualProblem]:
 
 
 def check_tracker(tracker: PathTracker, problems: dict[str, DualProblem]) -> tuple[tuple[str, ...], int, str]:
-    """Track every problem that has a path along three lines, twice and in both engines.
+    """Track every problem that has a path: along three lines, twice and in both engines.
 
     Parameters
     ----------

@@ -29,7 +29,7 @@ def check_value(rule: Rule, problem: DualProblem) -> None:
     parameters = getattr(type(rule), "__dataclass_params__", None)
     frozen = parameters is not None and parameters.frozen
     require(frozen, f"{name} is not a frozen dataclass; decorate it with @dataclass(frozen=True).")
-    # rules are sent to other processes, and stores identify runs by them, in both cases by value
+    # rules must compare by value: other processes get copies, and stores identify runs by their rules
     require(copy.deepcopy(rule) == rule, f"{name} does not equal its copy; give it comparable fields.")
     try:
         hash(rule)
@@ -64,7 +64,7 @@ def _check_memory(rule: Rule, problem: DualProblem) -> None:
 
 
 def _check_stopping_rule(rule: StoppingRule, problem: DualProblem) -> None:
-    """Check the reasons, the period, the tolerances, and the methods that leave-one-out calls."""
+    """Check a stopping rule's reasons, period and tolerances, and the methods that leave-one-out calls."""
     name = type(rule).__name__
     reasons: Any = rule.reasons
     sentences = isinstance(reasons, tuple) and all(isinstance(each, str) for each in reasons)

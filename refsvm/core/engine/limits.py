@@ -258,7 +258,7 @@ def unless_interrupted(call: str, result: Found, pressed: bool | None = None) ->
     return result
 
 
-_outermost: list[interruptible] = []  # the block whose signal handler is installed, if any
+_outermost: list[interruptible] = []  # the `interruptible` block whose signal handler is installed, if any
 around: ContextVar[interruptible | None] = ContextVar("around", default=None)
 """The `interruptible` block around this call; a new thread has it only if the code that starts it passes its context.
 """

@@ -43,7 +43,7 @@ class FreshGradient(Guard):
         return Verdict(Status.CONVERGED if code else Status.STALLED, code)
 
     def after(self, state: SolverState, rules: Any, verdict: Verdict) -> None:
-        """Set the count of contradictions to 0 for the next solve."""
+        """Set the count of contradicted verdicts to 0 for the next solve."""
         self._disagreements = 0
 
 

@@ -118,7 +118,7 @@ class CachedRows(KernelRows):
         places = self.slots[indices]
         # give all rows one time stamp, because rows that are fetched together have the same age
         self.clock += 1
-        self.stamps[places[places >= 0]] = self.clock  # a new stamp protects the rows that are already stored
+        self.stamps[places[places >= 0]] = self.clock  # a new stamp protects stored rows from eviction
         missing = indices[places < 0]
         if len(missing):
             is_sorted = (missing[1:] > missing[:-1]).all()  # usually True

@@ -53,7 +53,7 @@ def matrix_given(X: Any, kernel: Any, gram: Any) -> KernelMatrix:
         if X is None:
             raise ValueError("X is missing; give the examples, or their kernel matrix as gram=.")
         data, kernel = examples(X), DOORS.kernel_named() if kernel is None else kernel
-        if hasattr(kernel, "on"):  # a named kernel, whose parameters depend on the data
+        if hasattr(kernel, "on"):  # a kernel given by name, whose parameters depend on the data
             kernel = kernel.on(data, column_names(X))
         if isinstance(kernel, Kernel):
             data = stored_for_products(kernel, data)

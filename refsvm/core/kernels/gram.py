@@ -116,7 +116,7 @@ class Gram(KernelMatrix):
     ) -> None:  # fmt: skip
         X = stored_for_products(kernel, X, origin)
         self.kernel, self.X, self.n, self.origin = kernel, X, int(X.shape[0]), origin
-        self._own_error = 0.0 if is_checked else None  # `facts.kernel_error` if the matrix is an array
+        self._own_error = 0.0 if is_checked else None  # becomes `facts.kernel_error` of a given array
         self.may_move = may_move and origin is None and getattr(kernel, "is_inner_product", False)
         if isinstance(kernel, Kernel):
             self._examples = PreparedExamples(kernel, X, origin=origin)

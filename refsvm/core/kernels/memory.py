@@ -207,7 +207,7 @@ def scratch(shape: tuple[int, int], dtype: type | np.dtype = np.float64) -> np.n
         The values are valid until the same thread calls `scratch` again.
     """
     count = shape[0] * shape[1]
-    # the memory only grows, because blocks of a solve have similar sizes
+    # never shrink this memory, because blocks of a solve have similar sizes
     if getattr(_of_thread, "values", None) is None or len(_of_thread.values) < count:
         _of_thread.values = np.empty(count)
     return np.asarray(_of_thread.values.view(dtype)[:count].reshape(shape))

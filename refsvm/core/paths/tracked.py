@@ -186,7 +186,7 @@ class TrackedPath(Shown):
         for first in range(0, len(ts), POINTS):
             ks = np.arange(len(ts))[first : first + POINTS]
             more = np.array([self._points.at(k) for k in ks]) @ cross.T + b[ks, None]
-            values = np.concatenate([values[-1:], more])  # the last values of the previous block come first
+            values = np.concatenate([values[-1:], more])  # begin with the last values of the previous block
             up, ks = values >= 0.0, ks[-1] + np.arange(1 - len(values), 1)
             if first == 0:
                 begins_up = up[0]

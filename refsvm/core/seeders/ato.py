@@ -173,7 +173,7 @@ class ATO(Seeder):
     def pays(self, solved: Solution, steps: int, left_out: Sequence[Any]) -> bool:
         """Return True if the shortest path and the inverse may take less work than the steps that a path saves."""
         n, most = solved.problem.n, self._most(solved, steps)
-        if expected(n, 0, 0) > most:  # even the shortest possible path takes too long
+        if expected(n, 0, 0) > most:  # even the shortest path would take too long
             return False
         m = int(np.count_nonzero(_are_free(solved)))
         going = min((int(np.count_nonzero(solved.alpha[out])) for out in left_out), default=0)

@@ -42,7 +42,7 @@ class ConjugateSecondOrder(WorkingSetSelector):
     takes_displacement: ClassVar[bool] = True
 
     def select(self, state: SolverState) -> tuple[int, int]:
-        """Scan I_down once with the kernel row of i."""
+        """Return i and the best j, found by one scan of I_down with the kernel row of i."""
         i = state.top
         if state.gap <= 0.0:
             return -1, -1

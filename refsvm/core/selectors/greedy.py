@@ -38,7 +38,7 @@ class Greedy(WorkingSetSelector):
     """
 
     def select(self, state: SolverState) -> tuple[int, int]:
-        """Scan every pair with i in I_up, j in I_down and Gᵢ > Gⱼ."""
+        """Return the best pair, found by a scan of all pairs with i in I_up, j in I_down and Gᵢ > Gⱼ."""
         i, j, best = -1, -1, 0.0
         fall = state.alpha - state.lower
         for r in range(len(state.alpha)):

@@ -89,7 +89,7 @@ class ImprovedSMO(WorkingSetSelector):
                     if j != k:
                         scan[STEPPED] = 1.0
                         return j, k
-            # no example violates its optimality condition by more than 2τ
+            # the pass is over: no example violates its optimality condition by more than 2τ
             if not scan[STEPPED]:
                 scan[TOLERANCE], scan[NEXT] = state.gap / 2.0, 0.0
 

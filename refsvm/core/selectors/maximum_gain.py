@@ -55,7 +55,7 @@ class MaximumGain(WorkingSetSelector):
         checked_rows(self.rows)
 
     def select(self, state: SolverState) -> tuple[int, int]:
-        """Scan the pairs {k, ·} for all compared rows k."""
+        """Return the most violating pair in the first step, and later the best pair {k, t} of all compared rows k."""
         if state.working_sets[0, 0] < 0:
             return (state.top, state.bottom) if state.gap > 0.0 else (-1, -1)
         i, j, _ = best_reselection(state, self.rows)

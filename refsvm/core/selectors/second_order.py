@@ -78,7 +78,7 @@ class SecondOrder(WorkingSetSelector):
             gain = slope * slope / curvature
         gain[~((state.alpha > state.lower) & (slope > 0.0))] = -np.inf
         j = int(gain.argmax())
-        # --- compare the candidates that the planned step has left ---
+        # --- compare the pairs that a planned step has written to `state.candidates` ---
         return self._challenge(state, i, j, float(gain[j]), exact)
 
     def _challenge(self, state: SolverState, i: int, j: int, best: float, exact: bool) -> tuple[int, int]:

@@ -27,7 +27,7 @@ def steps(state: SolverState, selector: WorkingSetSelector, step: StepRule, stop
     """Run SMO and yield the state after every step; return the stopping rule's code, or −1 if no pair is left."""
     while not (code := stop.check(state)):
         # --- select ---
-        i, j = selector.select(state) if state.stalled < 2 else (-1, -1)  # end if two steps changed nothing
+        i, j = selector.select(state) if state.stalled < 2 else (-1, -1)  # end if two steps changed no α
         if i < 0:
             return -1
         # --- step ---

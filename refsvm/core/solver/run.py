@@ -82,7 +82,7 @@ class Run:
             self.limits.progress = options.progress
         self.rows, self.guards = options.rows_and_guards(problem, options, self.limits, rows, reads_values)
         self.shrinking, self.backend = options.shrinking, chosen_backend(options.engine)
-        self._preparation = time.perf_counter() - self.limits.began  # is added to the first solve's time
+        self._preparation = time.perf_counter() - self.limits.began  # part of the first solve's seconds
 
     def __enter__(self) -> Run:
         """Begin a solve: count its seconds and kernel rows from now on, and let Ctrl-C end the solve."""

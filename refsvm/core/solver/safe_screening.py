@@ -97,7 +97,7 @@ class SafeScreening(Shrinking):
         A, tolerance = state.shrinking or (np.arange(len(state.alpha)), wanted)
         if can_prove(state):
             A = A[undecided(state)[A]]
-        if len(A) < 2 or tolerance < EPSILON * wanted:  # no pair is left, or only rounding errors
+        if len(A) < 2 or tolerance < EPSILON * wanted:  # no pair is left, or only a gap of rounding errors
             return -1
         if len(A) == len(state.alpha):
             return all_variables(backend, limits, state, rules, min(budget, self.period), trace)

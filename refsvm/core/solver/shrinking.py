@@ -69,7 +69,7 @@ class Shrinking(Rule):
         self, backend: Backend, limits: Limits[SolverState], state: SolverState, rules: Rules, budget: int,
         trace: Trace | None,
     ) -> int:  # fmt: skip
-        """Take up to `budget` steps on the variables that matter.
+        """Take up to `budget` steps on the variables that the rule chooses.
 
         Return 0 if more steps may follow, a code of ``rules.stop`` if this rule is satisfied by all variables with
         their true gradient, or −1 if no step gains. Use ``backend.steps(state, rules, budget, trace)`` to take steps

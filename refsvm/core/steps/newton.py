@@ -27,6 +27,6 @@ class NewtonStep(StepRule):
     """
 
     def length(self, state: SolverState, i: int, j: int) -> float:
-        """Clip the Newton step to the box."""
+        """Return the Newton step, clipped to the box."""
         # μ* = clip(ℓ/q, lo, hi)
         return min(max(state.slope / state.curvature, state.low), state.high)

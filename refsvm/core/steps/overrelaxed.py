@@ -48,6 +48,6 @@ class OverrelaxedNewtonStep(StepRule):
             )
 
     def length(self, state: SolverState, i: int, j: int) -> float:
-        """Clip ω times the Newton step to the box."""
+        """Return ω times the Newton step, clipped to the box."""
         # μ = clip(ω ℓ/q, lo, hi)
         return min(max(self.factor * (state.slope / state.curvature), state.low), state.high)

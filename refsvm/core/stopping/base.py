@@ -54,7 +54,7 @@ class StoppingRule(Rule):
 
     @property
     def tolerance(self) -> float:
-        """The KKT gap with which rounding errors are compared: `tol`, or 1e-3 if the rule has no `tol`."""
+        """The KKT gap against which rounding errors are compared: `tol`, or 1e-3 if the rule has no `tol`."""
         return float(getattr(self, "tol", 1e-3))
 
     def share_of_tolerance(self, s: float) -> float:
@@ -62,18 +62,18 @@ class StoppingRule(Rule):
         return min(1.0, s / self.relative) if self.relative else 1.0
 
     def with_absolute_tolerance(self, state: SolverState) -> Any:
-        """Return a copy of the rule whose absolute tolerance is the number with which it last compared the KKT gap.
+        """Return a copy of the rule with an absolute tolerance: the number with which it last compared the KKT gap.
 
         A rule with an absolute tolerance is returned unchanged, as is a rule whose gap is above ε or not finite.
         """
         if not self.relative or state.gap > self.tolerance or not math.isfinite(state.stop_memory[-1]):
             return self
-        absolute = object.__new__(type(self))  # `dataclasses.replace` would check all numbers again
+        absolute = object.__new__(type(self))  # `dataclasses.replace` is slower: it checks all numbers
         absolute.__dict__.update(self.__dict__, tol=float(state.stop_memory[-1]), relative=False)
         return absolute
 
     def tolerance_for_rounding(self, problem: DualProblem, alpha: np.ndarray, s: float) -> float:
-        """Return the tolerance with which rounding of K is compared: ε, times `share_of_tolerance` for a relative rule.
+        """Return the tolerance for rounding errors of K: ε, times `share_of_tolerance` for a relative rule.
 
         If terms of the decision values cancel, for example if the best model is a constant, their range s is too small
         a measure. In this method, s is therefore at least a hundredth of the range of Σ|αᵢ|Kᵢⱼ. Rules that prove signs
@@ -94,7 +94,7 @@ class StoppingRule(Rule):
         return self
 
     def outcome(self, reason: str, value: float) -> tuple[str, float]:
-        """Return the name under which a round that ended for `reason` is counted, and its decision value."""
+        """Return the name under which a round that ended for `reason` is counted, and the round's decision value."""
         return "kkt", value
 
     @classmethod

@@ -221,7 +221,7 @@ def _ascend(state: SolverState, variables: int) -> bool:
 def _with_partner(
     i: int, row_i: np.ndarray, box: tuple[np.ndarray, np.ndarray, np.ndarray], state: SolverState
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return twice the gain and both steps of moving ηᵢ and ηₜ, for all t: the Newton step, clipped in ηᵢ, then ηₜ."""
+    """Return twice the gain and both steps of moving ηᵢ and ηₜ, for all t: a Newton step, clipped in ηᵢ, then in ηₜ."""
     r = int(state.stop_memory[EXAMPLE])
     _, g, row, _ = _parts(state)
     q, low, high = box
@@ -269,8 +269,8 @@ def best_intercept(
 ) -> tuple[float, float]:
     """Return b̂ and P(b̂), the minimum of P(b) = Σ max(Uᵢ(Gᵢ − b), Lᵢ(Gᵢ − b)), by cutting planes.
 
-    P is convex and piecewise linear. The next point is where the tangents at two points on either side of the minimum
-    meet; the search ends when P at this point equals the value on the tangents.
+    P is convex and piecewise linear. The search keeps one point on either side of the minimum. Each iteration moves to
+    the b at which the tangents at both points meet; the search ends when P at this b equals the value of the tangents.
     """
     left, right = tangent(G, lower, upper, low), tangent(G, lower, upper, high)
     b, value = (low, left[0]) if left[0] <= right[0] else (high, right[0])

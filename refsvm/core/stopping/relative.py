@@ -6,8 +6,8 @@ values, max − min of v − G over the examples. A relative rule stops when
     ψ(α) ≤ ε min(1, s)
 
 If the decision values have another size u, for example because the targets are in another unit, set ``relative`` to u;
-the rule then stops when ψ(α) ≤ ε min(1, s/u). A change of the unit of targets, C, ε and u changes the steps only by
-rounding. ``relative=True`` means u = 1.
+the rule then stops when ψ(α) ≤ ε min(1, s/u). Measuring the targets, C, ε and u in another unit changes the steps only
+by rounding. ``relative=True`` means u = 1.
 
 The relative tolerance bounds the relative error of the model: f* − f ≤ ψ · ½‖α* − α‖₁ and ‖w − w*‖² ≤ 2(f* − f), and if
 ψ ≤ εs, both sides are proportional to α². At α = 0, s is the range of v, which holds the targets. The rule computes s

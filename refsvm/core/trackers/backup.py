@@ -72,7 +72,7 @@ def solve_at(walk: PathState, t: float, eps_smo: float, kind: str) -> bool:
 
 
 def _tolerance_of_range(solution: Solution, largest: float, eps: float) -> float:
-    """Return `eps` times the range of the decision values, or the gap that rounding leaves if this is larger."""
+    """Return `eps` times the range of the decision values, or the gap that rounding leaves if that gap is larger."""
     rounding = rounding_of_gradient(solution.alpha, solution.gradient, largest)
     return max(eps * solution.decision_range, rounding, SMALLEST)
 
@@ -125,7 +125,7 @@ def choose_sets(walk: PathState) -> bool:
     K = np.ascontiguousarray(walk.K[np.ix_(B, B)])
     lower = np.where(at_low, walk.line.lower, -box)[B]
     upper = np.where(at_high, walk.line.upper, box)[B]
-    # all other examples stay at their bounds, whatever x is
+    # the α of all other examples stay at their bounds, whatever x is
     others = variables.pace.copy()
     others[B] = 0.0
     v, z = walk.line.v[B] - (others @ walk.K)[B], walk.line.z - float(others.sum())

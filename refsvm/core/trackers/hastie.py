@@ -87,7 +87,7 @@ class Hastie(PathTracker):
             kind = take(walk, step, end)
             self._check(walk, step)
             yield walk.breakpoint(kind)
-            # --- shortcut: compiled code follows ordinary events, with the same result ---
+            # --- shortcut: compiled code follows several ordinary events in one call, with the same result ---
             yield from walk.backend.events(walk, self, end, RUN)
 
     def _next_step(self, walk: PathState, room: float) -> Step:

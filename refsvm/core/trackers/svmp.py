@@ -132,7 +132,7 @@ class SVMP(PathTracker):
         """Return ŝ of (55) and ε_smo if `starts_at_bound` is True, otherwise None."""
         if not self.starts_at_bound:
             return None
-        # one bound of each box is 0, so the sum is the other bound
+        # one bound of each box is 0, so the sum of both bounds is the other bound
         return balanced_bounds(walk.problem.lower + walk.problem.upper), self.eps_smo
 
     def follow(self, walk: PathState, end: float) -> Iterator[Point]:
@@ -167,7 +167,7 @@ class SVMP(PathTracker):
             ):
                 guard, jump = SwitchingGuard(self.ell), min(10.0 * jump, self.gamma)
                 yield walk.breakpoint("backup")
-            # --- shortcut: compiled code follows ordinary events, with the same result ---
+            # --- shortcut: compiled code follows several ordinary events in one call, with the same result ---
             if points := walk.backend.events(walk, self, end, self.refresh - steps):
                 guard, steps, jump = SwitchingGuard(self.ell), steps + len(points), FIRST_JUMP
                 yield from points
@@ -240,7 +240,7 @@ class SVMP(PathTracker):
 
         Yield the point if an event of this `kind` or a repair has moved it. If no repair helps, the path ends.
         """
-        is_c_path = walk.along.is_c_path  # on other lines, Σα is checked elsewhere
+        is_c_path = walk.along.is_c_path  # on other lines, the test ignores Σα
         # do not compute G from scratch after each event, because computing it takes as long as many events
         fresh = not kind or walk.unsettled or walk.t < walk.stale_below
         if fresh or max(walk.violation(), is_c_path and walk.unbalanced()) > self.eps_kkt:

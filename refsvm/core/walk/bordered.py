@@ -90,7 +90,7 @@ class Bordered:
         `u` is (1, K_Mk), `corner` is Kₖₖ, and `right` is rₖ, computed with xₖ = pace.
         """
         w = self.times(u)
-        # the pivot of k: if it is only rounding error, A would become singular
+        # s is the pivot of k; if s is only rounding error, A would become singular
         s = corner - total(u * w)
         if not s > self.least:
             return False
