@@ -34,7 +34,9 @@ from stepper_page import Stepper
 
 import refsvm
 
-INSTALL = first_cell(("refsvm", "numba", "sklearn", "matplotlib", "anywidget"), "[sklearn,plot,cli,notebook]")
+INSTALL = first_cell(
+    ("refsvm", "numba", "sklearn", "matplotlib", "pandas", "anywidget"), "[sklearn,plot,cli,notebook]"
+)
 
 
 def include(path: str, names: list[str]) -> str:

@@ -318,7 +318,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (OSError, ValueError) as error:
         sys.stderr.write(f"{error}\n")
         return 2
-    report(f"{result.assignment}: {result.points} of {result.out_of} points (seed {result.seed})")
+    seed = (
+        f" (seed {result.seed})" if options.seed is None else ""
+    )  # students may read what a lecturer prints
+    report(f"{result.assignment}: {result.points} of {result.out_of} points{seed}")
     kept = asdict(result)
     failing = dict(zip(result.lost, kept.pop("arguments"), strict=True))
     for file, content in ((options.json, kept), (options.show, failing)):

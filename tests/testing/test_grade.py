@@ -126,7 +126,9 @@ def test_no_attack_gets_a_point_or_does_harm(attack, attacked, tmp_path, capfd):
     assert (result["points"], len(result["lost"])) == (1, 1)
     assert result["lost"][0].startswith("duality_gap, ")
     assert len(result["printed"]) <= grader.PRINTED
-    assert len(capfd.readouterr().out) < 1_000
+    out = capfd.readouterr().out
+    assert len(out) < 1_000
+    assert "seed" not in out
     assert {each.name for each in tmp_path.iterdir()} == {"canary", "attack.ipynb", "grade.json"}
     if sys.platform == "linux":
         started = (read(each) for each in Path("/proc").glob("[0-9]*/cmdline"))
@@ -258,7 +260,7 @@ def test_a_student_reads_causes_once_and_gets_the_arguments(attacked, tmp_path, 
         in lines[0]
     )
     assert "the answer is None; end the function with return" in lines[1]
-    assert lines[2].startswith("attacked: 0 of 2 points")
+    assert lines[2].startswith("attacked: 0 of 2 points (seed ")
     failed = json.loads(shown.read_text())
     assert list(failed) == lines[:2]
     assert len(failed[lines[1]][0]) == 24
