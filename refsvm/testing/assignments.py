@@ -197,7 +197,7 @@ def is_free(K: Any, G: Any, alpha: Any, lower: Any, upper: Any, i: int, j: int) 
 
 
 def most_violating(G: Any, alpha: Any, lower: Any, upper: Any) -> tuple[int, int]:
-    """Return the first variable of I_up with the largest G, and the first of I_down with the smallest."""
+    """Return the first variable of I_up with the largest G, and the first one of I_down with the smallest G."""
     up, down = np.where(alpha < upper, G, -np.inf), np.where(alpha > lower, G, np.inf)
     return int(up.argmax()), int(down.argmin())
 
@@ -309,7 +309,7 @@ def two_sets(offset: float) -> Callable[[Generator], tuple[Any, ...]]:
 
 
 def with_ties(rng: Generator) -> tuple[Any, ...]:
-    """Return kernel values of new examples, α and b, with decision values that are 0."""
+    """Return kernel values of new examples, α and b, chosen so that some decision values are 0."""
     K, alpha = rng.integers(-4, 5, (40, 6)) / 2.0, rng.integers(-4, 5, 6) / 2.0
     return K, alpha, -float(K[rng.integers(40)] @ alpha)
 
@@ -450,7 +450,7 @@ def an_active_set(rng: Generator) -> tuple[Any, ...]:
 
 
 def restricted(K: Any, y: Any, alpha: Any, active: Any) -> np.ndarray:
-    """Return v_B and, as the last number, z_B."""
+    """Return v_B and z_B of the problem over the active variables B, in one array."""
     rest = np.setdiff1d(np.arange(len(y)), active)
     return np.append(y[active] - K[np.ix_(active, rest)] @ alpha[rest], -alpha[rest].sum())
 
@@ -709,7 +709,7 @@ def ratios(call: Call, rng: Generator, seen: list[Any]) -> dict[str, float]:
 def keeps_nothing(call: Call, rng: Generator, seen: list[Any]) -> None:
     """Check that a new process chooses the same pairs at some states, the latest first.
 
-    A rule that relies on what it kept from earlier steps lacks it in a new process.
+    A rule that relies on data from earlier steps does not find these data in a new process.
     """
     fresh = True
     for k in sorted(rng.choice(len(seen), min(REPEATED, len(seen)), replace=False), reverse=True):

@@ -255,7 +255,7 @@ class Gram(KernelMatrix):
         return out
 
     def _evaluate(self, kernel: Kernel, rows: np.ndarray, out: np.ndarray) -> None:
-        """Write K[rows] to `out`, for rows that are multiplied in one product."""
+        """Write K[rows] to `out`, from one product of all these rows with the examples."""
         examples = self._examples_for(out)
         if examples.products.by_columns:
             self._by_columns(kernel, examples, rows, out)

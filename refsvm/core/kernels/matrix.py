@@ -62,7 +62,7 @@ class KernelMatrix(Shown, ABC):
 
     @cached_property
     def facts(self) -> KernelFacts:
-        """The known facts about the numbers, read from the attributes of the matrix."""
+        """The known facts about the kernel values, read from the attributes of the matrix."""
         return KernelFacts.of(self)
 
     @property
@@ -182,7 +182,7 @@ class View(KernelMatrix):
 
     @property
     def exact(self) -> KernelMatrix:
-        """The view of the same variables in the matrix that evaluates the kernel for the source."""
+        """A view of the same variables as this view, whose source is the matrix that evaluates the kernel."""
         return self if self.store is None else View(self.source.exact, self.indices)
 
     @property
@@ -192,7 +192,7 @@ class View(KernelMatrix):
 
     @property
     def centred(self) -> KernelMatrix:
-        """The view of the same variables in the centred source."""
+        """A view of the same variables as this view, whose source is the centred matrix."""
         source = self.source.centred
         return self if source is self.source else View(source, self.indices)
 

@@ -109,7 +109,7 @@ def _residuals(
     unit = along.unit[0] + along.unit[1] * ts
     width = high - low
     open_box = width > 0.0
-    # if the line closes a box, do not divide by its width near the end, where it is as small as rounding errors
+    # near the end of a line that closes a box, do not divide by the width, which is as small as rounding errors
     span = np.where(open_box, np.maximum(width, 0.0 if along.is_c_path else 1e-8 * along.widest), 1.0)
     # (G − b)/λ; at the optimum it is > 0 only where α is at its upper bound, and < 0 only at its lower bound
     excess = (v - alpha @ K - intercept[:, None]) / unit[:, None]

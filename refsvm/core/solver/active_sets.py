@@ -1,7 +1,7 @@
 """Chooses the variables that a restricted problem keeps.
 
 At its lower bound αᵢ can only rise, which gains nothing while Gᵢ < min over I_down of G. At its upper bound αᵢ can only
-fall, which gains nothing while Gᵢ > max over I_up of G. The distance of Gᵢ from this minimum over I_down or maximum
+fall, which gains nothing while Gᵢ > max over I_up of G. The distance of Gᵢ from the minimum over I_down or the maximum
 over I_up says how far variable i is from being in a violating pair (`distance_to_violation`).
 """
 

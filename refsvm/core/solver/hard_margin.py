@@ -100,14 +100,14 @@ class HardMargin:
         if min(above, below) <= 0.0:
             return False
         if not self._cone:
-            # d holds the weights of the two points
+            # d holds the weights of the examples in the two points of the hulls
             d = np.where(alpha > 0.0, alpha / above, alpha / below)
             return self._is_nothing(dot(d, state.rows.product(d)), dot(state.v, d))
         # αᵀKα = αᵀ(v − G)
         linear = dot(state.v, alpha)
         if not self._is_nothing(dot(alpha, state.v - state.gradient), linear):
             return False
-        state.refresh()  # remove rounding errors of the steps from G
+        state.refresh()  # recompute G, to remove the rounding errors of the steps
         return self._is_nothing(dot(alpha, state.v - state.gradient), linear)
 
     def _is_nothing(self, quadratic: float, linear: float) -> bool:

@@ -153,7 +153,7 @@ class ShrinkingMemory:
         self.left = stop.period - (state.iteration + now.iteration) % stop.period if solved else 0
         before = state.objective
         try:
-            # G ← G − K δ; the values on A are already known
+            # G ← G − K δ; the restricted solves have already computed G on A
             gradient = subtracted(state, everyone, now.alpha, work.limits)
         except NoTimeError:
             outcome = 0  # leave the state unchanged

@@ -173,7 +173,7 @@ class SVMP(PathTracker):
                 yield from points
 
     def _next_step(self, walk: PathState, room: float) -> Step | None:
-        """Find the largest decrease of λ, at most `room`, and the direction of the other variables.
+        """Return the step with the largest decrease of λ, which is at most `room`, and set its direction.
 
         Return None if the inverse had lost its precision; new factors may show that α must jump first.
         """

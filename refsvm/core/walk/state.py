@@ -264,7 +264,7 @@ class PathState(Walk):
     # -- the sets --------------------------------------------------------------------------------------------------
 
     def enter(self, i: int, kind: str) -> None:
-        """Move i from 𝓛 or 𝓡 to the end of the elbow; drop the system if it would become singular."""
+        """Move i from 𝓛 or 𝓡 to the elbow, as its last member; drop the linear system if it would become singular."""
         self.note([i], FREE, kind)
         if self.system is None or not self.join(i):
             self.system = None
@@ -283,7 +283,7 @@ class PathState(Walk):
         self.note(np.flatnonzero(across), side[across], kind)
         var.alpha[across] = np.where(side == ABOVE, var.upper, var.lower)[across]
         self.side[across] = side[across]
-        if self.system is None and not self.members:  # all these variables can then become free at once
+        if self.system is None and not self.members:  # M is empty: these variables can become free at once
             entering = np.flatnonzero(side != self.side)
             self.note(entering, np.zeros_like(entering), kind)
             for i in entering[var.pace[entering] != 0.0].tolist():

@@ -182,7 +182,7 @@ class Walk:
             return False
         # --- direction: solve the bordered system, then compute dG = v¹ − K d ---
         db = self.direction()
-        # --- find the distance to the next event, and its variable ---
+        # --- find the distance to the next event, and the variable of this event ---
         i, step = self.reach()
         # --- move ---
         self.move(min(step, room), db)
