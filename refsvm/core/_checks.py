@@ -15,7 +15,7 @@ LARGEST_NUMBER: Final = 1e300
 """The checks refuse vectors with a larger number, because sums of such numbers could overflow."""
 
 NO_NUMBERS: Final = (str, bytes, complex, np.complexfloating)
-"""Types that are refused as numbers, although `float` or NumPy would convert them or drop their imaginary part."""
+"""Types whose values the checks refuse as numbers; `float` or NumPy would convert them, or drop an imaginary part."""
 
 LARGEST_TARGET: Final = 1e150
 """Largest target of a regression: squared differences of larger targets could overflow."""

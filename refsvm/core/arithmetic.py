@@ -139,7 +139,7 @@ class Arithmetic:
     """Number of threads that can work at once: one, because interpreted code holds the interpreter's lock."""
 
     sparse: ClassVar[Any] = None
-    """Compiled products of sparse rows with a table or with sparse features; None uses SciPy."""
+    """The compiled functions that multiply sparse rows by a table or by sparse features; if None, SciPy multiplies."""
 
     @staticmethod
     def add_rows(target: np.ndarray, factors: np.ndarray, rows: np.ndarray, chosen: np.ndarray) -> None:

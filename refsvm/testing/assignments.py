@@ -640,7 +640,7 @@ PATH = [
 # -- the project -------------------------------------------------------------------------------------------------------
 
 FIVE = {"heart": 0.05, "sonar": 0.1, "ionosphere": 0.1, "thyroid": 0.5, "monks1": 0.1}
-"""γ of the five sets of the project."""
+"""Names of the five data sets of the project, with the γ of each."""
 MOST_ROWS = 4  # number of rows of K that one choice may ask for
 REPEATED = 100  # number of states that the grader shows again, to a new process
 

@@ -16,7 +16,7 @@ from refsvm.testing.failures import explain_failures, require
 EARLY = Restriction(period=100, copy_cost=0.1)
 
 TIMES = 10
-"""Largest ratio of steps with shrinking to steps without; sound shrinking takes up to three times as many steps."""
+"""Largest ratio of steps with shrinking to steps without it; sound shrinking takes up to three times as many steps."""
 
 FEW = 2_000
 """Largest number of examples for which the eigenvalues of a kernel matrix are computed."""

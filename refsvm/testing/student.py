@@ -39,10 +39,12 @@ def refuse(event, arguments):
     }:
         raise PermissionError(f"answers may not use {event}")
 """
-"""An audit hook, which no Python code can remove. It names constants only, so that nothing can be replaced in it."""
+"""An audit hook, which no Python code can remove. The hook uses only constants, so that an answer cannot replace
+anything that the hook uses."""
 
 HARMLESS = {"_exit", "fspath", "getcwd", "getpid", "getppid", "lstat", "stat", "urandom", "write"}
-"""The functions of `os` that stay. The hook does not hear of some others, which make files or slow the grader down."""
+"""The functions of `os` that an answer may use. The hook does not hear of some others, which make files or slow the
+grader down."""
 
 
 def confine(limits: dict[str, int]) -> None:

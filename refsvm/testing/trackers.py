@@ -21,7 +21,8 @@ REACHED_BY: Final = {
 """Names of the moves at a breakpoint."""
 
 KINDS: Final = ("C", "costs", "others")
-"""Kinds of lines on which a tracker is checked: along C, and the lines of `line_of` if it follows other lines."""
+"""Kinds of lines on which a tracker is checked: along C, and the lines of `line_of` if the tracker follows other
+lines."""
 
 AnyPath = RegularizationPath | ParametricPath
 

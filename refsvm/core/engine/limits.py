@@ -194,7 +194,7 @@ class PathLimits(Limits[Any]):
     counted: ClassVar[str] = "max_events"
     default: ClassVar[int] = 100_000
     part: tuple[int, int] = 0, 1
-    """If a call follows several paths: the position of the path that these limits belong to, and the number of paths.
+    """If a call follows several paths: the position of the path to which these limits belong, and the number of paths.
     """
 
     def tell(self, progress: Progress, seen: Any) -> None:
@@ -260,7 +260,8 @@ def unless_interrupted(call: str, result: Found, pressed: bool | None = None) ->
 
 _outermost: list[interruptible] = []  # the `interruptible` block whose signal handler is installed, if any
 around: ContextVar[interruptible | None] = ContextVar("around", default=None)
-"""The `interruptible` block around this call; a new thread has it only if the code that starts it passes its context.
+"""The `interruptible` block around this call; a new thread has this block only if the code that starts the thread
+passes its context.
 """
 
 

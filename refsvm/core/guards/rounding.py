@@ -19,7 +19,7 @@ FRESH: Final = 10
 """A solve counts as stalled if the recomputed gradient contradicted the stopping rule this many times."""
 
 NEAR: Final = 1e-6
-"""A variable can only count as being at a bound if its distance is at most this fraction of its box."""
+"""A variable counts as being at a bound only if its distance from the bound is at most this fraction of its box."""
 
 TINY: Final = float(np.finfo(float).tiny)
 """Replaces max Kⱼⱼ in a denominator if max Kⱼⱼ is 0."""

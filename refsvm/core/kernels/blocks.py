@@ -20,7 +20,7 @@ ROWS_AT_ONCE: Final = 64
 """Number of rows that are copied whole before some of their columns are selected."""
 
 FEW_COLUMNS: Final = 16
-"""If fewer than one in this many columns is selected, values are copied one by one."""
+"""If fewer than one in `FEW_COLUMNS` columns is selected, values are copied one by one."""
 
 LARGEST_VALUE: Final = 1e300
 """Kernel values whose size exceeds this number raise an error."""

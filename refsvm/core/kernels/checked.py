@@ -21,7 +21,8 @@ from refsvm.core.kernels.products import stored_for_products
 from refsvm.core.rule import is_builtin
 
 AGREEMENT: Final = 1e-6
-"""Largest accepted difference of two values that should be equal, relative to the largest value; float32 is accepted.
+"""Largest accepted difference of two values that should be equal, relative to the largest value; rounding to float32
+stays below it.
 """
 
 

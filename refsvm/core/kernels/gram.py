@@ -47,7 +47,7 @@ BLOCK_ENTRIES: Final = 2**21
 """Number of inner products computed at a time: 16 MiB, enough work for several threads."""
 
 FEWEST_ROWS: Final = 128
-"""A block of more rows is multiplied in parts of at least this many rows, because small products wait for memory."""
+"""A larger block is multiplied in parts of at least this many rows, because small products wait for memory."""
 
 SHARED_FROM: Final = 2**22
 """Threads share a block in equal parts if the block takes more multiplications than this number."""
@@ -62,7 +62,7 @@ SINGLE_NORMS: Final = 1e-30, 1e30
 """Range of max ‖x − c‖² in which float32 products neither overflow nor vanish."""
 
 NUDGE: Final = 2.0**-20
-"""Relative change of x·x by which the kernel's sensitivity to rounding is measured."""
+"""Relative change of x·x with which the code measures how sensitive a kernel is to rounding."""
 
 
 class Gram(KernelMatrix):

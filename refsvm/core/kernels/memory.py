@@ -28,7 +28,7 @@ import numpy as np
 from refsvm.core.kernels.threads import helper_threads
 
 AHEAD_FROM_BYTES: Final = 2**25
-"""Size from which the pages of a buffer are mapped ahead by a second thread."""
+"""Size in bytes from which a second thread maps the pages of a buffer ahead of their use."""
 
 MAPPED_AHEAD_BYTES: Final = 2**24
 """Largest number of bytes that the second thread maps at a time."""

@@ -24,7 +24,7 @@ FAR: Final = 100.0
 digits."""
 
 CONSTANT_UP_TO: Final = 1e3
-"""Examples that are all equal are not moved if max ‖x‖² is at most this, because no digits can be lost."""
+"""If all examples are equal, they are not moved if max ‖x‖² is at most this number, because no digits can be lost."""
 
 
 def origin_of(X: Any, norms: np.ndarray | None = None) -> np.ndarray | None:

@@ -25,17 +25,17 @@ from refsvm.core.kernels.origin import moved, origin_of
 from refsvm.core.kernels.sparse import SparseProducts, compressed, squared_norms
 
 MANY_FEATURES: Final = 100
-"""Rows are computed in batches if there are at least so many features; with fewer features, a row computed alone takes
-at most twice as long."""
+"""Rows are computed in batches if the data have at least `MANY_FEATURES` features; with fewer features, a row computed
+alone takes at most twice as long."""
 
 CORE_ENTRIES: Final = 2**17
-"""Rows are computed in batches if the data have more entries (of 8 bytes) than this and exceed a core's cache."""
+"""Rows are computed in batches if the data have more entries (of 8 bytes) than this and thus exceed a core's cache."""
 
 LARGEST_NORM: Final = float(np.finfo(np.float64).max) / 4.0
 """Largest ‖x‖² that is accepted; up to this size, ‖x‖² + ‖z‖² + 2 x·z does not overflow."""
 
 CENTRED_FROM: Final = 1e3
-"""Data are moved to their mean if γ‖x‖² exceeds this; otherwise kernel values are exact to about 10⁻¹²."""
+"""Data are moved to their mean if γ‖x‖² exceeds this number; otherwise kernel values are exact to about 10⁻¹²."""
 
 
 class DenseProducts:

@@ -29,24 +29,26 @@ TABLE_BYTES: Final = 2**27
 """Largest size of the dense table that is made for sparse data."""
 
 TABLE_FROM_ENTRIES: Final = 2**18
-"""If rows are computed one by one, a dense table is made for at least so many stored entries, which exceed the inner
-caches."""
+"""If rows are computed one by one, a dense table is made for at least this number of stored entries, which exceed the
+inner caches."""
 
 WORK_BYTES: Final = 2**23
 """Size of the dense columns, or of the sparse product, that scipy handles at a time."""
 
 SPARSE_BELOW: Final = 0.02
-"""If a smaller share of entries is stored, a product of two sparse matrices is faster than a product with dense
-columns: six times faster for a batch with a share of 0.005."""
+"""If a smaller share of the entries than this is stored, a product of two sparse matrices is faster than a product with
+dense columns: six times faster for a batch with a share of 0.005."""
 
 COMPRESSED_BELOW: Final = 0.04
-"""Dense data with a smaller share of non-zero entries are multiplied as CSR; from 0.05 to 0.1 on, BLAS is as fast."""
+"""Dense data with a smaller share of non-zero entries than this are multiplied as CSR; from 0.05 to 0.1 on, BLAS is as
+fast."""
 
 COMPRESSED_FEATURES: Final = 100
-"""Non-zero entries of dense data are only counted if there are at least so many features."""
+"""Non-zero entries of dense data are counted only if the data have at least this number of features."""
 
 COMPRESSED_ENTRIES: Final = 2**17
-"""Non-zero entries of dense data are only counted if the data have so many entries that they exceed a core's cache."""
+"""Non-zero entries of dense data are counted only if the data have this number of entries, which exceed a core's
+cache."""
 
 ENTRIES_COUNTED: Final = 2**18
 """Number of entries that are counted at a time."""

@@ -36,13 +36,13 @@ SHORT_ROUND: Final = 2000
 _log = logging.getLogger("refsvm")
 
 LARGE: Final = 1000
-"""With more examples, a round takes milliseconds, so that a few microseconds of preparation do not matter."""
+"""With more examples than this, a round takes milliseconds, so that microseconds of preparation do not matter."""
 
 FOLD_SHARE: Final = 0.01
-"""In a large problem, a round that leaves out a larger share takes about as long as a round from α = 0."""
+"""In a large problem, a round that leaves out a larger share than this takes as long as a round from α = 0."""
 
 NOTICE_FROM: Final = 30.0
-"""If the rounds are expected to take more seconds than this, the first round logs how many are left."""
+"""If the rounds are expected to take more seconds than this, the first round logs how many rounds are left."""
 
 LATE_FROM: Final = 3.0
 """Seconds without a result after which a message is logged."""

@@ -30,7 +30,8 @@ STEPS_EACH: Final = 100
 problems need 1 to 10 steps for each variable."""
 
 LONGEST: Final = 30
-"""Unless the caller gives `max_iter`, a solve on the way of a walk ends after this multiple of those steps."""
+"""Unless the caller gives `max_iter`, a solve on the way of a walk ends after this multiple of the steps after which a
+walk takes over."""
 
 EASIER: Final = 0.1
 """A walk begins at most at this fraction of the problem's C; if SMO is fast at a larger C, there is no walk."""

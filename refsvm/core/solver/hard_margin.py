@@ -34,10 +34,10 @@ NARROWEST: Final = 1e-7
 """Smallest width of a margin, in units of the largest ‖φ(xᵢ)‖, that differs from the rounding errors of K."""
 
 MOST_ALPHA: Final = 1e100
-"""If an |αᵢ| is larger than this, α counts as diverging."""
+"""If an |αᵢ| is larger than this number, α counts as diverging."""
 
 ROUND: Final = 1000
-"""Number of steps between two measurements of the margin, or the number of variables if it is larger."""
+"""Number of steps between two measurements of the margin, or the number of variables if that number is larger."""
 
 LONGER: Final = 1.5
 """Smallest factor t by which α is stretched; the usual steps make smaller corrections."""

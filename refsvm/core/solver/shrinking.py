@@ -9,8 +9,8 @@
 A restricted problem is a problem like any other: it has its own small, contiguous kernel matrix and is solved by the
 same loop. `refsvm.core.solver.rules.Rules.restricted` chooses the rules of the restricted problem: the rules of the
 full problem, or conjugate steps if the user named neither a selector nor a step. The restricted problem is solved to
-the KKT gap that the stopping rule's `restricted_tolerance` returns; with 3,000 variables or more, it is solved to half
-this gap, so that f hardly depends on the precision of the kernel rows.
+the KKT gap that the stopping rule's `restricted_tolerance` returns; if the full problem has 3,000 variables or more,
+the restricted problem is solved to half this gap, so that f hardly depends on the precision of the kernel rows.
 
 Shrinking is safe: the most violating pair of the full problem is always in A, so no restricted problem begins at its
 optimum, and f rises in every round. The solve ends only when the stopping rule is satisfied by all variables with their
@@ -44,7 +44,7 @@ UNLIMITED_STEPS: Final = 2**31
 
 LARGE_FROM: Final = 3_000
 LOOSE_FROM: Final = 1e-4
-"""With at least so many variables and at least this tolerance, restricted problems are solved to half the gap."""
+"""From this tolerance on, a problem with at least `LARGE_FROM` variables solves its parts to half the gap."""
 
 COPIES_MB: Final = 256.0
 """Largest amount of kernel rows, in MiB, that a restricted problem may copy from the full problem."""

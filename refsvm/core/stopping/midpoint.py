@@ -50,7 +50,7 @@ EXCESS: Final = 1e-10
 """Relative margin for rounding of sums, by which one side of (3) must exceed the other and ρ² is enlarged."""
 
 INDEFINITE: Final = -1e-8
-"""K counts as indefinite if the least curvature of a step, relative to Kᵣᵣ, was below this."""
+"""K counts as indefinite if the least curvature of a step, relative to Kᵣᵣ, was below this number."""
 
 
 class Rounding(NamedTuple):

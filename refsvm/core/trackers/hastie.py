@@ -20,7 +20,8 @@ TAU: Final = 1e-12
 """Rates up to this fraction of the largest rate count as rounding errors."""
 
 ILL_CONDITIONED: Final = 1e-8
-"""A⁻¹ is kept if the ratio of the smallest to the largest eigenvalue, and s of each joining example, exceed this."""
+"""A⁻¹ is kept if the ratio of the smallest to the largest eigenvalue, and s of each joining example, exceed this
+number."""
 
 RUN: Final = 50
 """Largest number of events that compiled code follows in one call."""

@@ -30,7 +30,7 @@ from refsvm.core.walk.line import ProblemLine, RegularizationLine
 from refsvm.core.walk.walk import ABOVE, BELOW, CLOSED, FREE, Walk
 
 LONG_FALL: Final = 1e-3
-"""G is recomputed from scratch when λ has fallen to this fraction."""
+"""G is recomputed from scratch when λ has fallen to this fraction of its value at the last recomputation."""
 
 LOADING: Final = 5.0
 """Seconds that importing Numba may take."""

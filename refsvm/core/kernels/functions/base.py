@@ -30,8 +30,8 @@ class Kernel(PlainNumbers, ABC):
 
     derivative: ClassVar[Callable[..., np.ndarray]]
     """``derivative(name, X, Z)`` returns ∂k(x, z)/∂θ for all pairs of rows. `refsvm.analysis.derivatives.kernels` sets
-    it to formulas for the package's kernels, and to finite differences for a user's kernel, which may override it with
-    a formula."""
+    this method to formulas for the package's kernels, and to finite differences for a user's kernel, which may
+    override the method with a formula."""
 
     derivative_sum: ClassVar[Callable[..., Any]]
     """``derivative_sum(name, left, X, Z, right, values)`` returns Σᵢⱼ leftᵢ ∂k(xᵢ, zⱼ)/∂θ rightⱼ;
@@ -101,7 +101,7 @@ class Kernel(PlainNumbers, ABC):
     """True if `from_inner` accepts float32 inner products, for rows that are kept as float32."""
 
     is_inner_product: ClassVar[bool] = False
-    """True if k(x, z) = x·z; then, if Σα = 0, moving the origin adds one constant to all entries of Kα."""
+    """True if k(x, z) = x·z; if Σα = 0, moving the origin of such a kernel adds one constant to all entries of Kα."""
 
     @property
     def is_psd(self) -> bool:
