@@ -5,8 +5,8 @@ of BLAS, `np.exp` and fused multiplications differ between processors in the las
 difference until it chooses other pairs. With the functions of this module, SMO takes the same steps on every processor.
 
 Compiled code installs its own version of these functions (`install`), which computes the same bits faster. Callers use
-``arithmetic.current`` and need not know whether it is compiled. All callers in a process share one version, because a
-kernel matrix is made before an engine is chosen.
+``arithmetic.current`` and need not know whether it is compiled. All callers in a process share one version of the
+functions, because a kernel matrix is made before an engine is chosen.
 """
 
 from __future__ import annotations
@@ -310,7 +310,7 @@ def can_be_fast() -> bool:
 def fastest(waits: bool = True) -> Arithmetic:
     """Load compiled code if it is available, and return the arithmetic that all callers now use.
 
-    Call this function before work that takes long. If the compiled code is not on disk and `waits` is True, the call
+    Call `fastest` before work that takes long. If the compiled code is not on disk and `waits` is True, the call
     compiles the code before it returns.
     """
     for loader in _loaders:

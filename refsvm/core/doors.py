@@ -1,7 +1,7 @@
 """Doors: four functions that code outside `refsvm.core` sets, because no caller can pass them as arguments.
 
-`refsvm.doors` sets the four functions when `refsvm` is imported. Each function has a default, so that `refsvm.core`
-also works without the rest of the package.
+`refsvm.doors` sets the four functions when `refsvm` is imported. Each of the four functions has a default, so that
+`refsvm.core` also works without the rest of the package.
 """
 
 from __future__ import annotations

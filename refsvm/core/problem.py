@@ -301,11 +301,11 @@ class DualProblem(Shown, Formulations):
         return DualProblem(gram.restrict(B), v, z, self.lower[B], self.upper[B])._with(fixed_noise=noise)
 
     def boxed(self, lower: np.ndarray, upper: np.ndarray) -> DualProblem:
-        """Return this problem with other bounds L and U."""
+        """Return a copy of this problem with other bounds L and U."""
         return self._with(**box(lower, upper, self.z, self.n))
 
     def with_gram(self, gram: KernelMatrix) -> DualProblem:
-        """Return this problem with `gram` in place of its kernel matrix."""
+        """Return a copy of this problem with `gram` in place of its kernel matrix."""
         return self._with(gram=gram)
 
     def without(self, r: ArrayLike) -> DualProblem:
@@ -321,13 +321,13 @@ class DualProblem(Shown, Formulations):
         return self._part_of_box(lower, upper)
 
     def _part_of_box(self, lower: np.ndarray, upper: np.ndarray) -> DualProblem:
-        """Return this problem with a smaller box (new arrays); check the box only if α = 0 is not feasible."""
+        """Return a copy of this problem with a smaller box (new arrays); check the box only if α = 0 is infeasible."""
         if self.zero_is_feasible:
             return self._of_checked(self.gram, self.v, lower, upper)
         return self.boxed(lower, upper)
 
     def _with(self, **parts: Any) -> DualProblem:
-        """Return this problem with some fields replaced by values that were checked before."""
+        """Return a copy of this problem in which checked values replace some fields."""
         problem = object.__new__(type(self))
         problem.__dict__.update(self.__dict__, **parts)
         return problem

@@ -187,7 +187,7 @@ def _family(base: type[Kind]) -> list[type[Kind]]:
 
 @cache
 def is_builtin(rule: type) -> bool:
-    """Return True if this class is one of the package's own rules."""
+    """Return True if the class `rule` is one of the package's own rules."""
     return rule.__module__.startswith("refsvm.")
 
 

@@ -172,9 +172,9 @@ class SolverState(Shown):
     ) -> None:  # fmt: skip
         """Begin another solve, with the box of `problem` and α = `start` (None: α = 0), and set the counters to 0.
 
-        If `origin`, an earlier pair (α, G), is given, the method computes the new G from it. Otherwise the method
-        computes the new G from the current G or from G(0) = v, whichever needs fewer kernel rows. Arrays whose length
-        does not change are overwritten in place, because a compiled loop refers to them.
+        If `origin`, an earlier pair (α, G), is given, the method computes the new G from it. Without `origin`, the
+        method computes the new G from the current G or from G(0) = v, whichever needs fewer kernel rows. Arrays whose
+        length does not change are overwritten in place, because a compiled loop refers to them.
         """
         self.updates += self.iteration
         if origin is not None and start is not None:

@@ -109,7 +109,7 @@ def within(seconds: float, name: str, rules: tuple[object, ...], run: Callable[[
         number = thread.ident or 0
         frames = [frame for frame, _ in traceback.walk_stack(sys._current_frames().get(number))]
         where = _at_work(reversed(frames), rules)
-        # this call raises SystemExit in the other thread, at its next line of Python
+        # raise SystemExit in the other thread, at its next line of Python
         ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(number), ctypes.py_object(SystemExit))
         message = f"{where or 'it'} hangs: no answer after {seconds:g} seconds."
         raise AssertionError(f"Problem {name!r} with {', '.join(map(repr, rules))}: {message}")

@@ -96,6 +96,6 @@ def _check_twin(rule: Rule) -> None:
         same,
         f"{type(rule).__name__}.twin() returned different functions in two calls; make the function once.",
     )
-    from refsvm.compiled.twins import twin_of  # this module is imported only if there is compiled code
+    from refsvm.compiled.twins import twin_of  # import `refsvm.compiled` only if it exists
 
     twin_of(rule)

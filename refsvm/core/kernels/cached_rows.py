@@ -263,7 +263,7 @@ class CachedRows(KernelRows):
 class AllRows(CachedRows):
     """Kernel rows that are all computed in one block at the first use of a row; they must all fit in the budget.
 
-    This class serves a user's callable kernel, which may be slow to call, or may return other values if both arguments
+    `AllRows` serves a user's callable kernel, which may be slow to call, or may return other values if both arguments
     are the same table.
 
     Examples

@@ -53,6 +53,6 @@ class KernelFacts:
 
     @classmethod
     def of(cls, matrix: Any) -> KernelFacts:
-        """Return the facts that `matrix` states in attributes named like the fields of this class."""
+        """Return the facts that `matrix` states in attributes named like the fields of `KernelFacts`."""
         names = [each.name for each in fields(cls)]
         return cls(**{name: getattr(matrix, name) for name in names if hasattr(matrix, name)})

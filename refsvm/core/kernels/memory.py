@@ -92,8 +92,8 @@ class RowBuffer:
     def ensure_ready(self, stop: int) -> None:
         """Wait until the second thread has mapped the pages of all rows before `stop`.
 
-        Call this method before writing to a row for the first time. The second thread then maps as many further rows as
-        are already mapped, up to `MAPPED_AHEAD_BYTES`.
+        Call `ensure_ready` before writing to a row for the first time. The second thread then maps as many further rows
+        as are already mapped, up to `MAPPED_AHEAD_BYTES`.
         """
         if stop <= self._ready:
             return

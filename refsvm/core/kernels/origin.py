@@ -111,7 +111,7 @@ def around(origin: np.ndarray | None, X: Any) -> Any:
 def weights_at(origin: np.ndarray, X: Any, sums: Callable[[Any], np.ndarray]) -> np.ndarray:
     """Return w·c, the difference between b around c and b around 0, for several weights w = Σ αᵢ(xᵢ − c).
 
-    Callers use this function if c is large. Rounding errors of w then matter, so the function computes both products in
+    Callers use `weights_at` if c is large. Rounding errors of w then matter, so the function computes both products in
     extended precision if the processor has it.
 
     Parameters

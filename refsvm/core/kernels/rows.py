@@ -1,7 +1,7 @@
 """KernelRows: stores rows of K within a memory budget and counts computed rows.
 
-In both engines, every kernel evaluation of a solve goes through this class, so that counts of kernel rows have the same
-meaning everywhere. There are three kinds of stores, two of them in `refsvm.core.kernels.cached_rows`:
+In both engines, every kernel evaluation of a solve goes through a `KernelRows`, so that counts of kernel rows have the
+same meaning everywhere. There are three kinds of stores, two of them in `refsvm.core.kernels.cached_rows`:
 
 ============  ==================================================================================================
 `KernelRows`  K is held as an array: a row is ``K[i]``, and nothing is computed
@@ -41,14 +41,14 @@ def megabytes(rows: float, n: int, dtype: type = np.float64) -> float:
 
 
 class KernelRows(KernelMatrix):
-    """Rows K[i] of a kernel matrix in the form that rules read; this class serves a matrix that is held as an array.
+    """Rows K[i] of a kernel matrix in the form that rules read; the base class serves a matrix held as an array.
 
     Parameters
     ----------
     gram : KernelMatrix
         The matrix, which holds K of shape (n, n) in ``gram.dense``.
     cache_mb : float
-        Memory budget in MiB. This class uses the budget only for copies of rows, such as the rows of a restricted
+        Memory budget in MiB. The base class uses the budget only for copies of rows, such as the rows of a restricted
         problem.
     values : ndarray of shape (capacity, n), optional
         Memory in which rows are stored, in place of K.

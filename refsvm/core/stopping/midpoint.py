@@ -184,8 +184,8 @@ def ends_elsewhere(
 ) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
     """Return the bounds that each variable proves for h* at any x: low ≤ h*(x) − (Kα)(x) ± √(δ k(x, x)) ≤ high.
 
-    These bounds follow from (4) with Dᵢ ≤ √Kᵢᵢ + √k(x, x), which needs no kernel row. If x is a left-out example, do
-    not use the bounds of its own variable.
+    The bounds follow from (4) with Dᵢ ≤ √Kᵢᵢ + √k(x, x), which needs no kernel row. If x is a left-out example, do not
+    use the bounds of its own variable.
 
     Parameters
     ----------

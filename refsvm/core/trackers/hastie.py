@@ -40,7 +40,7 @@ class Hastie(PathTracker):
     ----------
     tol : float
         Smallest relative decrease of λ that counts as a step. The tracker raises an error if the KKT violation ξ
-        exceeds 1000 times this number.
+        exceeds 1000 times `tol`.
 
     Raises
     ------

@@ -39,7 +39,7 @@ class Breakpoint(NamedTuple):
     ----------
     C : float
     scaled : ndarray of shape (n,)
-        The scaled variables ŝ = α/C. The array may be the tracker's own, so copy it if you keep it.
+        The scaled variables ŝ = α/C. The tracker may overwrite the array later, so copy it if you keep it.
     intercept : float
         The scaled intercept b̂ = b/C.
     kind : str
@@ -70,7 +70,7 @@ class LinePoint(NamedTuple):
     t : float
         Parameter of the line.
     alpha : ndarray of shape (n,)
-        Signed α. The array may be the tracker's own, so copy it if you keep it.
+        Signed α. The tracker may overwrite the array later, so copy it if you keep it.
     intercept : float
     kind : str
         As in `Breakpoint`, or "jump": α (or b, if no variable is free) has moved at fixed t.
