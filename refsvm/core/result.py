@@ -200,8 +200,8 @@ class Solution(Shown):
     around_mean : ndarray of shape (n,), float64, or None
         G of the centred problem (``problem.centred``), if the solver worked
         on the centred problem. If the mean c of the data is large, adding w·c
-        costs `gradient` and `intercept` digits that `around_mean` keeps. `Solution` computes its other values from
-        `around_mean`.
+        costs `gradient` and `intercept` digits that `around_mean` keeps.
+        `Solution` computes its other values from `around_mean`.
     offset : float
         w·c: the intercept of the centred problem minus `intercept`.
     """
