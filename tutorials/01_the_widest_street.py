@@ -99,10 +99,10 @@ print("the widest street:", round(2.0 / float(np.linalg.norm(machine.coef_[0])),
 # little still separates the points.
 #
 # A theorem about the perceptron supports wide streets. A perceptron is a classifier that corrects itself after every
-# example that it gets wrong. It makes at most :math:`(R/\rho)^2` corrections, where :math:`\rho` is the geometric
-# margin and :math:`R` the length of the longest example (A. Novikoff, 1962, for lines through the origin). A second
-# theorem favours few examples on the margins. If each example is left out once, only an example on a margin can be
-# predicted wrongly, because no other example changes the street (:doc:`chapter 11 <11_leave_one_out>`).
+# example that it gets wrong. A perceptron makes at most :math:`(R/\rho)^2` corrections, where :math:`\rho` is the
+# geometric margin and :math:`R` the length of the longest example (A. Novikoff, 1962, for lines through the origin). A
+# second theorem favours few examples on the margins. If each example is left out once, only an example on a margin can
+# be predicted wrongly, because no other example changes the street (:doc:`chapter 11 <11_leave_one_out>`).
 #
 # Turn the line, and shift it. The left picture shows the street around the line that holds no point, the curve in the
 # right picture how wide a street of each direction can be. The top of the curve belongs to the widest street.

@@ -65,7 +65,7 @@ plt.show()
 # *smallest* bill over all :math:`w,b,\xi`, lawful or not, is at most the optimum. Every choice of prices thus gives a
 # lower bound. Which bill is smallest?
 #
-# * As a function of :math:`w` the bill is a parabola. Its derivative :math:`w-\sum_ia_iy_ix_i` is zero at
+# * As a function of :math:`w` the bill is a parabola. The derivative :math:`w-\sum_ia_iy_ix_i` is zero at
 #   :math:`w=\sum_ia_iy_ix_i`.
 # * As a function of :math:`b` the bill is a straight line with the slope :math:`-\sum_ia_iy_i`. Unless the slope is
 #   zero the line has no bottom, and the bound says nothing. So :math:`\sum_ia_iy_i=0`. **The sum constraint comes
@@ -137,9 +137,9 @@ plt.show()
 # The dual can also be drawn. Without slack the prices of each class have the same sum :math:`s`. The prices divided by
 # :math:`s` are the weights of a mixture of the examples of the class. The mixture is a point of the *convex hull* of
 # the class, and :math:`w` is :math:`s` times the difference of the two mixtures. For mixtures :math:`m_+` and
-# :math:`m_-` the dual objective is :math:`2s-\tfrac12s^2\lVert m_+-m_-\rVert^2`. Its maximum over :math:`s` is
-# :math:`2/\lVert m_+-m_-\rVert^2`, which is largest for the two nearest points of the hulls. So the widest street is at
-# a right angle to the line that joins these points.
+# :math:`m_-` the dual objective is :math:`2s-\tfrac12s^2\lVert m_+-m_-\rVert^2`. The maximum of this objective over
+# :math:`s` is :math:`2/\lVert m_+-m_-\rVert^2`, which is largest for the two nearest points of the hulls. So the widest
+# street is at a right angle to the line that joins these points.
 
 # fold: The code of this figure
 # alt: Each of two clouds of points is surrounded by the polygon of its convex hull. A line joins the two nearest points

@@ -51,9 +51,9 @@ show_step(4)
 plt.show()
 
 # %%
-# The left panel shows the square of the two variables from above. Their sum is fixed, so the point moves along the
-# straight line; it stops where the line touches a contour of :math:`f`. The right panel shows the gain of :math:`f`
-# along this line, a parabola.
+# The left panel shows the square of the two variables from above. The sum of both variables is fixed, so the point
+# moves along the straight line; it stops where the line touches a contour of :math:`f`. The right panel shows the gain
+# of :math:`f` along this line, a parabola.
 #
 # A parabola
 # ----------

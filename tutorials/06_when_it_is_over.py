@@ -238,7 +238,7 @@ plt.show()
 #
 # The paper on maximum gain (:doc:`chapter 7 <07_which_pair>`) also stops when the Newton step, before clipping, is
 # short. ``WorkingSetGap`` reads the paper's words differently: it compares the step after clipping, which may be short
-# because the box is near. Such a step proves nothing about optimality. The second run below, with ``WorkingSetGap``,
+# because the box is near. A short step proves nothing about optimality. The second run below, with ``WorkingSetGap``,
 # ends while :math:`\psi` is still far above the tolerance.
 #
 # .. shipped:: core/stopping/working_set_gap.py

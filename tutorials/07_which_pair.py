@@ -387,8 +387,8 @@ print("maximum gain:", maximum_gain(*there, [2, 0]), " the hybrid:", hybrid_maxi
 # package repeat the check. A short argument also proves the lemma. Let variable :math:`r` be free and suppose no pair
 # with :math:`r` gains. Then :math:`G_t\le G_r` for every :math:`t` that may rise and :math:`G_t\ge G_r` for every
 # :math:`t` that may fall, so :math:`\psi\le0`. So the hybrid, with its exception in corners, never stalls before the
-# optimum. Its gains might still shrink to nothing; Theorem 1 of T. Glasmachers and C. Igel (2006) proves that it
-# converges.
+# optimum. The gains of its steps might still shrink to nothing; Theorem 1 of T. Glasmachers and C. Igel (2006) proves
+# that it converges.
 #
 # Corners are not rare, because with a small :math:`C` most variables end at a bound. The next lines count how often
 # each rule gets stuck on the banana with :math:`C=0.1`, in ten orders of the examples:
@@ -482,9 +482,9 @@ for selector in (SecondOrder(), HybridMaximumGain()):
 
 # %%
 # 1. The table is sorted by the number of steps. ``Greedy`` needs the fewest steps and examines every pair in each step.
-#    ``MaximumGain`` and its hybrid take equally many steps here, and more than ``SecondOrder``. They compare twice as
-#    many pairs, but only pairs with one of the two variables that have just moved, so on average they find a smaller
-#    share of the best available gain.
+#    ``MaximumGain`` and its hybrid take equally many steps here, and more than ``SecondOrder``. Both maximum-gain rules
+#    compare twice as many pairs, but only pairs with one of the two variables that have just moved, so on average they
+#    find a smaller share of the best available gain.
 # 2. The more rows a rule examines, the fewer steps it takes, and the more each step costs.
 # 3. Each selector computes the row of every example that moved at least once, and computes it once.
 #

@@ -198,8 +198,8 @@ print(
 )
 
 # %%
-# Shrinking may leave out a variable that has to move later. This mistake does no harm if the solver checks the excluded
-# variables again at the end.
+# Shrinking may leave out a variable that has to move later. Such a mistake does no harm if the solver checks the
+# excluded variables again at the end.
 #
 # A problem within the problem
 # ----------------------------
@@ -212,9 +212,9 @@ print(
 #    \max_\delta\ G_A^\top\delta-\tfrac12\,\delta^\top K_{AA}\,\delta
 #    \quad\text{where}\quad \mathbf 1^\top\delta=0,\quad L_A-\alpha_A\le\delta\le U_A-\alpha_A .
 #
-# This is again a dual problem: it has a box and a sum, the gradient is its linear term, and its kernel matrix is small
-# and in one piece. The same loop solves it. Afterwards the rows of the variables that moved bring the whole gradient up
-# to date,
+# The restricted problem is again a dual problem: it has a box and a sum, the gradient is its linear term, and its
+# kernel matrix is small and in one piece. The same loop solves it. Afterwards the rows of the variables that moved
+# bring the whole gradient up to date,
 #
 # .. math:: G \leftarrow G-K_{\cdot A}\,\delta ,
 #
@@ -346,10 +346,10 @@ plt.show()
 # takes a period of steps on all variables.
 #
 # When does a restriction pay? Each step on :math:`m` of :math:`n` variables touches :math:`n-m` fewer numbers. The
-# package expects ``recent`` steps, as many as the previous call took. It has to copy :math:`m` numbers of each of the
-# ``carried`` stored rows. ``_pays`` compares the numbers saved with the numbers copied. ``restricted`` copies the
-# columns :math:`A` of the stored rows instead of computing them. ``displaced`` makes the problem in :math:`\delta`,
-# with ``G`` as its linear term.
+# package expects ``recent`` steps, as many as the previous call took. A restriction has to copy :math:`m` numbers of
+# each of the ``carried`` stored rows. ``_pays`` compares the numbers saved with the numbers copied. ``restricted``
+# copies the columns :math:`A` of the stored rows instead of computing them. ``displaced`` makes the problem in
+# :math:`\delta`, with ``G`` as its linear term.
 #
 # .. shipped:: core/solver/active_sets.py
 #    :object: block

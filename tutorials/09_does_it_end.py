@@ -75,8 +75,8 @@ plt.show()
 # list stay true.
 #
 # *The rounds of* :doc:`chapter 8 <08_rows_cache_shrinking>` end for the same reason, if restricted problems take such
-# steps. All these steps have :math:`\psi>\varepsilon` in the restricted problem, so the bounds hold for the steps of
-# all rounds together. When a round begins, :math:`G_i\ge\min_{I_\text{down}}G` for every variable of :math:`A`, and
+# steps. All steps of a round have :math:`\psi>\varepsilon` in the restricted problem, so the bounds hold for the steps
+# of all rounds together. When a round begins, :math:`G_i\ge\min_{I_\text{down}}G` for every variable of :math:`A`, and
 # :math:`G_i\le\min_{I_\text{down}}G` for every left-out variable that may rise. After :math:`T` a variable that rises
 # lies above its partner in :math:`A`, so it also lies above these left-out variables. The rising variable is thus the
 # largest in :math:`I_\text{up}`, and the three statements of the list stay true.
@@ -137,8 +137,7 @@ for name, each in (
 # -------------
 #
 # * Each example that moves at least once needs its kernel row: :math:`nd` multiplications. All support vectors have
-#   moved, so a loop that computes whole rows takes at least :math:`\#\text{SV}\cdot n\cdot d`. (Symmetry could save
-#   half of the values between two support vectors.)
+#   moved, so a loop that computes whole rows takes at least :math:`\#\text{SV}\cdot n\cdot d`.
 # * Each step takes a few passes over :math:`n` numbers.
 # * A prediction takes :math:`\#\text{SV}\cdot d` multiplications and :math:`\#\text{SV}` exponentials, because
 #   :math:`h(x)=\sum_i\alpha_ik(x_i,x)+b` has a term for each support vector. With a linear kernel it takes only

@@ -63,8 +63,8 @@ print(
 # a contradiction.
 #
 # Weak duality provides :math:`H`, as in chapter 2. The condition :math:`h(x_r)=0` fixes the intercept,
-# :math:`b=-w\cdot\varphi(x_r)`, so :math:`h(x)=w\cdot(\varphi(x)-\varphi(x_r))`. This is a machine without intercept,
-# with the kernel
+# :math:`b=-w\cdot\varphi(x_r)`, so :math:`h(x)=w\cdot(\varphi(x)-\varphi(x_r))`. This :math:`h` is a machine without
+# intercept, with the kernel
 #
 # .. math:: K'_{ij} = \bigl(\varphi(x_i)-\varphi(x_r)\bigr)\cdot\bigl(\varphi(x_j)-\varphi(x_r)\bigr)
 #           = K_{ij}-K_{ri}-K_{rj}+K_{rr} .

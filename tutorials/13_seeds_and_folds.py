@@ -89,7 +89,7 @@ plt.show()
 # **SIR** gives the weight of a removed example :math:`r` to an added example :math:`t`. This changes
 # :math:`h=\sum_i\alpha_ik(x_i,\cdot)+b` by :math:`\alpha_r\bigl(k(x_t,\cdot)-k(x_r,\cdot)\bigr)`, whose norm is
 # :math:`|\alpha_r|\lVert\varphi(x_r)-\varphi(x_t)\rVert`. For a Gaussian kernel the norm is least for the largest
-# :math:`K_{rt}`. Both examples must be of the same class, so that the weight fits into the box:
+# :math:`K_{rt}`. The examples :math:`r` and :math:`t` must be of the same class, so that the weight fits into the box:
 
 
 def sir(K, y, alpha, removed, added):

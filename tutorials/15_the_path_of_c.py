@@ -286,8 +286,8 @@ print(f"same function at C/2: {np.abs(change).max():.0e}")
 #
 # .. worth:: 15
 #
-#    A path usually takes more time than a grid, because it stops at every corner. It wins on the chessboard, where
-#    solves take many steps and the path has few corners.
+#    A path usually takes more time than a grid, because it stops at every corner. A path is faster on the chessboard,
+#    where solves take many steps and the path has few corners.
 #
 # .. admonition:: Known elsewhere as
 #
@@ -332,6 +332,7 @@ for n in (30, 60, 120, 240):
 # 1. If the left set is empty, no variable is at :math:`\pm C`, so :math:`\alpha` satisfies all conditions for every
 #    larger :math:`C`.
 # 2. The intervals of least error overlap; the interval of leave-one-out is smaller.
-# 3. Here the number grows roughly in proportion: each example has a few events.
+# 3. On the banana the number of breakpoints grows roughly in proportion to the number of examples: each example has a
+#    few events.
 #
 # .. endfold::

@@ -96,7 +96,7 @@ plt.show()
 #
 # Two constraints mean two prices for each example. The first price pulls :math:`h(x_i)` up: :math:`\alpha_i\in[0,C]`
 # with :math:`v_i=y_i-\varepsilon`. The second price pulls :math:`h(x_i)` down: :math:`\alpha_{n+i}\in[-C,0]` with
-# :math:`v_{n+i}=y_i+\varepsilon`. Both variables share the kernel row of the example. The representer theorem makes
+# :math:`v_{n+i}=y_i+\varepsilon`. Both variables of an example share its kernel row. The representer theorem makes
 # :math:`w=\sum_i(\alpha_i+\alpha_{n+i})\varphi(x_i)`. No cost contains :math:`b`, so the sum is :math:`z=0`.
 #
 # **Novelty detection.** The examples have no labels. Which region holds most examples? Ask for a half space far from
@@ -123,11 +123,11 @@ plt.show()
 #
 # A slack costs :math:`1/n`, so :math:`a_i\le1/n`. If :math:`\rho>0`, the slope of the bill in :math:`\rho` vanishes,
 # which means :math:`\sum_ia_i=\nu`. So at most :math:`\nu n` examples are inside the street or wrong, and at least
-# :math:`\nu n` are support vectors. This second sum does not fit the problem above, but dividing :math:`w`, :math:`b`,
-# :math:`\xi` and :math:`\rho` by the optimal :math:`\rho` leaves the classification of chapter 1 with
-# :math:`C=1/(n\rho)`. So the path of :math:`C` passes through every ν-SVC with :math:`\rho>0`. *ν-SVR* likewise makes
-# :math:`\varepsilon` an unknown that costs :math:`\nu`, so :math:`\nu` bounds the share of examples outside the tube
-# from above and the share of support vectors from below.
+# :math:`\nu n` are support vectors. The sum :math:`\sum_ia_i=\nu` does not fit the problem above, but dividing
+# :math:`w`, :math:`b`, :math:`\xi` and :math:`\rho` by the optimal :math:`\rho` leaves the classification of chapter 1
+# with :math:`C=1/(n\rho)`. So the path of :math:`C` passes through every ν-SVC with :math:`\rho>0`. *ν-SVR* likewise
+# makes :math:`\varepsilon` an unknown that costs :math:`\nu`, so :math:`\nu` bounds the share of examples outside the
+# tube from above and the share of support vectors from below.
 #
 # The table has a line for each constraint:
 #
@@ -264,13 +264,14 @@ print(
 #
 # * *One-vs-rest* predicts the class whose street against all other classes has the largest :math:`h`.
 # * A *directed acyclic graph* of pairs (J. Platt and others, 2000) asks the first class against the last, removes the
-#   loser, and repeats. It trains the streets of the votes, but asks only :math:`k-1` of them for a prediction.
+#   loser, and repeats. The graph needs the same streets as the votes, but asks only :math:`k-1` of them for a
+#   prediction.
 # * *Output codes* (T. Dietterich and G. Bakiri, 1995) give each class a word of bits. Each bit has a street between the
 #   classes with 1 and the classes with 0, and the class with the nearest word wins. With enough bits, the words correct
 #   errors of single streets.
 # * A *joint machine* (K. Crammer and Y. Singer, 2001) trains a :math:`w_c` for each class in a single problem, and
-#   requires :math:`(w_{y_i}-w_c)\cdot\varphi(x_i)\ge1-\xi_i` for all other classes :math:`c`. Its dual has :math:`k`
-#   variables and a sum for each example:
+#   requires :math:`(w_{y_i}-w_c)\cdot\varphi(x_i)\ge1-\xi_i` for all other classes :math:`c`. The dual of this problem
+#   has :math:`k` variables and a sum for each example:
 #
 #   .. math::
 #

@@ -147,8 +147,8 @@ for name, sample, gamma, C in races:
 # ---------
 #
 # :func:`~refsvm.testing.strategy.check_strategy` runs a rule of any kind on random and degenerate problems: duplicates,
-# singular and indefinite kernels, constant features, two examples, tiny and huge :math:`C`. It tests what the base
-# class of the rule requires. If a rule has a compiled *twin*, it compares rule and twin bit for bit.
+# singular and indefinite kernels, constant features, two examples, tiny and huge :math:`C`. ``check_strategy`` tests
+# what the base class of the rule requires. If a rule has a compiled *twin*, it compares rule and twin bit for bit.
 
 report = check_strategy(InTurn())
 print(f"{report.rule}: {len(report.problems)} problems, {report.steps} steps. {report.twin}")
