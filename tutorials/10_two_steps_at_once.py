@@ -188,8 +188,8 @@ print(f"planned step {own:.3f}")
 #   inside the box. Otherwise the rule takes the clipped Newton step.
 #   (:class:`~refsvm.core.steps.eager_planning.EagerPlanningStep` also plans after clipped steps.)
 # * After a planned step the selector adds the planned pair to its candidates. If the planned step differed from the
-#   Newton step by more than 0.9 of it, the selector compares exact gains. So the pair that it selects gains at least as
-#   much as the planned pair.
+#   Newton step by more than 0.9 of it, the selector compares exact gains. So the selected pair gains at least as much
+#   as the planned pair.
 # * The package refuses a selector that does not consider this working set:
 
 try:

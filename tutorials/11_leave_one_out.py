@@ -84,10 +84,10 @@ for tol in (1.0, 1e-3):
 # A single training on all examples proves many signs.
 #
 # **Zero alpha.** If :math:`\alpha_r=0`, the solution is also feasible without :math:`r`, and the conditions of chapter
-# 6 hold for all other examples as before. So it is the solution without :math:`r`, and :math:`y_rh(x_r)\ge1`: the
-# prediction is right. (A free support vector fixes :math:`b`. If no support vector is free, :math:`b` is the middle of
-# an interval between two examples. Leaving out one of these two lengthens the interval, so the package trains without
-# it.)
+# 6 hold for all other examples as before. So the solution is also the solution without :math:`r`, and
+# :math:`y_rh(x_r)\ge1`: the prediction is right. (A free support vector fixes :math:`b`. If no support vector is free,
+# :math:`b` is the middle of an interval between two examples. Leaving out one of these two lengthens the interval, so
+# the package trains without it.)
 #
 # **Training error.** If the machine predicts :math:`r` wrongly although it was trained with :math:`r`, the machine
 # trained without :math:`r` also predicts :math:`r` wrongly. Let :math:`P` be the primal objective with :math:`r`, and

@@ -212,10 +212,10 @@ except ValueError as error:
 
 # %%
 # A singular matrix has null vectors :math:`u=(u_0,u_M)`. The first row of the matrix gives
-# :math:`\mathbf 1^\top u_M=0`, and the other rows give :math:`K_{MM}u_M=-u_0\mathbf 1`. Multiplying by :math:`u_M`
-# gives :math:`\lVert\sum u_i\varphi(x_i)\rVert^2=0`. So **moving** :math:`\alpha` **along** :math:`u` **changes
-# neither** :math:`w` **nor any decision value**, and adding any :math:`u` to a direction of the path gives another
-# direction of the path. A linear program chooses the direction that lets :math:`\lambda` fall furthest before a
+# :math:`\mathbf 1^\top u_M=0`, and the other rows give :math:`K_{MM}u_M=-u_0\mathbf 1`. Multiplying these rows by
+# :math:`u_M` gives :math:`\lVert\sum u_i\varphi(x_i)\rVert^2=0`. So **moving** :math:`\alpha` **along** :math:`u`
+# **changes neither** :math:`w` **nor any decision value**, and adding any :math:`u` to a direction of the path gives
+# another direction of the path. A linear program chooses the direction that lets :math:`\lambda` fall furthest before a
 # variable meets its bound. Let :math:`d_p` be any solution of the system, as a rate for falling :math:`\lambda`, and
 # let the columns of :math:`N` be a basis of the :math:`u_M`:
 #

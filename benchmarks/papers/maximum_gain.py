@@ -213,9 +213,9 @@ example of this documentation: it uses second order while the cache has a free s
 three rules stop at the KKT gap, without shrinking. **Kernel rows**: if the cache holds all rows that are needed
 (spambase, and connect-4 with 60 % of its matrix), the rule never switches, and takes the steps of second order.
 Otherwise `CacheAware` computes as many rows as HMG, to a few per cent. **Seconds**: on connect-4 with little memory
-second order is the fastest. `CacheAware` and HMG are slower there, because a row of 42 features takes little time
-compared with HMG's scan of two rows. On MNIST, with 784 features, both are faster than second order. The machine was
-busy, so the seconds only show this order.
+second order is the fastest. `CacheAware` and HMG are slower on connect-4, because a row of 42 features takes little
+time compared with HMG's scan of two rows. On MNIST, with 784 features, both are faster than second order. The machine
+was busy, so the seconds only show this order.
 
 **Ten variables a step.** `Decomposition(10)` solves for the ten variables that violate the conditions most, as
 SVM-light does. Our steps count pairs inside the working sets. The column *sets there* counts working sets, on the data

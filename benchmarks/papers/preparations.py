@@ -218,8 +218,8 @@ The papers name C and γ. The papers do not say how they scaled the features, no
 several. Table 1 of the planning-ahead paper prints the number of support vectors and the number at the bound. Both
 depend mainly on the preparation of the data, so we train on each set in several preparations.
 
-*Raw* features are those of the archive, unchanged. *Standardised* features have mean 0 and standard deviation 1. *[0,
-1]* and *[−1, 1]* features are scaled from their least and largest value to this interval. The column SMO uses
+*Raw* features are the features of the archive, unchanged. *Standardised* features have mean 0 and standard deviation 1.
+*[0, 1]* and *[−1, 1]* features are scaled from their least and largest value to this interval. The column SMO uses
 second-order selection with LIBSVM's shrinking and ε = 0.001, and shows the mean over {orders} random orders. The column
 LIBSVM shows one fit by scikit-learn. Each cell shows support vectors / support vectors at C / steps. A preparation
 *fits* if either solver finds both published numbers of support vectors to 2 %, or to a single vector.

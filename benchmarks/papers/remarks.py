@@ -302,7 +302,7 @@ the KKT conditions along the path.
 """,
     "Table III: Gaussian kernel": """
 **Reproduces**: every largest elbow except on HillValley, often all examples, and the number of events within a fifth of
-the paper's, on {near}. **Does not reproduce**: the other numbers of events. The paper reports a cost wrong by up to 30
+the paper's, on {near}. **Does not reproduce** the other numbers of events. The paper reports a cost wrong by up to 30
 % if its KKT check is turned off, and up to eleven repairs per set with it. In our runs g is computed afresh every 50
 events, with a correction of the elbow, and no repair is needed. On HillValley LIBSVM's dual objective is below ours by
 up to
@@ -352,8 +352,8 @@ between. With three orders p is at least 0.25.
 """,
     "about": """
 **As the paper.** C, σ and ε = 0.001 come from its Table 1. The selectors are those of LIBSVM 2.71 and 2.8, and HMG with
-η = 1e-8. HMG stops by its own rule, and by the KKT gap. The cache holds the same part of the kernel matrix. Tables 2,
-4, 6 and 7 use ten random orders of the examples, six on MNIST.
+η = 1e-8. HMG stops by its own rule, and by the KKT gap. The cache holds the same part of the kernel matrix as in the
+paper. Tables 2, 4, 6 and 7 use ten random orders of the examples, six on MNIST.
 
 **Not as the paper.** The face set is not public. The tables use 4,000 examples of connect-4 and 1,000 of MNIST unless
 they state other numbers. The section "Larger sets" uses all of connect-4, and "Time against n" all of both sets, in one
@@ -377,10 +377,11 @@ The paper stops a maximum-gain iteration when "the value μ* defining the length
 which can be read in two ways. **μ\\* < ε** compares the step after clipping (`refsvm.WorkingSetGap`). This rule also
 stops when a variable happens to be closer than ε to its bound, so that its step is clipped to almost nothing. On the
 whole connect-4 problem such a step occurs by accident long before the optimum ("Larger sets").
-**μ̂ < ε** compares the Newton step before clipping (`benchmarks/papers/newton_step_gap.py`). This rule stops where the
-paper's did: without shrinking after 2 % more steps on spambase (Table 4), and after 6 % more on the whole connect-4
-problem. So we read the paper's rule as μ̂ < ε, and compare its figures with the published figures. The third row for
-HMG stops at a KKT gap of ε, like the other selectors, so this row compares all selectors at equal accuracy.
+**μ̂ < ε** compares the Newton step before clipping (`benchmarks/papers/newton_step_gap.py`). The rule μ̂ < ε stops
+where the paper's rule did: without shrinking after 2 % more steps on spambase (Table 4), and after 6 % more on the
+whole connect-4 problem. So we read the paper's rule as μ̂ < ε, and compare its figures with the published figures. The
+third row for HMG stops at a KKT gap of ε, like the other selectors, so this row compares all selectors at equal
+accuracy.
 """,
     "theorem 7": """
 Theorem 7 says that maximum gain alone may stop before the optimum. The proof of the theorem uses four points, for which
@@ -489,9 +490,9 @@ we infer the preparation from its numbers of support vectors, see [](preparation
 repeat the paper's Figure 1, which is a sketch.
 """,
     "figure 2": """
-The figure shows a planned step on a chessboard of 300 examples, with C = 1000. It plots the gain of the step against
-its length μ, relative to the Newton step μ̂, alone and together with the step that is planned after it, by equation 7.
-The package draws the figure while the pages are built.
+The figure shows a planned step on a chessboard of 300 examples, with C = 1000. The figure plots the gain of the step
+against its length μ, relative to the Newton step μ̂, alone and together with the step that is planned after it, by
+equation 7. The package draws the figure while the pages are built.
 
 ![Two parabolas. The gain of the step alone rises to 1 at the Newton step, a circle, is nearly as large at 1.1 times its
 length, a triangle, and falls below zero beyond twice its length. The gain with the planned next step goes on rising to
