@@ -1,6 +1,6 @@
 """``refsvm loo``, ``cv``, ``tune`` and ``path`` of every task, by the column or by --task."""
 
-from itertools import combinations, pairwise
+from itertools import combinations
 
 import numpy as np
 import pytest
@@ -33,58 +33,44 @@ def data(write):
     return written
 
 
-def without_each(model, y=None):
-    """Return what machines of LIBSVM that are trained without each example predict for it."""
-    return cross_val_predict(model, X, y, cv=LeaveOneOut())
+NOVELTY = ["--task", "novelty", "--nu", 0.3, "--gamma", 0.5, "--engine", "numpy"]
+TUBE = [*SIZES, "--epsilon", 0.05, "--tol", 1e-6]
 
 
-def test_leave_one_out_of_several_classes(data):
-    found = json_of("loo", *data("kind"), *SIZES)
-    expected = without_each(SVC(C=2.0, gamma=0.5, tol=1e-6), KINDS)
-    assert found["predictions"] == expected.tolist()
-    assert found["error"] == np.mean(expected != KINDS)
-    assert found["problem"]["task"] == "classification"
-    assert found["problem"]["classes"] == ["ash", "elm", "oak"]
-    assert found["decided"]["other class"] == 24
-    said = works("loo", *data("kind"), *SIZES).stdout
-    wrong = (expected != KINDS).sum()
-    assert (
-        f"LeaveOneOut(error {found['error']:.4f} ± 0.058: {wrong} of 24 wrong, exact leave-one-out; " in said
-    )
-    assert "examples and pairs" in said
-
-
-@pytest.mark.parametrize("given", [[], ["--task", "regression"]])
-@pytest.mark.slow
-def test_leave_one_out_of_a_regression(data, given):
-    options = [*data("y"), *SIZES, "--epsilon", 0.05, "--tol", 1e-6, *given]
-    found = json_of("loo", *options)
-    expected = without_each(SVR(C=2.0, gamma=0.5, epsilon=0.05, tol=1e-8), TARGETS)
-    np.testing.assert_allclose(found["predictions"], expected, atol=1e-4)
-    assert found["rmse"] == pytest.approx(np.sqrt(np.mean((TARGETS - expected) ** 2)), abs=1e-4)
-    assert {"task": "regression", "epsilon": 0.05}.items() <= found["problem"].items()
-    assert "classes" not in found["problem"]
-    said = works("loo", *options).stdout
-    assert "C=2, epsilon=0.05, tol=1e-06" in said
-    assert f"LeaveOneOut(rmse {found['rmse']:.4g} ± " in said
-    assert {f"{name} {found[name]:.4g}" for name in ("mae", "r2")} <= {
-        " ".join(each) for each in pairwise(said.split())
-    }
-
-
-def test_leave_one_out_of_novelty(data):
-    options = [*data("kind"), "--task", "novelty", "--nu", 0.3, "--gamma", 0.5, "--engine", "numpy"]
-    found = json_of("loo", *options)
-    expected = without_each(OneClassSVM(nu=0.3, gamma=0.5, tol=1e-8))
-    assert found["predictions"] == expected.tolist()
-    assert found["outside"] == np.mean(expected < 0)
-    said = works("loo", *options).stdout
-    assert "nu=0.3, tol=0.001" in said
-    outside = (expected < 0).sum()
-    assert (
-        f"LeaveOneOut(outside {found['outside']:.4f} ± 0.1: {outside} of 24 outside, exact leave-one-out; "
-        in said
-    )
+@pytest.mark.parametrize(
+    ("task", "column", "given", "model", "score", "told"),
+    [
+        ("classification", "kind", SIZES, SVC(C=2.0, gamma=0.5, tol=1e-6), "error", "examples and pairs"),
+        (
+            "regression",
+            "y",
+            TUBE,
+            SVR(C=2.0, gamma=0.5, epsilon=0.05, tol=1e-8),
+            "rmse",
+            "epsilon=0.05, tol=1e-06",
+        ),
+        ("novelty", "kind", NOVELTY, OneClassSVM(nu=0.3, gamma=0.5, tol=1e-8), "outside", "nu=0.3"),
+    ],
+)
+def test_leave_one_out_of_every_task(data, task, column, given, model, score, told):
+    """Against machines of LIBSVM that are trained without each example."""
+    options = [*data(column), *given]
+    found, said = json_of("loo", *options), works("loo", *options).stdout
+    y = {"classification": KINDS, "regression": TARGETS}.get(task)
+    expected = cross_val_predict(model, X, y, cv=LeaveOneOut())
+    if task == "regression":
+        np.testing.assert_allclose(found["predictions"], expected, atol=1e-4)
+    else:
+        assert found["predictions"] == expected.tolist()
+    values = {
+        "error": lambda: np.mean(expected != KINDS), "outside": lambda: np.mean(expected < 0),
+        "rmse": lambda: np.sqrt(np.mean((TARGETS - expected) ** 2)),
+    }  # fmt: skip
+    assert found[score] == pytest.approx(values[score](), abs=1e-4)
+    assert f"LeaveOneOut({score} {found[score]:.3g}"[:-1] in said
+    assert told in said
+    assert found["problem"]["task"] == task
+    assert found["problem"].get("classes") == (["ash", "elm", "oak"] if y is KINDS else None)
 
 
 def test_seeders_of_a_regression_side_by_side(data):
