@@ -7,6 +7,7 @@ import io
 import re
 import sys
 import tokenize
+from graphlib import TopologicalSorter
 from inspect import signature
 from pathlib import Path
 
@@ -20,112 +21,15 @@ ROOT = Path(__file__).parents[1]
 in_the_repository = pytest.mark.skipif(not (ROOT / "pyproject.toml").is_file(), reason="no contract here")
 
 
-def imported(file: Path, root: Path) -> set[Path]:
-    """Files below `root` that a file imports, also inside functions, for types only, and by a string.
-
-    ``from room import name`` imports the file of the name if there is one, and the room's __init__.py otherwise. That
-    Python runs the __init__.py of every folder on the way does not count.
-    """
-    names: set[str] = set()
-    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.Import):
-            names |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom):
-            inside = file.relative_to(root).parts[: -node.level] if node.level else ()
-            room = ".".join([*inside, *filter(None, [node.module])])
-            for alias in node.names:
-                within = f"{room}.{alias.name}" if room else alias.name
-                names.add(within if source(within, root) else room)
-        elif isinstance(node, ast.Call) and node.args and called(node.func) in BY_STRING:
-            names.add(beginning(node.args[0]))
-    return {found for name in names if (found := source(name, root)) and found != file}
-
-
-BY_STRING = {"import_module", "__import__"}
-
-
-def called(function: ast.expr) -> str:
-    """The name of what is called, without that of its module."""
-    return function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
-
-
-def beginning(argument: ast.expr) -> str:
-    """The text of a string, or of an f-string up to its first value and the dot before that."""
-    if isinstance(argument, ast.JoinedStr) and argument.values:
-        argument = argument.values[0]
-        return beginning(argument).rpartition(".")[0]
-    return argument.value if isinstance(argument, ast.Constant) and isinstance(argument.value, str) else ""
-
-
-def source(name: str, root: Path) -> Path | None:
-    """The file of a module, if it lies below `root`."""
-    place = root.joinpath(*name.split("."))
-    candidates = (place.with_name(f"{place.name}.py"), place / "__init__.py")
-    return next((file for file in candidates if name and file.is_file()), None)
-
-
-def circle(folder: Path, root: Path) -> list[str]:
-    """One circle of imports among the files of a folder, its first file at both ends; empty if there is none."""
-    graph = {file: sorted(imported(file, root)) for file in sorted(folder.rglob("*.py"))}
-    finished: set[Path] = set()
-    for first, uses in graph.items():
-        trail, branches = [first], [iter(uses)]
-        while trail:
-            file = next(branches[-1], None)
-            if file is None:
-                finished.add(trail.pop())
-                branches.pop()
-            elif file in trail:
-                return [str(each.relative_to(root)) for each in (*trail[trail.index(file) :], file)]
-            elif file in graph and file not in finished:
-                trail.append(file)
-                branches.append(iter(graph[file]))
-    return []
-
-
-@pytest.mark.parametrize(("folder", "root"), [("refsvm", "."), ("benchmarks", "benchmarks"), ("tests", ".")])
-@pytest.mark.slow
-def test_no_circle_of_imports(folder, root):
-    if not (ROOT / folder).is_dir():
-        pytest.skip(f"{folder} is not here")
-    assert circle((ROOT / folder).resolve(), (ROOT / root).resolve()) == []
-
-
-@pytest.mark.parametrize(
-    ("one", "other"),
-    [
-        ("from room.b import thing", "from room.a import thing"),
-        ("import room.b", "import room.a"),
-        ("from room import b", "from .a import thing"),
-        ("from . import b", "from room import a"),
-        ("from room.b import thing", "def late():\n    from room.a import thing"),
-        ("from room.b import thing", "import typing\nif typing.TYPE_CHECKING:\n    from room.a import X"),
-        ("from room.b import thing", 'from importlib import import_module\nimport_module("room.a")'),
-        ("from room.b import thing", 'def late():\n    importlib.import_module("room.a").thing()'),
-        ("from room import name", "pass"),
-        ("import room", "pass"),
-    ],
-)
-def test_a_circle_is_seen(tmp_path, one, other):
-    room = tmp_path / "room"
-    room.mkdir()
-    (room / "__init__.py").write_text("from room.a import name")
-    (room / "a.py").write_text(one)
-    (room / "b.py").write_text(other)
-    found = circle(room, tmp_path)
-    assert found[0] == found[-1]
-    assert set(found) == {"room/a.py", "room/__init__.py" if other == "pass" else "room/b.py"}
-
-
-def test_files_beside_the_folders():
-    """The nouns that all rooms share, what checks arguments, and what Python itself asks for."""
-    files = {entry.name for entry in (ROOT / "refsvm").iterdir() if entry.is_file()}
-    assert files <= {"__init__.py", "__main__.py", "doors.py", "moved.py", "py.typed", "__init__.pyi"}
-    nouns = (
-        "arithmetic", "backend", "problem", "formulations", "primal", "state", "result", "rule", "shown", "doors",
-    )  # fmt: skip
-    files = {entry.name for entry in (ROOT / "refsvm/core").iterdir() if entry.is_file()}
-    assert files <= {f"{noun}.py" for noun in nouns} | {"__init__.py", "_checks.py"}
+@in_the_repository
+@pytest.mark.parametrize("packages", [["refsvm"], ["tests"], ["audit", "mutating", "side_by_side"]])
+def test_no_circle_of_imports(packages, monkeypatch):
+    """Imports inside functions, and those for types only, count."""
+    monkeypatch.syspath_prepend(ROOT / "benchmarks")
+    graph = pytest.importorskip("grimp").build_graph(*packages, cache_dir=None)
+    uses = {module: graph.find_modules_directly_imported_by(module) for module in graph.modules}
+    assert len(uses) > 20
+    TopologicalSorter(uses).prepare()  # raises CycleError, which names a circle
 
 
 def test_the_border():

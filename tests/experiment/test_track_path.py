@@ -5,28 +5,12 @@ from functools import partial
 
 import pytest
 
-from refsvm import RBF, SVMP, Hastie, regularization_path
-from refsvm.analysis.paths import SVD, PivotedQR
+from refsvm import RBF, SVMP, regularization_path
+from refsvm.analysis.paths import SVD
 from refsvm.datasets import load
 from refsvm.experiment import Experiment, Problem, TrackPath
 
 pytest.importorskip("scipy")
-
-HEART = Problem("heart", partial(load, "heart"), kernel=RBF(0.005), C=1.0)
-
-
-def test_factorisations_find_the_same_events():
-    records = [
-        TrackPath(name, tracker=tracker, C_min=0.5, C_max=2.0).run(HEART.instance())
-        for name, tracker in [
-            ("SVD", SVMP(algebra=SVD())), ("QR", SVMP(algebra=PivotedQR())), ("updates", SVMP()), ("Hastie", Hastie())
-        ]
-    ]  # fmt: skip
-    assert len({record["breakpoints"] for record in records}) == 1
-    for record in records:
-        assert record["status"] == "CONVERGED"
-        assert record["kkt_violation"] < 1e-7
-        assert record["backup"] == 0
 
 
 def test_settings_make_different_runs():
@@ -37,16 +21,6 @@ def test_settings_make_different_runs():
         TrackPath("c", C_min=1.0, C_max=1.0)
     with pytest.raises(ValueError, match="did you mean 'svmp'"):
         TrackPath("d", tracker="smvp")
-
-
-def test_an_experiment_compares_trackers(tmp_path):
-    pytest.importorskip("pandas")
-    pytest.importorskip("joblib")
-    ends = {"C_min": 0.5, "C_max": 2.0}
-    strategies = [TrackPath(type(each).__name__, tracker=each, **ends) for each in (SVMP(), Hastie())]
-    experiment = Experiment(strategies, [HEART], store=tmp_path / "runs.sqlite", permutations=2)
-    experiment.run()
-    assert len(experiment.to_frame()) == 4
 
 
 @dataclass(frozen=True)
