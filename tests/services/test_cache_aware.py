@@ -23,19 +23,6 @@ BY_SECOND_ORDER, BY_MAXIMUM_GAIN = (3, 4), (1, 4)
 G = [1.0, 1.2, 0.5, 2.0, -2.0]
 
 
-@pytest.fixture(params=["example", "package"])
-def rule(request):
-    if request.param == "package":
-        return CacheAware()
-    try:
-        example = module("cache_aware", "docs/examples")
-    except ImportError:
-        pytest.skip("the examples are not here")
-    if NUMBA:
-        module("cache_aware_twin", "docs/examples")  # which is on the path of those who run the example
-    return example.CacheAware()
-
-
 def stored(capacity, *filled):
     """A cache of so many rows of the unit matrix, with these in memory."""
     rows = CachedRows(Gram(Linear(), np.eye(5)), 1.01 * megabytes(capacity, 5))
@@ -55,13 +42,15 @@ def stored(capacity, *filled):
         (BY_SECOND_ORDER, 5, [0, 1, 2, 3, 4], -1.0),  # no row ever gives way
     ],
 )
-def test_the_cache_decides_which_rule_chooses(rule, expected, capacity, filled, latest, engine):
+def test_the_cache_decides_which_rule_chooses(expected, capacity, filled, latest, engine):
     known = {"rows": stored(capacity, *filled), "iteration": 7, "selector_memory": [latest], **SETS}
-    assert pair(engine, rule, [1.0] * 5, G, **known) == expected
+    assert pair(engine, CacheAware(), [1.0] * 5, G, **known) == expected
 
 
 def test_both_take_the_same_steps(engine):
-    """Before the first step no number of a step stands in the memory."""
+    """The example and the name of the package; before the first step no number of a step stands in the memory."""
+    if NUMBA:
+        module("cache_aware_twin", "docs/examples")  # which is on the path when the example is run
     example = module("cache_aware", "docs/examples").CacheAware()
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 2))
