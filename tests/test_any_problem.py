@@ -12,7 +12,7 @@ hypothesis = pytest.importorskip("hypothesis")
 from hypothesis import given  # noqa: E402
 from hypothesis import strategies as st  # noqa: E402
 
-from refsvm import RBF, DualProblem, KKTGap, Linear, MaximumGain, Precomputed, SecondOrder, Status  # noqa: E402
+from refsvm import RBF, DualProblem, KKTGap, Linear, Precomputed, SecondOrder, Status  # noqa: E402
 from refsvm.core.kernels import Gram  # noqa: E402
 from refsvm.core.solver.rules import Rules  # noqa: E402
 from refsvm.testing import SHRINK_EARLY, smallest_cache_mb  # noqa: E402
@@ -138,19 +138,3 @@ def test_a_wrong_solution_is_found_out(monkeypatch):
     with monkeypatch.context() as patch:
         said = complaints(patch, alpha=lambda s: 0.9 * s.alpha, status=Status.STALLED)
         assert "STALLED with a gap" in said
-
-
-def test_a_worse_objective_is_found_out(monkeypatch):
-    pytest.importorskip("qpsolvers")
-    pytest.importorskip("clarabel")
-    assert "of the interior-point solver" in complaints(monkeypatch, alpha=lambda s: 0.999 * s.alpha)
-
-
-@needs_jit
-def test_engines_that_differ_are_found_out(monkeypatch):
-    """The readable rule differs from its twin in the sign of a tie only."""
-    monkeypatch.setattr(
-        MaximumGain, "select", lambda self, state: (state.top, state.bottom) if state.gap > 1e-9 else (-1, -1)
-    )
-    trial = trial_of(rules=Rules(MaximumGain(), STEPS[0], KKTGap(1e-12)))
-    assert any(said.startswith("engines differ at step ") for said in Verdict(trial).complaints)

@@ -356,24 +356,6 @@ def test_a_script_prints_every_table_and_does_not_repeat_its_runs(script, tables
     assert other == one
 
 
-def test_the_longest_planned_step_is_that_of_the_trace(script):
-    from refsvm import RBF, PlanningAheadStep, SecondOrder
-    from refsvm.datasets import make_chessboard
-    from refsvm.experiment import Instance
-
-    planned = script("planning_ahead")
-    board = make_chessboard(40, rng=0)
-    instance = Instance(board.X, board.y, RBF(0.5), 100.0)
-    rules = {"selector": SecondOrder(), "step": PlanningAheadStep(), "shrinking": False, "engine": "numpy"}
-    strategy = planned.TracedSolve("planned", **rules)
-    steps = [row for row in strategy.solve(instance).trace.rows if row["planned"]]
-    assert len(steps) > 10
-    expected = max(row["step"] / row["newton"] for row in steps) - 1.0
-    assert strategy.run(instance)["largest"] == pytest.approx(expected, rel=1e-12)
-    # one step of a million is not nothing
-    assert [planned.share(count, 10**6) for count in (0, 1, 200, 10**6)] == ["0", "1e-04", "0.02", "100.00"]
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("file", "name", "given"),

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from refsvm import RBF, leave_one_out
-from refsvm.cli.choices import SEEDERS
 from refsvm.datasets import load
 
 from .commands import json_of, works
@@ -52,17 +51,3 @@ def test_a_time_limit_holds_side_by_side_too(small):
     result = works(*side_by_side)
     assert "note: cold ball-rule is incomplete: The time limit was reached" in result.stderr
     assert [run["status"] for run in json_of(*side_by_side)["runs"]] == ["TIME_LIMIT", "TIME_LIMIT"]
-
-
-@pytest.mark.slow
-def test_seeders_and_stops_side_by_side(small):
-    document = json_of("loo", small, "--seeders", "all", "--stops", "all", "--engine", "numpy")
-    assert {run["seeder"] for run in document["runs"]} == set(SEEDERS)
-    assert {run["stop"] for run in document["runs"]} == {"ball-rule", "kkt-gap", "loo-duality-gap"}
-    assert len({run["error"] for run in document["runs"]}) == 1
-    steps = {(run["seeder"], run["stop"]): run["round_iterations"] for run in document["runs"]}
-    assert steps["top", "kkt-gap"] <= steps["cold", "kkt-gap"]
-    assert all(run["ball"] > 0 for run in document["runs"] if run["stop"] == "ball-rule")
-    shown = works("loo", small, "--seeders", "cold,top", "--engine", "numpy").stdout
-    assert "ball" in shown.split("cold")[0]
-    assert all(each in shown for each in ("cold", "top", "seeder"))

@@ -255,21 +255,6 @@ def test_the_seconds_of_a_path_count(monkeypatch, fresh):
 
 
 @needs_jit
-def test_the_session_of_a_state_is_made_once_and_released(after_steps, monkeypatch):
-    from refsvm.compiled.session import Session
-
-    made, closed = [], []
-    make = Session.__init__
-    monkeypatch.setattr(Session, "__init__", lambda session, *rest: made.append(1) or make(session, *rest))
-    monkeypatch.setattr(Session, "__del__", lambda session: closed.append(1), raising=False)
-    after_steps(5)
-    rounds = Rounds(PROBLEM, shrinking=False, stop=KKTGap(1e-9))  # of several chunks
-    assert rounds.solve().engine == "numpy, numba"
-    rounds.close()
-    assert (len(made), len(closed)) == (1, 1)
-
-
-@needs_jit
 def test_the_sessions_of_restricted_problems_are_released(monkeypatch):
     """By counting references alone: their matrices must not wait for the garbage collector."""
     from refsvm.compiled.session import Session

@@ -85,15 +85,3 @@ def test_one_file_holds_everything_and_no_answer(kit, tmp_path, monkeypatch):
         f"slides/{chapter.stem}.md", "slides/slides.css", f"slides/figures/{chapter.stem}_001.svg",
         *(f"slides/steppers/{chapter.stem}_{k + 1}.html" for k in range(len(chapter.steppers))),
     }  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    ("text", "made"),
-    [
-        ("Here:\n\n.. math:: a = b\n\nThen.", "Here:\n\n$$a = b$$\n\nThen."),
-        (".. math::\n\n   a\n   = b ,\n\nThen.", "$$a = b ,$$\n\nThen."),
-        ("1. See\n\n   .. math:: a", "1. See\n\n   $$a$$\n"),
-    ],
-)
-def test_a_displayed_formula_is_one_in_markdown(kit, text, made):
-    assert kit.as_markdown(text) == made

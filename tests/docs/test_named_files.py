@@ -55,6 +55,10 @@ def test_files_of_benchmarks_that_are_named_are_there():
             missing[str(file.relative_to(ROOT))] = named
     assert missing == {}
     assert texts > 500
+    gone_ones = (
+        "benchmarks/no_such.py, python -m benchmarks.audit none, benchmarks/runs/x.json, 1a:benchmarks/a.py"
+    )
+    assert gone(gone_ones) == ["benchmarks/no_such.py", "none"]
 
 
 def test_a_script_of_the_table_is_there():
@@ -65,18 +69,3 @@ def test_a_script_of_the_table_is_there():
     names = re.findall(r"^\| `([\w./]+)` \|", page.read_text(encoding="utf-8"), flags=re.MULTILINE)
     assert len(names) > 15
     assert [each for each in names if not (page.parent / each).exists()] == []
-
-
-@pytest.mark.skipif(not (ROOT / "benchmarks").is_dir(), reason="the repository is not here")
-@pytest.mark.parametrize(
-    ("text", "found"),
-    [
-        ("python benchmarks/no_such.py --count 3", ["benchmarks/no_such.py"]),
-        ("`benchmarks/no_such/`, and benchmarks/README.md.", ["benchmarks/no_such/"]),
-        ("git show 195f11f4:benchmarks/no_such.py", []),
-        ("in benchmarks/runs/x.json", []),
-        ("python -m benchmarks.audit no_such, and python -m benchmarks.audit signs", ["no_such"]),
-    ],
-)
-def test_a_file_that_is_gone_is_seen(text, found):
-    assert gone(text) == found
