@@ -12,7 +12,8 @@ ROOT = Path(__file__).parent
 QUICK = (
     # every rule against its oracle and its twin
     "tests/core/selectors", "tests/core/steps", "tests/core/stopping", "tests/core/seeders", "tests/core/trackers",
-    "tests/core/walk", "tests/theorems", "tests/test_truth.py", "tests/test_properties.py", "tests/test_any_problem.py",
+    "tests/core/walk", "tests/core/test_rules.py",
+    "tests/theorems", "tests/test_truth.py", "tests/test_properties.py", "tests/test_any_problem.py",
     # each public function, estimator and command once: their examples, and the commands on every kind of problem
     "README.md", "refsvm", "tests/cli/test_every_task.py", "tests/test_import.py",
 )  # fmt: skip

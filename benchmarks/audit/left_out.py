@@ -27,6 +27,7 @@ from refsvm import (
     Cold,
     DualProblem,
     KKTGap,
+    LOODualityGap,
     Precomputed,
     Solution,
     cross_validate,
@@ -145,11 +146,12 @@ def wrong_in(case: Case, how: dict[str, Any]) -> list[str]:
 
 
 def left_out(case: Case) -> Iterator[tuple[str, Any]]:
-    """Yield calls of leave-one-out: by values, and of classes by the checks and the ball, too."""
+    """Yield calls of leave-one-out: by values, and of classes by the checks and rules for signs."""
     call = partial(leave_one_out, **case.arguments)
     yield "", partial(call, stop=EXACT, checks=("zero alpha",))
     if not case.task:
-        yield " by signs", partial(call, stop=BallRule(EXACT.tol))
+        for rule in (BallRule(EXACT.tol), LOODualityGap(EXACT.tol), LOODualityGap(EXACT.tol, variables=1)):
+            yield f" by {rule}", partial(call, stop=rule)
 
 
 def same_bits(one: Any, other: Any) -> bool:

@@ -36,11 +36,11 @@ if TYPE_CHECKING:
 __all__ = ["FOLDERS", "Baseline", "baseline", "load_libraries", "only", "run", "run_broken", "run_mutants"]
 
 FOLDERS: Final[dict[str, tuple[str, ...]]] = {
-    "core/selectors": ("tests/core/selectors",),
-    "core/steps": ("tests/core/steps",),
-    "core/stopping": ("tests/core/stopping",),
-    "core/seeders": ("tests/core/seeders",),
-    "core/trackers": ("tests/core/trackers", "tests/core/paths"),
+    "core/selectors": ("tests/core/selectors", "tests/core/test_rules.py"),
+    "core/steps": ("tests/core/steps", "tests/core/test_rules.py"),
+    "core/stopping": ("tests/core/stopping", "tests/core/test_rules.py"),
+    "core/seeders": ("tests/core/seeders", "tests/core/test_rules.py"),
+    "core/trackers": ("tests/core/trackers", "tests/core/test_rules.py", "tests/core/paths"),
     "core/paths": ("tests/core/paths",),
     "core/walk": ("tests/core/walk", "tests/core/paths", "tests/core/seeders"),
     "core/kernels": ("tests/core/kernels",),

@@ -1,45 +1,70 @@
-"""What selectors, step rules and stopping rules are made of: settings, numbers for the twins, and what they refuse."""
+"""What rules of every kind are made of: their settings, the numbers for their twins, and what they refuse."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
 from functools import partial
+from inspect import signature
 from typing import Any, ClassVar
 
 import numpy as np
 import pytest
 
 from refsvm import (
+    ATO,
+    AVG,
+    MIR,
     RBF,
+    SIR,
+    SVMP,
+    TOP,
+    ActiveSet,
+    Ball,
     BallRule,
+    Check,
+    Cold,
     ConjugateSecondOrder,
     ConjugateStep,
+    Decomposition,
     DualProblem,
     EagerPlanningStep,
     Greedy,
+    Hastie,
     HybridMaximumGain,
     ImprovedSMO,
     KKTGap,
+    LIBSVMShrinking,
     LOODualityGap,
     MaximumGain,
     MostViolatingPair,
     NewtonStep,
+    NoShrinking,
     OverrelaxedNewtonStep,
+    PathTracker,
     PlanningAheadStep,
+    Restriction,
     SecondOrder,
+    Seeder,
+    Shrinking,
     StepRule,
     StoppingRule,
+    TrainingError,
     WorkingSetGap,
     WorkingSetSelector,
+    XiAlphaBound,
+    ZeroAlpha,
     solve,
 )
 from refsvm.core.stopping.base import validated_code
 
 from ..values import begins_at, is_a_value, remembers_as, what_it_says
 
-BASES = (WorkingSetSelector, StepRule, StoppingRule)
+BASES = (WorkingSetSelector, StepRule, StoppingRule, Seeder, PathTracker, Shrinking, Check)
 LEFT_OUT = {"left_out"}
+ALGEBRA = "UpdatedInverse(least_indicator=1e-08, least_ratio=1e-08, qr=PivotedQR(eps_svd=1e-14))"
+TOLERANCES = "eps_kkt=1e-07, eps_smo=1e-09, tau=1e-12, tau_2=1e-10, gamma=0.01"
+OF_SVMP = (1e-7, 1e-9, 1e-12, 1e-10, 0.01, 50.0, 50.0)
 RULES = [
     (MostViolatingPair(), "MostViolatingPair()", (), set()),
     (SecondOrder(), "SecondOrder(planned_range=0.9)", (0.9,), {"takes_candidates"}),
@@ -65,6 +90,32 @@ RULES = [
      (1e-3, 5.0, 0.0, math.inf), LEFT_OUT),
     (LOODualityGap(), "LOODualityGap(tol=0.001, example=None, variables=2, relative=False)",
      (1e-3, 2.0, 0.0), LEFT_OUT),
+    # shares alone need no kernel row
+    (Cold(), "Cold()", (), set()),
+    (AVG(), "AVG()", (), set()),
+    (ActiveSet(), "ActiveSet()", (), set()),
+    (TOP(), "TOP()", (), {"reads_rows"}),
+    (ATO(), "ATO(margin=1.0, max_events=1000, max_free=500, budget=0.3)", (1.0, 1000.0, 500.0, 0.3), {"reads_rows"}),
+    (MIR(), "MIR(max_iter=50, tol=0.001)", (50.0, 1e-3), {"reads_rows"}),
+    (SIR(), "SIR(seed_number=0)", (1.0,), {"reads_rows"}),
+    (SIR(7), "SIR(seed_number=7)", (8.0,), {"reads_rows"}),
+    (SIR(2**31 - 3), "SIR(seed_number=2147483645)", (2.0**31 - 2.0,), {"reads_rows"}),
+    (SIR(2**31 - 2), "SIR(seed_number=2147483646)", (1.0,), {"reads_rows"}),
+    (Hastie(), "Hastie(tol=1e-10)", (1e-10,), {"any_line", "may_refuse"}),
+    (SVMP(), f"SVMP(algebra={ALGEBRA}, {TOLERANCES}, ell=50, refresh=50, starts_at_bound=False)", (*OF_SVMP, 0.0),
+     {"any_line"}),
+    (SVMP(starts_at_bound=True), f"SVMP(algebra={ALGEBRA}, {TOLERANCES}, ell=50, refresh=50, starts_at_bound=True)",
+     (*OF_SVMP, 1.0), {"any_line"}),
+    (NoShrinking(), "NoShrinking()", (), set()),
+    (Restriction(), "Restriction(period=1000, copy_cost=1.0, full_gram_up_to=1500, multiple=32, block=512)",
+     (1000.0, 1.0, 1500.0, 32.0, 512.0), set()),
+    (LIBSVMShrinking(), "LIBSVMShrinking(period=1000)", (1000.0,), set()),
+    (Decomposition(), "Decomposition(size=10)", (10.0,), set()),
+    # only an example whose α is 0 leaves the machine as it is, and any kernel will do for that
+    (ZeroAlpha(), "ZeroAlpha()", (), {"keeps_machine"}),
+    (TrainingError(), "TrainingError()", (), {"needs_convex"}),
+    (XiAlphaBound(), "XiAlphaBound()", (), {"needs_convex"}),
+    (Ball(), "Ball(seeder=TOP())", (), {"needs_convex"}),
 ]  # fmt: skip
 
 
@@ -75,7 +126,10 @@ def test_a_rule_is_a_value(rule, shown, parameters, says):
     is_a_value(rule, shown, parameters)
     assert what_it_says(rule) == says
     base = next(base for base in BASES if isinstance(rule, base))
-    remembers_as(rule, base)
+    if base in BASES[:3]:
+        remembers_as(rule, base)
+    elif base is Seeder:
+        assert signature(rule.memory).parameters["steps"].default == 0
     assert base.checked("rule", rule) is rule
 
 
@@ -89,6 +143,16 @@ def test_a_rule_is_a_value(rule, shown, parameters, says):
         (BallRule, "every", 1),
         (BallRule, "example", 0),
         (LOODualityGap, "example", 0),
+        *((ATO, name, 0) for name in ("max_events", "max_free")),
+        *((ATO, name, 1e-300) for name in ("margin", "budget")),
+        (MIR, "max_iter", 1),
+        (MIR, "tol", 1e-300),
+        (SIR, "seed_number", 0),
+        (Hastie, "tol", 1e-300),
+        *((SVMP, name, 1e-300) for name in ("eps_kkt", "eps_smo", "tau", "tau_2", "gamma")),
+        *((SVMP, name, 1) for name in ("ell", "refresh")),
+        (LIBSVMShrinking, "period", 1),
+        (Decomposition, "size", 2),
     ],
 )
 def test_the_least_that_a_rule_takes(kind, name, least):

@@ -198,38 +198,6 @@ def test_splitters_hold_out_every_example_once():
         fold_numbers(select.ShuffleSplit(3), codes)
 
 
-class StandIn:
-    """A splitter, as far as one can see from its class."""
-
-    def split(self, X, y): ...
-
-
-@pytest.mark.parametrize(
-    ("change", "words"),
-    [
-        ({"folds": 1}, "folds=1 is not a whole number ≥ 2.*; give "),
-        ({"folds": 500}, "folds=500 exceeds the number of examples, 200"),
-        ({"folds": [0, 1]}, r"folds has shape \(2,\)"),
-        ({"folds": np.zeros(200, dtype=int)}, "folds holds the single fold 0"),
-        ({"folds": StandIn}, "folds=StandIn is a class; pass an instance of it"),
-        ({"rng": "x"}, "rng='x' cannot seed a generator"),
-        ({"rng": -1}, "rng=-1 cannot seed a generator"),
-        ({"seeder": "SIR"}, "seeder='SIR' is unknown; "),
-        ({"seeder": KKTGap}, "is not a Seeder; pass an instance of one"),
-        ({"C": -1.0}, "C=-1.0 is not positive"),
-        ({"n_jobs": 0}, "n_jobs=0 is not a number of workers"),
-        ({"y": np.ones(200)}, "y holds a single class"),
-        ({"y": np.ones(3)}, r"y has shape \(3,\); expected 200 labels"),
-        ({"y": np.full(200, np.nan)}, r"y\[0\] is nan, a missing value"),
-    ],
-)
-def test_bad_input_is_refused_in_one_sentence(change, words):
-    data = make_banana(200, rng=0)
-    arguments = {"X": data.X, "y": data.y, "kernel": RBF(0.1), **change}
-    with pytest.raises(ValueError, match=words):
-        cross_validate(arguments.pop("X"), arguments.pop("y"), **arguments)
-
-
 def test_a_frame_has_a_row_for_each_round():
     pytest.importorskip("pandas")
     data = make_banana(30, rng=0)

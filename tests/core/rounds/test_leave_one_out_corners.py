@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
+from inspect import signature
 from typing import ClassVar
 
 import numpy as np
@@ -18,6 +19,7 @@ from refsvm import (
     Rounds,
     StoppingRule,
     WorkingSetSelector,
+    cross_validate,
     leave_one_out,
 )
 from refsvm.core.kernels import Gram
@@ -66,28 +68,51 @@ def test_any_two_labels(names):
     assert named.error == plain.error
 
 
+class StandIn:
+    """A splitter, as far as one can see from its class."""
+
+    def split(self, X, y): ...
+
+
 @pytest.mark.parametrize(
     ("change", "words"),
     [
         ({"y": [1] * 30}, "y holds a single class, 1; give labels of at least two"),
-        ({"y": [1, -1]}, "y has shape"),
-        ({"C": -1.0}, "C"),
-        ({"seeder": KKTGap}, "seeder=.* is not a Seeder"),
+        ({"y": [1, -1]}, r"y has shape \(2,\); expected 30 labels"),
+        ({"y": np.full(30, np.nan)}, r"y\[0\] is nan, a missing value"),
+        ({"C": -1.0}, "C=-1.0 is not positive"),
+        ({"seeder": KKTGap}, "seeder=.* is not a Seeder; pass an instance of one"),
+        ({"seeder": "SIR"}, "seeder='SIR' is unknown; "),
         ({"stop": "kkt"}, "stop='kkt' is unknown; did you mean 'kkt-gap'"),
         ({"checks": ["zero"]}, "checks contains 'zero'; choose from 'zero alpha'"),
         ({"checks": 3}, "checks=3 is not a list of checks; choose from 'zero alpha'"),
+        ({"checks": [KKTGap]}, r"is not a Check; pass an instance of one, such as checks=ZeroAlpha"),
         ({"n_jobs": 0}, "n_jobs=0 is not a number of workers"),
         ({"n_jobs": 1.5}, "n_jobs=1.5 is not a number of workers"),
         ({"engine": "fast"}, "engine='fast' is unknown"),
         ({"max_iter": 0}, "max_iter"),
         ({"time_limit": -1.0}, "time_limit"),
         ({"callback": 3}, "callback=3 cannot be called"),
+        ({"folds": 1}, "folds=1 is not a whole number ≥ 2.*; give "),
+        ({"folds": 500}, "folds=500 exceeds the number of examples, 30"),
+        ({"folds": [0, 1]}, r"folds has shape \(2,\)"),
+        ({"folds": np.zeros(30, dtype=int)}, "folds holds the single fold 0"),
+        ({"folds": StandIn}, "folds=StandIn is a class; pass an instance of it"),
+        ({"rng": "x"}, "rng='x' cannot seed a generator"),
+        ({"rng": -1}, "rng=-1 cannot seed a generator"),
     ],
 )
-def test_what_is_refused(change, words):
-    X, y = data("heart", 30)
-    with pytest.raises(ValueError, match=words):
-        leave_one_out(**({"X": X, "y": y} | change))
+def test_what_is_refused_by_each_call_that_takes_it(change, words):
+    (name,) = change
+    calls = [
+        call
+        for call in (leave_one_out, cross_validate)
+        if name in {"X", "y", "C", *signature(call).parameters}
+    ]
+    assert calls
+    for call in calls:
+        with pytest.raises(ValueError, match=words):
+            call(**dict(zip("Xy", data("heart", 30), strict=True)) | change)
 
 
 def test_a_rule_for_left_out_examples_gets_to_know_which():

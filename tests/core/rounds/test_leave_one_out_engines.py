@@ -9,16 +9,10 @@ import numpy as np
 import pytest
 
 from refsvm import (
-    AVG,
     RBF,
     TOP,
-    Cold,
     DualProblem,
-    HybridMaximumGain,
     KKTGap,
-    Linear,
-    LOODualityGap,
-    NewtonStep,
     Rounds,
     Seeder,
     Status,
@@ -29,32 +23,6 @@ from refsvm.core.rounds.round import Round
 
 from ...settings import INTERPRETED, needs_jit, needs_numba
 from .sets import data
-
-
-@needs_numba
-@pytest.mark.parametrize("seeder", [Cold(), AVG(), TOP()], ids=repr)
-@pytest.mark.parametrize(
-    "stop", [KKTGap(), KKTGap(1e-7), LOODualityGap(), LOODualityGap(variables=1)], ids=repr
-)
-@pytest.mark.slow
-def test_compiled_rounds_end_at_the_same_alpha(seeder, stop):
-    X, y = data("heart", 24 if INTERPRETED else 60)
-    for kernel, selector, step in ((RBF(0.1), None, None), (Linear(), HybridMaximumGain(), NewtonStep())):
-        problem = DualProblem.classification(X, y, kernel=kernel, C=3.0)
-        full = Rounds(problem, stop=KKTGap(1e-8), engine="numpy", shrinking=False).solve()
-        plan = [Round(r, "all", keep="own") for r in range(0, problem.n, 12 if INTERPRETED else 4)]
-        ended, kept = [], []
-        for engine in ("numpy", "numba"):
-            rounds = Rounds(problem, selector=selector, step=step, engine=engine, shrinking=False)
-            rounds.solutions["all"] = full
-            for each in plan:
-                [one] = rounds.run([each], seeder, stop)
-                ended.append((one.left_out, one.values, one[2:5]))
-                kept.append(rounds.solutions["own"].alpha)
-            assert rounds.used == ("" if engine == "numpy" else "numba")
-        assert ended[: len(plan)] == ended[len(plan) :]
-        for readable, compiled in zip(kept[: len(plan)], kept[len(plan) :], strict=True):
-            assert np.array_equal(readable, compiled)
 
 
 @needs_jit

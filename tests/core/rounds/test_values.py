@@ -12,42 +12,21 @@ import pytest
 
 from refsvm import (
     RBF,
-    Ball,
-    Check,
     DualProblem,
     KKTGap,
     LOODualityGap,
     Rounds,
-    TrainingError,
-    XiAlphaBound,
-    ZeroAlpha,
     cross_validate,
     leave_one_out,
     solve,
 )
 
 from ...settings import FAST
-from ...values import dataclasses_of, is_a_value, never_change
+from ...values import dataclasses_of, never_change
 
 rounds_of_folds = import_module(
     "refsvm.analysis.resampling.cross_validate"
 )  # the function has the name of its module
-
-
-@pytest.mark.parametrize(
-    ("check", "shown", "name", "needs_convex", "keeps_machine"),
-    [
-        (ZeroAlpha(), "ZeroAlpha()", "zero alpha", False, True),
-        (TrainingError(), "TrainingError()", "training error", True, False),
-        (XiAlphaBound(), "XiAlphaBound()", "xi-alpha bound", True, False),
-        (Ball(), "Ball(seeder=TOP())", "ball", True, False),
-    ],
-    ids=repr,
-)
-def test_a_check_is_a_value(check, shown, name, needs_convex, keeps_machine):
-    """Only an example whose α is 0 leaves the machine as it is, and any kernel will do for that."""
-    is_a_value(check, shown, ())
-    assert (check.name, check.needs_convex, check.keeps_machine) == (name, needs_convex, keeps_machine)
 
 
 RNG = np.random.default_rng(0)
@@ -112,11 +91,6 @@ def test_machines_share_one_deadline(monkeypatch):
     assert len(given) == 3
     assert len({each.at for each in given}) == 1
     assert 90.0 < given[0].left() < 100.0
-
-
-def test_a_check_without_a_body_cannot_be_made():
-    with pytest.raises(TypeError, match="abstract"):
-        Check()
 
 
 def test_predictions_of_a_problem_are_its_labels_and_of_novelty_detection_a_sign():

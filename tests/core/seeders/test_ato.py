@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -27,7 +26,6 @@ from refsvm.core.kernels import Gram
 from refsvm.core.kernels.cached_rows import stored_rows
 from refsvm.core.seeders import ato
 from refsvm.core.seeders.ato import exchange
-from refsvm.core.walk.bordered import SINGULAR
 from refsvm.core.walk.walk import ABOVE, BELOW, CLOSED, FREE, TIED, Walk
 from refsvm.datasets import load
 
@@ -125,40 +123,6 @@ def test_where_no_g_moves_at_first_the_margin_is_a_distance(margin, expected):
     memory = TO_THE_END.memory(solved)
     watched = ATO(margin=margin).begin(exchange(solved, problem.without(1)), memory)
     assert watched.tolist() == expected
-
-
-class Beginning(SimpleNamespace):
-    """A walk with one free variable and others at their bounds, which come nearer to b at these speeds."""
-
-    def __init__(self, speeds, distances):
-        side = np.array([FREE] + [BELOW] * len(speeds), dtype=np.int8)
-        variables = SimpleNamespace(
-            speed=side * np.append(0.0, speeds), excess=side * np.append(0.0, distances), pace=0.0 * side
-        )
-        super().__init__(side=side, variables=variables, members=[0], watched=None)
-
-    def begin(self, members, inverse, least):
-        self.begun = members, inverse.tolist(), least
-
-    def direction(self):
-        pass
-
-    def watch(self, watched):
-        self.watched = watched
-
-
-@pytest.mark.parametrize("speeds", [[2.0], [2.0, 2.0], [2.0, -2.0, 2.0], [-2.0]])
-@pytest.mark.parametrize("margin", [0.5, 1.0])
-def test_near_is_what_a_typical_speed_may_bring_to_b(speeds, margin):
-    """distance ≤ |speed| + margin · root mean square of the speeds, which here all are 2."""
-    most = 2.0 + 2.0 * margin
-    for distance, is_near in ((most, True), (0.99 * most, True), (1.01 * most, False)):
-        walk = Beginning(speeds, [distance] * len(speeds))
-        # most work, free variables, largest diagonal, how many M has; M and its inverse
-        watched = ATO(margin=margin).begin(walk, np.array([0.0, 9.0, 4.0, 1.0, 0.0, 5.0, 6.0, 7.0, 8.0]))
-        assert walk.begun == ([0], [[5.0, 6.0], [7.0, 8.0]], 4.0 * SINGULAR)
-        assert watched is walk.watched
-        assert watched.tolist() == [0, *(range(1, 1 + len(speeds)) if is_near else ())]
 
 
 def test_a_path_that_cannot_pay_is_not_followed(heart):

@@ -40,49 +40,33 @@ def left(system, M, k, pace=0.0):
     del M[-1]
 
 
-def test_the_solution_follows_its_set():
-    rng = np.random.default_rng(3)
-    K, right = kernel_of(rng.normal(size=(12, 5))), rng.normal(size=12)
-    M = [4, 3, 7]
+@pytest.mark.parametrize("n", [12, 90])
+def test_the_solution_follows_its_set(n):
+    """Variables outside move at a pace of their own; one that joins goes on from there, and the inverse grows."""
+    rng = np.random.default_rng(n)
+    K, right, pace, M = kernel_of(3.0 * rng.normal(size=(n, 6))), rng.normal(size=n), np.zeros(n), [0]
     system = system_of(K, M, 0.7, right)
-    for k in [1, -3, 5, -4, 9, 11, -11, 2, 3, -7, -3, 4]:
-        if k < 0:
-            left(system, M, -k)
+    room = len(system.values)
+    for _ in range(3 * n):
+        outside = np.setdiff1d(np.arange(n), M)
+        if len(M) == 1 or (len(outside) and rng.random() < 0.7):
+            k = int(rng.choice(outside))
+            assert entered(system, K, M, k, float(right[k] - K[k] @ pace), pace[k])
+            pace[k] = 0.0
         else:
-            assert entered(system, K, M, k, float(right[k]))
+            k = int(rng.choice(M))
+            pace[k] = rng.choice([0.0, 0.3, -0.4])
+            left(system, M, k, pace[k])
         assert system.size == len(M) + 1
-        expected = solution_of(K, M, 0.7, right)
-        np.testing.assert_allclose(system.x[: system.size], expected, rtol=1e-9, atol=1e-12)
+        expected = solution_of(K, M, 0.7 - pace.sum(), right - K @ pace)
+        np.testing.assert_allclose(system.x[: system.size], expected, rtol=1e-9, atol=1e-11)
         assert not system.x[system.size :].any()
         assert not system.values[system.size :].any()
         assert not system.values[:, system.size :].any()
+    assert (len(system.values) > room) == (n == 90)
     more = len(system.x) + 1
     system.make_room(more)
     assert (*system.values.shape, len(system.x)) == (more + SPARE,) * 3
-
-
-def test_the_inverse_grows_beyond_its_first_room():
-    K = kernel_of(3.0 * np.random.default_rng(9).normal(size=(90, 6)))
-    M = [0]
-    system = system_of(K, M, 0.0, np.ones(90))
-    room = len(system.values)
-    for k in range(1, 90):
-        assert entered(system, K, M, k, 1.0)
-    assert len(system.values) > room
-    np.testing.assert_allclose(system.x[:91], solution_of(K, M, 0.0, np.ones(90)), rtol=1e-9, atol=1e-12)
-
-
-def test_one_that_was_moving_goes_on_from_there_and_leaves_at_another_pace():
-    rng = np.random.default_rng(4)
-    K, right = kernel_of(rng.normal(size=(6, 3))), rng.normal(size=6)
-    d, M = 0.4, [0, 1, 2, 3]  # of variable 5, as long as it moves on its own
-    system = system_of(K, M, -d, right - d * K[5])
-    assert entered(system, K, M, 5, float(right[5] - d * K[5, 5]), d)
-    expected = solution_of(K, [0, 1, 2, 3, 5], 0.0, right)
-    np.testing.assert_allclose(system.x[:6], expected, rtol=1e-9, atol=1e-12)
-    left(system, M, 1, pace=0.3)
-    expected = solution_of(K, M, -0.3, right - 0.3 * K[1])
-    np.testing.assert_allclose(system.x[:5], expected, rtol=1e-9, atol=1e-12)
 
 
 def test_an_empty_set_begins_again():

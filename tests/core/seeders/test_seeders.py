@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from refsvm import AVG, RBF, TOP, Cold, DualProblem, KKTGap, solve
+from refsvm import ATO, AVG, MIR, RBF, TOP, Cold, DualProblem, KKTGap, solve
 from refsvm.datasets import load
 from refsvm.testing import check_strategy
 
@@ -26,7 +26,7 @@ def test_contract_and_twin(seeder):
         assert report.twin.startswith("The twin agrees bit for bit in ")
 
 
-@pytest.mark.parametrize("seeder", [AVG(), TOP()], ids=repr)
+@pytest.mark.parametrize("seeder", [AVG(), TOP(), ATO(), ATO(budget=np.inf), MIR()], ids=repr)
 def test_seeds_save_iterations(seeder, solved):
     taken = {}
     for rule in (Cold(), seeder):

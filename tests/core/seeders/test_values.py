@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-from inspect import signature
-
 import numpy as np
 import pytest
 
 from refsvm import (
     ATO,
-    AVG,
     MIR,
-    SIR,
     TOP,
-    ActiveSet,
-    Cold,
     DualProblem,
     Precomputed,
     Seeder,
@@ -24,29 +18,6 @@ from refsvm import (
 from refsvm.core.kernels import Gram
 from refsvm.core.seeders.ato import STEP_COST, expected
 from refsvm.core.seeders.sir import FACTOR, MODULUS
-
-from ...values import begins_at, is_a_value
-
-
-@pytest.mark.parametrize(
-    ("seeder", "shown", "parameters"),
-    [
-        (Cold(), "Cold()", ()),
-        (AVG(), "AVG()", ()),
-        (TOP(), "TOP()", ()),
-        (ActiveSet(), "ActiveSet()", ()),
-        (ATO(), "ATO(margin=1.0, max_events=1000, max_free=500, budget=0.3)", (1.0, 1000.0, 500.0, 0.3)),
-        (MIR(), "MIR(max_iter=50, tol=0.001)", (50.0, 1e-3)),
-        (SIR(), "SIR(seed_number=0)", (1.0,)),
-        (SIR(7), "SIR(seed_number=7)", (8.0,)),
-        (SIR(2**31 - 3), "SIR(seed_number=2147483645)", (2.0**31 - 2.0,)),
-        (SIR(2**31 - 2), "SIR(seed_number=2147483646)", (1.0,)),
-    ],
-    ids=repr,
-)
-def test_a_seeder_is_a_value(seeder, shown, parameters):
-    is_a_value(seeder, shown, parameters)
-    assert signature(seeder.memory).parameters["steps"].default == 0
 
 
 def test_the_numbers_of_sir_are_those_of_the_published_generator():
@@ -104,29 +75,8 @@ def test_the_inverse_of_many_free_variables_may_take_the_work_of_30_paths(share,
     assert ATO(budget=most / (2 * (200 + STEP_COST))).pays(solved, 1, []) is pays
 
 
-@pytest.mark.parametrize(
-    ("kind", "name", "least"),
-    [
-        (ATO, "max_events", 0),
-        (ATO, "max_free", 0),
-        (ATO, "margin", 1e-300),
-        (ATO, "budget", 1e-300),
-        (MIR, "max_iter", 1),
-        (MIR, "tol", 1e-300),
-        (SIR, "seed_number", 0),
-    ],
-)
-def test_the_least_that_a_seeder_takes(kind, name, least):
-    begins_at(kind, name, least)
-
-
 def test_what_seeds_share_is_made_unless_a_seeder_says_that_it_does_not_pay():
     assert MIR().pays(None, 0, ()) is Seeder.pays(TOP(), None, 0, ()) is True
-
-
-def test_a_seeder_without_a_body_cannot_be_made():
-    with pytest.raises(TypeError, match="abstract"):
-        Seeder()
 
 
 @pytest.mark.parametrize("margin", [1e-3, 0.3, 1.0, 1e300, np.inf])

@@ -9,14 +9,12 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from refsvm import RBF, DualProblem, KKTGap, Linear, MostViolatingPair, NewtonStep, Status, solve
+from refsvm import RBF, DualProblem, KKTGap, MostViolatingPair, NewtonStep, Status, solve
 from refsvm.core.solver import active_sets as sets
 from refsvm.core.solver.loop import iterate
-from refsvm.core.solver.options import RunOptions
 from refsvm.core.solver.rules import chosen_rules, row_store
 from refsvm.core.state import SolverState
 from refsvm.datasets import make_chessboard, make_ringnorm
-from refsvm.services.float32 import rows_for
 from refsvm.testing import SHRINK_EARLY
 
 from ...settings import FAST
@@ -107,45 +105,6 @@ def test_several_rows_at_once_change_no_answer(name, options, monkeypatch):
     assert result.objective == pytest.approx(plain.objective, rel=rough)
     assert max(products[1:]) > 1
     assert blocks
-
-
-NARROW = RBF(0.1)
-
-
-def row_dtype(
-    name="auto", n=3_000, cache_mb=200.0, shrinking=True, kernel=NARROW, C=1.0, tol=1e-3, selector=None
-):
-    """In which types the rows of a problem of this size are kept, and handed to the compiled loop."""
-    X = np.linspace(-1.0, 1.0, n)[:, None]
-    problem = DualProblem.classification(X, np.sign(X[:, 0] + 1e-9), kernel=kernel, C=C)
-    rules = chosen_rules(selector, None, KKTGap(tol))
-    options = RunOptions(
-        selector=selector, stop=rules.stop, cache_mb=cache_mb, cache_dtype=name, shrinking=shrinking
-    )
-    rows = rows_for(problem, options)
-    return f"{rows.evaluator.values.dtype}, {rows.values.dtype}"
-
-
-SINGLE, DOUBLE, COPIED = "float32, float32", "float64, float64", "float32, float64"
-
-
-def test_rows_are_float32_by_default_only_where_that_pays_and_is_harmless():
-    assert row_dtype() == row_dtype(C=800.0) == SINGLE
-    for change in (
-        {"n": 2_999}, {"shrinking": False}, {"tol": 9e-5}, {"C": 900.0}, {"C": np.inf}, {"kernel": RBF(1000.0)},
-        {"kernel": Linear()}, {"selector": MostViolatingPair()},
-    ):  # fmt: skip
-        assert row_dtype(**change) == DOUBLE, change
-    assert row_dtype("float64", 20_000, 1.0) == DOUBLE
-    assert row_dtype("float32", 10, 800.0, False) == SINGLE
-    assert row_dtype("float32", 10, 800.0, False, selector=MostViolatingPair()) == COPIED
-
-
-def test_rows_are_float32_by_default_where_many_do_not_fit():
-    many = {"n": 10_000, "cache_mb": 1.0, "kernel": Linear()}
-    assert row_dtype(**many) == SINGLE
-    for change in ({"n": 9_999}, {"tol": 9e-5}, {"shrinking": False}, {"cache_mb": 800.0}):
-        assert row_dtype(**many | change) == DOUBLE, change
 
 
 @pytest.mark.parametrize("most", [2, 4, 6])

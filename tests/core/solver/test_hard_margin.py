@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import warnings
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -29,11 +28,7 @@ from refsvm.core.solver import hard_margin
 from refsvm.core.solver.hard_margin import HardMargin
 from refsvm.core.solver.rules import chosen_rules, row_store
 from refsvm.core.state import NotFiniteError
-from refsvm.testing import SHRINK_EARLY, check_engines
-from refsvm.testing.contract import Case
-
-from ...catalogue import combinations
-from ...settings import needs_numba
+from refsvm.testing import SHRINK_EARLY
 
 RNG = np.random.default_rng(3)
 X = RNG.normal(size=(60, 3))
@@ -135,18 +130,6 @@ def test_duplicates_of_opposite_labels_with_soft_margins_beside_them(engine):
     assert solve(problem, engine=engine, max_iter=50_000).status is Status.INSEPARABLE
 
 
-@pytest.mark.slow
-@needs_numba
-@pytest.mark.parametrize(("selector", "step"), list(combinations()), ids=repr)
-def test_every_rule_in_both_engines(selector, step):
-    problem = hard(APART, SIDE, RBF(0.5))
-    for shrinking in (False, True):
-        check_engines(Case("hard margin", problem, (selector, step, KKTGap(1e-6))), shrinking=shrinking)
-    solution = solve(problem, selector=selector, step=step, stop=KKTGap(1e-6))
-    if solution.status is not Status.STALLED or not selector.may_stall:
-        assert solution.objective == pytest.approx(solve(problem, stop=KKTGap(1e-9)).objective, rel=1e-6)
-
-
 def test_the_primal_value_bounds_the_dual_from_above_at_every_point():
     """F at the stretched point is the value of a separator that keeps every margin."""
     problem = hard(APART, SIDE, Linear())
@@ -239,38 +222,3 @@ def test_a_direction_is_taken_as_far_as_it_leads_and_the_gradient_goes_with_it(s
     np.testing.assert_allclose(state.alpha, reached * d, rtol=1e-12)
     np.testing.assert_allclose(state.gradient, v - reached * (K @ d), atol=1e-12)
     assert state.gap == pytest.approx(problem.kkt_gap(state.alpha), rel=1e-9)
-
-
-def test_the_two_points_that_alpha_names_have_weights_that_sum_to_1(monkeypatch):
-    """In a box that is no cone: those with an open side alone, each side by its own sum."""
-    asked, row = [], np.array([1.0, 2.0, 4.0, 8.0, 16.0])
-    lower, upper = np.array([0.0, 0.0, -np.inf, -np.inf, -9.0]), np.array([np.inf, np.inf, 0.0, 0.0, 9.0])
-    state = SimpleNamespace(
-        lower=lower, upper=upper, v=np.array([1.0, 1.0, -1.0, -1.0, 5.0]), problem=SimpleNamespace(z=0.0),
-        rows=SimpleNamespace(product=lambda d: row * d), alpha=np.zeros(5),
-    )  # fmt: skip
-    margin = HardMargin(state, None)
-    monkeypatch.setattr(HardMargin, "_is_nothing", lambda self, *sizes: asked.append(sizes) or True)
-    for alpha in ([0.0, 0.0, -0.5, -1.5, 7.0], [3.0, 1.0, 0.0, 0.0, -7.0]):
-        state.alpha = np.array(alpha)
-        assert not margin._hulls_meet()
-    assert not asked
-    state.alpha = np.array([3.0, 1.0, -0.5, -1.5, 7.0])
-    assert margin._hulls_meet()
-    d = np.array([0.75, 0.25, -0.25, -0.75, 0.0])
-    assert asked == [(float(d @ (row * d)), 2.0)]
-
-
-@pytest.mark.parametrize(
-    ("lower", "upper", "z", "is_cone"),
-    [
-        ([0.0, -np.inf], [np.inf, 0.0], 0.0, True),
-        ([0.0, -np.inf], [1.0, 0.0], 0.0, False),
-        ([-1.0, -np.inf], [np.inf, 0.0], 0.0, False),
-        ([0.0, -np.inf], [np.inf, 0.0], 1.0, False),
-    ],
-)
-def test_any_factor_of_alpha_is_feasible_where_each_bound_is_0_or_open(lower, upper, z, is_cone):
-    box = {"lower": np.array(lower), "upper": np.array(upper)}
-    state = SimpleNamespace(**box, v=np.ones(2), problem=SimpleNamespace(z=z))
-    assert HardMargin(state, None)._cone == is_cone

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
 from typing import ClassVar
 
 import numpy as np
@@ -13,20 +12,14 @@ from refsvm import (
     DualProblem,
     KKTGap,
     LIBSVMShrinking,
-    Linear,
-    MaximumGain,
     NewtonStep,
     SecondOrder,
     Status,
     solve,
 )
 from refsvm.core.solver import active_sets, libsvm_shrinking, shrinking
-from refsvm.core.solver.libsvm_shrinking import ShrinkingMemory
 from refsvm.datasets import make_banana
-from refsvm.testing import SHRINK_EARLY, Case, check_engines, check_strategy, smallest_cache_mb
-
-from ...decisions import Never
-from ...settings import needs_numba
+from refsvm.testing import SHRINK_EARLY, check_strategy
 
 BANANA = make_banana(120, rng=0)
 PROBLEM = DualProblem.classification(BANANA.X, BANANA.y, kernel=RBF(0.5), C=1000.0)
@@ -67,31 +60,6 @@ def test_the_answer_is_the_same(engine, period):
     assert PROBLEM.kkt_gap(shrunk.alpha) <= 1.001e-3
     assert shrunk.objective == pytest.approx(plain.objective, rel=1e-6)
     assert np.allclose(shrunk.gradient, PROBLEM.gradient(shrunk.alpha), atol=1e-9)
-
-
-@needs_numba
-@pytest.mark.parametrize(
-    ("period", "cache_mb", "dtype"), [(1, 200.0, "float64"), (40, 0.02, "float64"), (40, 200.0, "float32")]
-)
-def test_the_engines_take_the_same_steps(period, cache_mb, dtype):
-    case = Case("banana", PROBLEM, (*RULES.values(), KKTGap()))
-    check_engines(case, shrinking=LIBSVMShrinking(period), cache_mb=cache_mb, cache_dtype=dtype)
-
-
-@needs_numba
-@pytest.mark.parametrize(
-    ("x", "C", "period"),
-    [
-        ([-3.0, 4.0, 1.0, 4.0, 1.0, -1.0], [1.0, 0.001, 1.0, 1.0, 10.0, 1.0], 2),
-        ([-4.0, 3.0, 4.0, -5.0, 1.0, 1.0], [0.001, 0.001, 1.0, 10.0, 10.0, 1.0], 6),
-    ],
-)
-def test_the_engines_compute_the_same_rows_where_those_of_the_previous_pair_are_gone(x, C, period):
-    # a cache of two rows: when all variables return, one of the two is stored and is the next to give way; by fuzzing
-    y = np.array([1.0, -1.0, 1.0, 1.0, -1.0, 1.0])
-    problem = DualProblem.classification(np.array(x)[:, None], y, kernel=Linear(), C=np.array(C))
-    case = Case("two rows", problem, (MaximumGain(), NewtonStep(), KKTGap(1e-6)))
-    check_engines(case, shrinking=LIBSVMShrinking(period), cache_mb=smallest_cache_mb(MaximumGain(), 6))
 
 
 def test_variables_leave_one_look_after_the_other_and_return_when_nearly_solved():
@@ -218,17 +186,3 @@ def test_steps_whose_gradient_came_too_late_are_taken_back(trace, monkeypatch):
     assert solution.objective == pytest.approx(expected.objective, rel=1e-5)
     if trace:
         assert len(solution.trace) == solution.iterations
-
-
-@pytest.mark.parametrize(("gap", "are_nearly"), [(0.5, True), (0.5001, False)])
-def test_variables_are_nearly_solved_up_to_a_gap(gap, are_nearly, monkeypatch):
-    class Nearly(tuple):
-        nearly = 0.5
-
-    monkeypatch.setattr(libsvm_shrinking, "active_set", lambda state, multiple: np.arange(3))
-    monkeypatch.setattr(libsvm_shrinking, "all_variables", lambda *_: 0)
-    state = SimpleNamespace(iteration=7, gap=gap, alpha=np.zeros(3))
-    active = ShrinkingMemory(LIBSVMShrinking(5), 3)
-    active.left = 0
-    assert active.steps(Nearly((None, None, state, SimpleNamespace(stop=Never()), None)), 10) == 0
-    assert (active.have_returned, active.left) == (are_nearly, 3)

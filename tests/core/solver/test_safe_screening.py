@@ -9,7 +9,6 @@ from refsvm import RBF, DualProblem, KKTGap, Precomputed, SafeScreening, SecondO
 from refsvm.core.solver import safe_screening
 
 from ...programs import module
-from ...settings import needs_numba
 
 screening = module("audit.screening")
 
@@ -25,17 +24,6 @@ def test_no_removal_is_contradicted_by_the_optimum(block):
         assert (seed, complaints) == (seed, [])
         total += removed
     assert total > 100
-
-
-@needs_numba
-def test_both_engines_remove_the_same_variables():
-    for seed in range(12):
-        ends = []
-        for engine in ("numpy", "numba"):
-            with screening.looks() as seen:
-                found = solve(screening.any_problem(seed)[0], shrinking=SafeScreening(5), engine=engine)
-            ends.append((seen, found.alpha.tolist(), found.iterations))
-        assert ends[0] == ends[1]
 
 
 @pytest.mark.parametrize(

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import gc
 import warnings
 from dataclasses import dataclass
 from types import SimpleNamespace
-from weakref import WeakSet
 
 import numpy as np
 import pytest
@@ -26,15 +24,14 @@ from refsvm import (
     StoppingRule,
     solve,
 )
-from refsvm.core.engine.limits import Deadline, Limits
-from refsvm.core.kernels.cached_rows import CachedRows
+from refsvm.core.engine.limits import Limits
 from refsvm.core.kernels.rows import megabytes
 from refsvm.core.solver.options import RunOptions
 from refsvm.core.solver.readable import NumPyBackend
 from refsvm.core.solver.rules import chosen_rules, row_store, starting_point
 from refsvm.core.solver.run import Run
-from refsvm.core.solver.shrinking import ShrinkingPolicy, fits, restricted, seconds_to_full_gradient
-from refsvm.datasets import make_banana, make_waveform
+from refsvm.core.solver.shrinking import ShrinkingPolicy, fits, restricted
+from refsvm.datasets import make_banana
 from refsvm.testing import SHRINK_EARLY
 
 from ...decisions import Never
@@ -198,11 +195,6 @@ def test_a_stopping_rule_is_asked_about_the_full_problem_when_it_wants_to_be(per
     assert shrunk.iterations <= 2 * plain.iterations + 2 * period
 
 
-def test_a_shrinking_says_how_steps_are_taken():
-    with pytest.raises(TypeError, match="steps"):
-        Shrinking()
-
-
 @pytest.mark.parametrize(("up_to", "copied"), [(0, 0), (4, 0), (5, 3), (1500, 3)])
 def test_rows_that_are_stored_are_copied_in_one_piece_for_few_variables(up_to, copied):
     """Of A = 0, 2, 4, 6, 8 the rows 2, 6 and 8 are stored, and 3, which is not asked for."""
@@ -214,38 +206,6 @@ def test_rows_that_are_stored_are_copied_in_one_piece_for_few_variables(up_to, c
     K = PROBLEM.gram.block(A, A)
     np.testing.assert_allclose([inner.rows.row(i) for i in range(5)], K, rtol=1e-13)
     assert state.rows.computed == 4 + 2
-
-
-@pytest.fixture
-def most_mb(monkeypatch):
-    """The most MiB of kernel rows that there was memory for at any time, in a list of one number."""
-    stores, most, begin = WeakSet(), [0.0], CachedRows._open
-
-    def begun(self, capacity):
-        begin(self, capacity)
-        stores.add(self)
-        gc.collect()
-        most[0] = max(most[0], sum(store.values.nbytes for store in stores) / 2**20)
-
-    monkeypatch.setattr(CachedRows, "_open", begun)
-    monkeypatch.setattr(CachedRows, "__hash__", object.__hash__, raising=False)
-    gc.collect()
-    gc.freeze()  # so that each collection looks at what the solve has made alone
-    yield most
-    gc.unfreeze()
-
-
-@pytest.mark.parametrize("shrinking", [LIBSVMShrinking(100), SHRINK_EARLY], ids=repr)
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
-@pytest.mark.slow
-def test_restricted_problems_share_the_budget_of_rows_that_do_not_fit(engine, shrinking, dtype, most_mb):
-    data = make_waveform(800, rng=0)
-    problem = DualProblem.classification(data.X, data.y, kernel=RBF(0.05), C=1.0)
-    options = {"engine": engine, "shrinking": shrinking, "cache_dtype": dtype}
-    solution = solve(problem, cache_mb=0.5, **options)
-    # copies of some rows, in parts that a step reads fast, come on top
-    assert most_mb[0] <= 1.35 * 0.5
-    assert solution.objective == pytest.approx(solve(problem, **options).objective, rel=1e-7)
 
 
 def test_copies_of_rows_share_one_budget_however_deep_problems_are_restricted():
@@ -394,30 +354,3 @@ def test_steps_are_recorded_only_if_they_are_asked_for():
         with Run(FEW, asked) as steps:
             state = asked.rules.begin(FEW, np.zeros(FEW.n), steps.rows)
             assert (steps.take_steps(state, asked.rules, **options).trace is not None) == recorded
-
-
-@pytest.mark.parametrize("nested", [False, True])
-@pytest.mark.parametrize("shared", [False, True])
-@pytest.mark.parametrize("deadline", [7.0, np.inf])
-def test_the_seconds_to_the_gradient_of_all_variables_are_asked_of_each_store_once(deadline, shared, nested):
-    """Without a deadline none are owed; a restricted problem inside another may read the rows of the outer one."""
-    asked = []
-
-    def rows(name):
-        return SimpleNamespace(seconds_for=lambda moved: asked.append((name, moved.tolist())) or len(moved))
-
-    outer = SimpleNamespace(parent=None, rows=rows("all"), alpha=np.array([0.0, 1.0, 0.0, 0.0, 0.0]))
-    part = SimpleNamespace(
-        parent=(outer, np.array([4, 2, 0, 3])), rows=outer.rows if shared else rows("part"),
-        alpha=np.array([0.0, 0.0, 5.0, 0.0]),
-    )  # fmt: skip
-    inner = SimpleNamespace(parent=(part, np.array([3, 0])), alpha=np.array([0.0, -1.0]))
-    limits = SimpleNamespace(deadline=Deadline(deadline))
-    seconds = seconds_to_full_gradient(inner if nested else part, limits)
-    if deadline == np.inf:
-        assert (seconds, asked) == (0.0, [])
-    elif nested:  # 0 and 2 of the part have moved, which are 4 and 0
-        assert asked == [*([] if shared else [("part", [0, 2])]), ("all", [4, 0])]
-        assert seconds == 2 * len(asked)
-    else:
-        assert (seconds, asked) == (1.0, [("all", [0])])

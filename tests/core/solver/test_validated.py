@@ -40,45 +40,40 @@ class Stops(StoppingRule):
         return self.code if state.gap > self.gap else 1
 
 
+ENDLESS = [float("inf"), -float("inf"), float("nan"), np.float64("inf"), np.float32("nan")]
+BEYOND = r"length\(\) returned μ = .*, a step length outside \[lo, hi\] = .*The step rule is Goes\("
+NEGATIVE = r"Stops\(.*\)\.check\(\) returned .*; expected a whole number from 0 to 1"
+
+
 @pytest.mark.parametrize(
-    "mu", [float("inf"), -float("inf"), float("nan"), np.float64("inf"), np.float32("nan")]
+    ("rule", "words"),
+    [
+        *(({"step": Goes(mu)}, BEYOND) for mu in ENDLESS),
+        *(({"step": Carries((1.0, mu))}, "a step length outside") for mu in ENDLESS),
+        *(({"stop": Stops(code)}, NEGATIVE) for code in (-1, -2, -1.0, np.int8(-1))),
+    ],
+    ids=str,
 )
-def test_an_endless_step_is_refused(mu):
-    words = r"length\(\) returned μ = .*, a step length outside \[lo, hi\] = .*The step rule is Goes\("
-    for shrinking in (False, True):
+def test_what_is_no_step_and_no_code_is_refused_wherever_it_is_used(rule, words):
+    given = {"kernel": RBF(0.5), "C": 10.0, **rule}
+    for call in (
+        lambda: solve(PROBLEM, shrinking=False, **rule),
+        lambda: solve(PROBLEM, shrinking=True, **rule),
+        lambda: list(iterate(PROBLEM, **rule)),
+        lambda: leave_one_out(X, Y, **given),
+        lambda: cross_validate(X, Y, folds=3, rng=0, **given),
+    ):
         with pytest.raises(ValueError, match=words):
-            solve(PROBLEM, step=Goes(mu), shrinking=shrinking)
-    with pytest.raises(ValueError, match="a step length outside"):
-        list(iterate(PROBLEM, step=Goes(mu)))
-    with pytest.raises(ValueError, match="a step length outside"):
-        solve(PROBLEM, step=Carries((1.0, mu)), shrinking=False)
+            call()
 
 
 def test_a_step_of_the_user_that_is_one_is_taken():
     assert solve(PROBLEM, step=Goes(), shrinking=False).status.name == "CONVERGED"
 
 
-@pytest.mark.parametrize("code", [-1, -2, -1.0, np.int8(-1)])
-@pytest.mark.parametrize("shrinking", [False, True])
-def test_a_negative_code_is_refused(code, shrinking):
-    words = r"Stops\(.*\)\.check\(\) returned .*; expected a whole number from 0 to 1"
-    with pytest.raises(ValueError, match=words):
-        solve(PROBLEM, stop=Stops(code), shrinking=shrinking)
-    with pytest.raises(ValueError, match=words):
-        list(iterate(PROBLEM, stop=Stops(code)))
-
-
 def test_a_selector_that_finds_no_pair_stalls_as_before():
     solution = solve(PROBLEM, selector=Given(-1, -1), stop=Never(), shrinking=False)
     assert solution.status.name == "STALLED"
-
-
-def test_rounds_refuse_them_too():
-    given = {"kernel": RBF(0.5), "C": 10.0}
-    with pytest.raises(ValueError, match=r"check\(\) returned -1"):
-        cross_validate(X, Y, folds=3, stop=Stops(), rng=0, **given)
-    with pytest.raises(ValueError, match=r"length\(\) returned μ = inf"):
-        leave_one_out(X, Y, step=Goes(float("inf")), **given)
 
 
 @pytest.mark.slow

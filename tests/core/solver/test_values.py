@@ -9,50 +9,21 @@ import pytest
 
 from refsvm import (
     RBF,
-    Decomposition,
     HybridMaximumGain,
     KKTGap,
-    LIBSVMShrinking,
     LOODualityGap,
     MaximumGain,
     NewtonStep,
-    NoShrinking,
-    Restriction,
     SecondOrder,
 )
 from refsvm.core.kernels import Gram
 from refsvm.core.kernels.cached_rows import stored_rows
 from refsvm.core.kernels.matrix import View
 from refsvm.core.solver.rules import Rules, rows_at_once
-from refsvm.core.solver.shrinking import CHECK_SECONDS, UNLIMITED_STEPS, all_variables, steps_between_checks
+from refsvm.core.solver.shrinking import CHECK_SECONDS, UNLIMITED_STEPS, steps_between_checks
 from refsvm.testing import smallest_cache_mb
 
-from ...values import begins_at, dataclasses_of, is_a_value, never_change
-
-
-@pytest.mark.parametrize(
-    ("shrinking", "shown", "parameters"),
-    [
-        (NoShrinking(), "NoShrinking()", ()),
-        (
-            Restriction(),
-            "Restriction(period=1000, copy_cost=1.0, full_gram_up_to=1500, multiple=32, block=512)",
-            (1000.0, 1.0, 1500.0, 32.0, 512.0),
-        ),
-        (LIBSVMShrinking(), "LIBSVMShrinking(period=1000)", (1000.0,)),
-        (Decomposition(), "Decomposition(size=10)", (10.0,)),
-    ],
-    ids=repr,
-)
-def test_a_shrinking_is_a_value(shrinking, shown, parameters):
-    is_a_value(shrinking, shown, parameters)
-
-
-@pytest.mark.parametrize(
-    ("kind", "name", "least"), [(LIBSVMShrinking, "period", 1), (Decomposition, "size", 2)]
-)
-def test_the_least_that_a_shrinking_takes(kind, name, least):
-    begins_at(kind, name, least)
+from ...values import dataclasses_of, never_change
 
 
 class Reads(NewtonStep):
@@ -131,26 +102,3 @@ def test_nothing_that_a_run_holds_can_be_changed():
     never_change("core.solver")
     alone = {kind.__name__ for kind in dataclasses_of("core.solver") if kind.__eq__ is object.__eq__}
     assert alone == {"RunOptions"}
-
-
-@pytest.mark.parametrize(
-    ("left", "moves", "calls"),
-    [
-        ([1.0, 0.5, 1e-9, 1.0], True, 4),  # 10 steps, three at a time
-        ([1.0, 0.0, 1.0, 1.0], True, 2),
-        ([1.0, -0.5, 1.0, 1.0], True, 2),  # late already
-        ([1.0, 1.0, 1.0, 1.0], False, 1),  # no step was taken
-    ],
-)
-def test_steps_on_all_variables_end_when_no_time_is_left(left, moves, calls):
-    state, asked, seconds = SimpleNamespace(iteration=5), [], iter(left)
-    state.rows = SimpleNamespace(filled=3, n=7, row_seconds=CHECK_SECONDS / 4.1)
-
-    def steps(state, rules, most, trace):
-        asked.append(most)
-        state.iteration += most * moves
-        return 0
-
-    limits = SimpleNamespace(seconds_left=lambda: next(seconds))
-    assert all_variables(SimpleNamespace(steps=steps), limits, state, None, 10, None) == 0
-    assert asked == [3, 3, 3, 1][:calls]

@@ -25,12 +25,10 @@ from refsvm.core.trackers import svmp
 from refsvm.core.trackers.backup import choose_sets, solve_at, solved_on_path
 from refsvm.core.trackers.svmp import MOST_REPAIRS
 from refsvm.core.walk.line import ProblemLine
-from refsvm.core.walk.special_events import SwitchingGuard
 from refsvm.core.walk.state import PathState
 from refsvm.core.walk.walk import ABOVE, BELOW, FREE
 
 pytest.importorskip("scipy")
-ONES = np.ones((2, 2))
 
 # K, y, breakpoints between 0.1 and 10, and α(C)
 CASES = {
@@ -55,18 +53,6 @@ def test_alpha_grows_with_c_until_its_sum_is_best(tracker, name, engine):
     np.testing.assert_allclose(np.unique(path.C.round(9)), [0.1, most, 10.0], rtol=1e-8)
     for C in (0.1, 0.5, most, 5.0, 10.0):
         np.testing.assert_allclose(path.alpha(C), min(C, most) * np.array(shares), atol=1e-8 * C)
-
-
-def test_the_weight_of_equal_examples_is_that_of_one(engine):
-    """Example 0 against two that are equal: only the sum of their α is determined, a = min(C, 1)."""
-    K = np.block([[np.eye(1), np.zeros((1, 2))], [np.zeros((2, 1)), ONES]])
-    options = {"kernel": Precomputed(), "tracker": SVMP(), "engine": engine, "merge": False}
-    path = regularization_path(K, [1, -1, -1], C_min=0.1, C_max=10.0, **options)
-    for C in (0.1, 0.5, 1.0, 5.0, 10.0):
-        alpha = path.alpha(C)
-        assert [alpha[0], alpha[1:].sum()] == pytest.approx([min(C, 1.0), -min(C, 1.0)], abs=1e-7)
-        assert path.objective(C) == pytest.approx(2 * min(C, 1.0) - min(C, 1.0) ** 2, abs=1e-7)
-        assert (alpha[1:] <= 1e-12).all()
 
 
 def test_a_path_along_which_an_example_comes_and_goes(engine):
@@ -187,33 +173,6 @@ def test_an_example_in_a_wrong_set_is_put_right_by_smo_where_it_is(overlapping, 
     walk.unsettled = True
     assert not list(points)
     assert walk.status is Status.STALLED
-
-
-def test_the_derivative_is_asked_for_the_sets_three_times(monkeypatch):
-    asked = []
-    monkeypatch.setattr(svmp, "blocking", lambda *_: [])
-    monkeypatch.setattr(svmp, "choose_sets", lambda walk: asked.append(walk) or len(asked) != 2)
-    walk, step = SimpleNamespace(scale=1.0), SimpleNamespace(noise=(0.0, 0.0), regular=True)
-    guard = SwitchingGuard(9)
-    assert [SVMP()._freed(walk, step, guard) for _ in range(5)] == [True, False, True, False, False]
-    assert len(asked) == 3
-
-
-@pytest.mark.parametrize("one_at_a_time", [False, True])
-def test_examples_that_block_the_way_are_flipped_together_or_one_at_a_time(one_at_a_time, monkeypatch):
-    """Those that leave the elbow are dropped at their bound, others enter; where that went round, the first alone."""
-    flips = [(5, FREE), (3, ABOVE), (1, BELOW)]
-    monkeypatch.setattr(svmp, "blocking", lambda *_: flips)
-    flipped, counts = [], {"special": 2}
-    walk = SimpleNamespace(
-        scale=1.0, counts=counts, unsettled=False, enter=lambda *given: flipped.append(given),
-        drop=lambda *given: flipped.append(given),
-    )  # fmt: skip
-    guard = SimpleNamespace(looping=lambda walk: False, one_at_a_time=one_at_a_time)
-    assert SVMP()._freed(walk, SimpleNamespace(noise=(0.0, 0.0), regular=True), guard)
-    every = [(5, "special"), (3, ABOVE, "special"), (1, BELOW, "special")]
-    assert flipped == (every[:1] if one_at_a_time else every)
-    assert (counts["special"], walk.unsettled) == (3, True)
 
 
 def test_an_example_beyond_its_bound_by_rounding_blocks_and_turns_nothing_round():

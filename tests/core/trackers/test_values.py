@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from refsvm import SVMP, DualProblem, Hastie, KKTGap, Precomputed, Status
+from refsvm import DualProblem, Hastie, KKTGap, Precomputed, Status
 from refsvm.core.engine.limits import Deadline
 from refsvm.core.kernels import Gram
 from refsvm.core.trackers import backup, hastie
@@ -18,49 +18,11 @@ from refsvm.core.walk.breakpoint import Breakpoint, LinePoint
 from refsvm.core.walk.state import PathState
 from refsvm.core.walk.walk import BELOW, FREE
 
-from ...values import begins_at, is_a_value, what_it_says
-
-
-class Patient(PathTracker):
-    """It says nothing of itself."""
-
-    def follow(self, walk, end):
-        yield from ()
-
 
 def walk_of(v):
     """A walk of three variables, K = I, in boxes [−1, 1]."""
     problem = DualProblem(Gram(Precomputed(), np.eye(3)), v, 0.0, -np.ones(3), np.ones(3))
     return PathState(problem, np.eye(3), "numpy")
-
-
-def test_a_tracker_is_a_value():
-    is_a_value(Hastie(), "Hastie(tol=1e-10)", (1e-10,))
-    algebra = "UpdatedInverse(least_indicator=1e-08, least_ratio=1e-08, qr=PivotedQR(eps_svd=1e-14))"
-    tolerances = "eps_kkt=1e-07, eps_smo=1e-09, tau=1e-12, tau_2=1e-10, gamma=0.01"
-    shown = f"SVMP(algebra={algebra}, {tolerances}, ell=50, refresh=50, starts_at_bound=False)"
-    is_a_value(SVMP(), shown, (1e-7, 1e-9, 1e-12, 1e-10, 0.01, 50.0, 50.0, 0.0))
-    is_a_value(SVMP(starts_at_bound=True), shown.replace("False", "True"), (*SVMP().parameters()[:-1], 1.0))
-
-
-@pytest.mark.parametrize(
-    ("kind", "name", "least"),
-    [
-        (Hastie, "tol", 1e-300),
-        *((SVMP, name, 1e-300) for name in ("eps_kkt", "eps_smo", "tau", "tau_2", "gamma")),
-        (SVMP, "ell", 1),
-        (SVMP, "refresh", 1),
-    ],
-)
-def test_the_least_that_a_tracker_takes(kind, name, least):
-    begins_at(kind, name, least)
-
-
-def test_hastie_alone_may_refuse_and_one_that_says_nothing_follows_1_over_c_alone():
-    assert what_it_says(SVMP()) == {"any_line"}
-    assert what_it_says(Hastie()) == {"any_line", "may_refuse"}
-    assert what_it_says(Patient()) == set()
-    assert [each.accuracy for each in (SVMP(), Hastie(), Patient())] == [1e-6] * 3
 
 
 @pytest.mark.parametrize("left", [np.inf, 1000.0, 1e-3, 0.0, -5.0])
@@ -158,11 +120,6 @@ def test_an_elbow_is_singular_by_the_rounding_of_its_eigenvalues(ratio, is_singu
             Hastie()._inverse(walk)
     else:
         assert Hastie()._inverse(walk) is None
-
-
-def test_a_tracker_without_a_body_cannot_be_made():
-    with pytest.raises(TypeError, match="abstract"):
-        PathTracker()
 
 
 @dataclass(frozen=True)
