@@ -185,19 +185,6 @@ def test_folds():
     assert not np.array_equal(fold_numbers(3, codes, rng=0), fold_numbers(3, codes, rng=1))
 
 
-def test_splitters_hold_out_every_example_once():
-    """Of pairs one holds out each and 1 twice, the next not 1, the last as many as there are."""
-    codes = np.array([0, 1, 0])
-    for tests in ([[0, 1], [1, 2]], [[0], [2]], [[0, 1], [1]]):
-        pairs = [(np.setdiff1d(np.arange(3), test), np.array(test)) for test in tests]
-        with pytest.raises(ValueError, match="hold out every example exactly once"):
-            fold_numbers(pairs, codes)
-    select, codes = pytest.importorskip("sklearn.model_selection"), np.repeat([0, 1], 6)
-    assert np.bincount(fold_numbers(select.StratifiedKFold(3), codes)).tolist() == [4, 4, 4]
-    with pytest.raises(ValueError, match="hold out every example exactly once"):
-        fold_numbers(select.ShuffleSplit(3), codes)
-
-
 def test_a_frame_has_a_row_for_each_round():
     pytest.importorskip("pandas")
     data = make_banana(30, rng=0)

@@ -165,36 +165,26 @@ def test_a_solution_that_is_none_is_warned_about():
         leave_one_out(*data("heart", 30), kernel=RBF(0.01), selector=NeverAPair(), engine="numpy")
 
 
+PLACES, TARGETS = np.arange(4.0)[:, None], np.array([0.0, 1.0, 0.5, 2.0])
+KNOWN = DualProblem.regression(PLACES, TARGETS, kernel=RBF(0.5), C=1.0, epsilon=0.1)
+
+
 @pytest.mark.parametrize(
     ("v", "lower", "z"),
     [
-        ([1.0, 0.5, 1.0, 0.5], 0.0, 1.0),  # a target for each example
-        ([0.0] * 4, -1.0, 1.0),  # α of both signs
-        ([0.0] * 4, 0.0, 0.0),  # nothing to share
+        ([1.0, 0.5, 1.0, 0.5], [0] * 4, 1.0),  # a target for each example
+        ([0.0] * 4, [-1] * 4, 1.0),  # α of both signs
+        ([0.0] * 4, [0] * 4, 0.0),  # nothing to share
+        (KNOWN.v, [0, 0, 0, 0, -2, -2, -2, -2], 0.0),  # a box of α′ that is wider
+        (KNOWN.v, [0, 0, 0, 0, -1, -1, -2, -1], 0.0),  # for one example
+        (KNOWN.v, [0, -1, 0, 0, -1, -1, -1, -1], 0.0),  # a box of α with values below 0
+        (np.roll(KNOWN.v, 4), KNOWN.lower, 0.0),  # a tube turned inside out
+        (KNOWN.v, KNOWN.lower, 0.5),
     ],
 )
 def test_a_problem_of_another_kind_is_refused(v, lower, z):
-    """Novelty detection has v = 0, L = 0 and z > 0."""
-    gram, ones = Gram(RBF(0.5), np.arange(4.0)[:, None]), np.ones(4)
+    """Novelty detection has v = 0, L = 0 and z > 0; a regression two boxes of one width for each target, and z = 0."""
+    gram, upper = (Gram(RBF(0.5), PLACES), np.ones(4)) if len(v) == 4 else (KNOWN.gram, KNOWN.upper)
+    problem = DualProblem(gram, np.array(v), z, np.array(lower, dtype=float), upper)
     with pytest.raises(ValueError, match="DualProblem of an unknown kind"):
-        leave_one_out(DualProblem(gram, np.array(v), z, np.full(4, lower), ones))
-    known = leave_one_out(DualProblem(gram, 0.0 * ones, 1.0, 0.0 * ones, ones), engine="numpy")
-    assert known.predictions.shape == (4,)
-
-
-def test_a_regression_has_two_boxes_of_one_width_around_each_target():
-    """0 ≤ αᵢ ≤ Cᵢ and −Cᵢ ≤ α′ᵢ ≤ 0, yᵢ − ε ≤ yᵢ + ε, and Σα = 0."""
-    X, y = np.arange(4.0)[:, None], np.array([0.0, 1.0, 0.5, 2.0])
-    known = DualProblem.regression(X, y, kernel=RBF(0.5), C=1.0, epsilon=0.1)
-    assert known.lower.tolist() == [0, 0, 0, 0, -1, -1, -1, -1]
-    given = leave_one_out(X, y, kernel=RBF(0.5), C=1.0, epsilon=0.1, engine="numpy")
-    np.testing.assert_array_equal(leave_one_out(known, engine="numpy").predictions, given.predictions)
-    for z, v, lower in (
-        (0.0, known.v, [0, 0, 0, 0, -2, -2, -2, -2]),  # a box of α′ that is wider
-        (0.0, known.v, [0, 0, 0, 0, -1, -1, -2, -1]),  # for one example
-        (0.0, known.v, [0, -1, 0, 0, -1, -1, -1, -1]),  # a box of α with values below 0
-        (0.0, np.roll(known.v, 4), known.lower),  # a tube turned inside out
-        (0.5, known.v, known.lower),
-    ):
-        with pytest.raises(ValueError, match="DualProblem of an unknown kind"):
-            leave_one_out(DualProblem(known.gram, v, z, np.array(lower, float), known.upper), engine="numpy")
+        leave_one_out(problem, engine="numpy")

@@ -127,24 +127,6 @@ def test_it_may_take_three_times_the_steps_of_all_variables(seed, size):
     check_large(case, Decomposition(size))
 
 
-@dataclass(frozen=True)
-class NeverEnds(Decomposition):
-    """Steps back as often as forth."""
-
-    def steps(self, backend, limits, state, rules, budget, trace):
-        before = state.alpha.copy()
-        super().steps(backend, limits, state, rules, min(budget, 50), trace)
-        state.alpha[:] = before
-        state.refresh()
-        return 0
-
-
-def test_a_shrinking_that_never_ends_is_stopped_and_told():
-    case = Case("five hundred examples", large_problem(5), Case.default_rules())
-    with pytest.raises(AssertionError, match="ends with MAX_ITER"):
-        check_large(case, NeverEnds(8))
-
-
 @pytest.mark.parametrize("C", [10.0, np.inf])
 def test_without_a_gap_nothing_is_left_to_do_whatever_the_rule_says(C):
     """It has stalled, and no more: of a hard margin nothing is said by that."""

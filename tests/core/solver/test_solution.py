@@ -11,7 +11,6 @@ import pytest
 from refsvm import (
     RBF,
     DualProblem,
-    HybridMaximumGain,
     KKTGap,
     MaximumGain,
     NewtonStep,
@@ -23,7 +22,7 @@ from refsvm import (
     solve,
 )
 
-from ...catalogue import PROBLEMS, SELECTORS, STOPS
+from ...catalogue import PROBLEMS, SELECTORS
 from ...settings import INTERPRETED
 from .plain import PLAIN
 
@@ -133,14 +132,6 @@ def test_a_trace_becomes_a_data_frame():
 
 def test_no_trace_is_recorded_unless_asked_for(engine):
     assert solve(PLAIN, engine=engine).trace is None
-
-
-@pytest.mark.parametrize("stop", STOPS, ids=repr)
-def test_a_stopping_rule_gives_one_of_its_reasons(stop, engine):
-    problem = PLAIN.without(0) if stop.left_out else PLAIN
-    solution = solve(problem, selector=HybridMaximumGain(), stop=stop, engine=engine, shrinking=False)
-    assert solution.status is Status.CONVERGED
-    assert solution.reason in stop.reasons
 
 
 def test_maximum_gain_alone_may_stall_and_says_so(engine):

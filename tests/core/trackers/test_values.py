@@ -25,20 +25,26 @@ def walk_of(v):
     return PathState(problem, np.eye(3), "numpy")
 
 
-@pytest.mark.parametrize("left", [np.inf, 1000.0, 1e-3, 0.0, -5.0])
-def test_smo_of_a_path_has_the_deadline_of_the_path(left, monkeypatch):
+@pytest.mark.parametrize("n", [1, 199, 200, 201, 1000])
+@pytest.mark.parametrize("left", [np.inf, 1000.0, -5.0])
+@pytest.mark.parametrize("status", [Status.CONVERGED, Status.TIME_LIMIT])
+def test_smo_of_a_path_has_the_deadline_of_the_path_and_a_hundred_steps_for_each_example(
+    status, left, n, monkeypatch
+):
+    """Or twenty thousand, if that is more; a limit that it reaches is that of the path."""
     asked = []
 
     def stub(problem, options, start):
-        asked.append(options.time_limit)
-        return SimpleNamespace(status=Status.TIME_LIMIT)
+        asked.append((options.time_limit, options.max_iter))
+        return SimpleNamespace(status=status)
 
     monkeypatch.setattr(backup, "solved", stub)
     deadline = Deadline(time.perf_counter() + left)
-    walk = SimpleNamespace(rounding=lambda: 0.0, deadline=deadline, side=[0], engine="numpy")
-    assert backup.solved_on_path(walk, None, KKTGap()) is None
-    assert walk.status is Status.TIME_LIMIT
-    assert asked == [deadline]
+    walk = SimpleNamespace(rounding=lambda: 0.0, deadline=deadline, side=[0] * n, engine="numpy", status=None)
+    found = backup.solved_on_path(walk, None, KKTGap())
+    assert (found is None) == (status is Status.TIME_LIMIT)
+    assert walk.status is (None if found else status)
+    assert asked == [(deadline, max(20_000, 100 * n))]
 
 
 @pytest.mark.parametrize(("is_c_path", "place"), [(True, "C=4"), (False, "t=0.25")])
@@ -178,18 +184,3 @@ def test_a_point_of_a_users_path_is_of_finite_numbers(place, bad, along_c):
     else:
         with pytest.raises(RuntimeError, match="yielded a breakpoint whose α or intercept is not finite"):
             next(points)
-
-
-@pytest.mark.parametrize("n", [1, 199, 200, 201, 1000])
-def test_smo_of_a_path_takes_a_hundred_steps_for_each_example_or_twenty_thousand(n, monkeypatch):
-    asked = []
-
-    def stub(problem, options, start):
-        asked.append(options.max_iter)
-        return SimpleNamespace(status=Status.CONVERGED)
-
-    monkeypatch.setattr(backup, "solved", stub)
-    known = {"rounding": lambda: 0.0, "deadline": Deadline(), "side": [0] * n, "status": None}
-    walk = SimpleNamespace(engine="numpy", **known)
-    assert backup.solved_on_path(walk, None, KKTGap()) is not None
-    assert asked == [max(20_000, 100 * n)]
