@@ -3,12 +3,14 @@
 In both engines, every kernel evaluation of a solve goes through a `KernelRows`, so that counts of kernel rows have the
 same meaning everywhere. There are three kinds of stores, two of them in `refsvm.core.kernels.cached_rows`:
 
-============  ==================================================================================================
+============  ============================================================================
 `KernelRows`  K is held as an array: a row is ``K[i]``, and nothing is computed
-`CachedRows`  rows are computed at their first use. If all rows fit in the budget, each is computed at most once;
-              otherwise a new row replaces the row that no step has used for the longest time
+`CachedRows`  each row is computed at its first use
 `AllRows`     all rows are computed at the first use of a row, which suits a user's callable
-============  ==================================================================================================
+============  ============================================================================
+
+If all rows fit in the budget, `CachedRows` computes each row at most once. Otherwise a new row replaces the row that no
+step has used for the longest time.
 
 A store is itself a kernel matrix. So a problem can read rows from the store of another problem, and a store can keep
 copies of another store's rows: float64 copies of float32 rows, or copies for some of the variables.

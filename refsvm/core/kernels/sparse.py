@@ -1,15 +1,16 @@
 """Inner products with CSR data, in memory that is bounded by the size of the data, not by the number of columns.
 
-The first of four methods that applies is used:
+`SparseProducts.of` uses the first of four methods that applies:
 
-=========================  ==============================================================================
-compiled, many entries     Zᵀ as a dense table of at most `TABLE_BYTES`. The products of one example x with all z
-                           are a sum of rows of the table, one for each entry of x: six times faster than scipy
-compiled, few entries      the same sum with the entries of each feature: ten times faster for one example
-one example                scipy multiplies Z with x as a dense vector
-several examples           scipy multiplies sparse with sparse if few entries of Z are stored; otherwise Z with the
-                           examples as dense columns. At most `WORK_BYTES` at a time
-=========================  ==============================================================================
+=========================  =====================================================================================
+compiled, many entries     add rows of Zᵀ (a dense table), each times an entry of x: six times faster than scipy
+compiled, few entries      add only the stored entries of these rows: ten times faster for one example
+one example                scipy multiplies Z by x as a dense vector
+several examples           scipy multiplies sparse by sparse matrices, or Z by the examples as dense columns
+=========================  =====================================================================================
+
+The table takes at most `TABLE_BYTES`. For several examples, scipy multiplies sparse matrices if few entries of Z are
+stored, and handles at most `WORK_BYTES` at a time.
 
 Columns without an entry in Z contribute nothing. If Z has more columns than entries, the constructor first removes the
 columns without an entry, so that a vector with one number for each column is never longer than the data.
