@@ -114,8 +114,9 @@ def check_strategy(rule: Any, *, rng: Any = 0, time_limit: float | None = None) 
     next step. A step with momentum moves no variable out of its box.
 
     **A stopping rule** returns 0 or the number of one of its reasons, and a second call changes nothing. The rule stops
-    at a point with a good f or KKT gap. A rule for left-out examples (``left_out``) is checked on problems with a
-    left-out example, and must stop only when h has the sign that it has at the optimum.
+    only at a point where f is at most a twentieth below its optimum, or the KKT gap is small. A rule for left-out
+    examples (``left_out``) is checked on problems with a left-out example, and must stop only when h has the sign that
+    it has at the optimum.
 
     **A seeder** returns a feasible point from which the solve reaches the same optimum.
 

@@ -143,7 +143,7 @@ class Rounds(Shown):
         self._given, self._is_centred = problem, problem.centred is not problem
         self._set_run()
         self.max_iter, self.problem = self.limits.most, problem.with_gram(self.rows)
-        self._grams = [problem.gram, self.rows]  # kernel matrices of the problems of these rounds
+        self._grams = [problem.gram, self.rows]  # the kernel matrices that problems of these rounds may have
 
     def _set_run(self, rows: KernelRows | None = None, limits: Limits[SolverState] | None = None) -> None:
         """Make the `Run` that solves all rounds; the rounds will read decision values from its G."""
