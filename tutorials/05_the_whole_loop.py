@@ -130,7 +130,7 @@ print("the package moved the same pairs, in the same order:", package == pairs)
 # ``state.move(i, j, mu)``
 #     The state updates :math:`\alpha` and :math:`G` as in chapter 4. The state then finds the most violating pair of
 #     the new point and its :math:`\psi`, which the next ``check`` compares with its tolerance. A rule with *momentum*
-#     (``step.uses_momentum``) also moves other variables. You can skip this branch until chapter 10 introduces it.
+#     (``step.uses_momentum``, chapter 10) also moves other variables.
 # ``yield state``
 #     The caller of the loop may look at the state after every step. The state is a single object that changes: copy
 #     what you want to keep.

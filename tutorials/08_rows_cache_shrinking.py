@@ -173,7 +173,7 @@ plt.show()
 #    :selector: second-order
 #    :C: 1
 #
-# The remaining variables are the *active set*. The figure shows how the active set shrinks during a solve:
+# The figure shows how the *active set*, the remaining variables, shrinks during a solve:
 
 # fold: The code of this figure
 # alt: Two panels show numbers of variables over the steps. In the left panel the number of active variables falls fast.

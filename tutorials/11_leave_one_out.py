@@ -109,7 +109,7 @@ for tol in (1.0, 1e-3):
 #    :math:`f_r^*\ge f^*-a\,\xi_r-R^2a^2`. Now go from :math:`w` to :math:`w_r`. Taking the weight from :math:`r` costs
 #    :math:`a\,\xi_r` to first order, and at an optimum no other change gains to first order. The second-order term of
 #    :math:`f` is :math:`-\tfrac12\lVert w-w_r\rVert^2`. So :math:`f_r^*\le f^*-a\,\xi_r-\tfrac12\lVert w-w_r\rVert^2`,
-#    and both bounds give :math:`\lVert w-w_r\rVert\le\sqrt2\,Ra`. The figure below shows both bounds.
+#    and both bounds give :math:`\lVert w-w_r\rVert\le\sqrt2\,Ra`.
 # 2. *So no difference of decision values grows much.* Let :math:`c_i=w_r\cdot(\varphi(x_i)-\varphi(x_r))`. Then
 #    :math:`c_i\le h(x_i)-h(x_r)+2R^2a`, which is less than :math:`h(x_i)`, because :math:`2R^2a<1-\xi_r\le h(x_r)`.
 # 3. *So the sign stays.* The new :math:`h_r(x_r)` is the number :math:`\zeta` that minimises

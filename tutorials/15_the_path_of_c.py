@@ -64,9 +64,8 @@ plt.show()
 # Divide the problem by :math:`C`. With :math:`\lambda=1/C`, :math:`\hat s=\lambda\alpha` and :math:`\hat b=\lambda b`,
 # the box no longer moves, bounded variables stand still, and :math:`v=\lambda y`. On this path the three sets are
 # called *right* (of the margin, :math:`\alpha_i=0`), *left* (:math:`\alpha_i=y_iC`), and *elbow* (free), after the bend
-# of the hinge loss. The pictures above show the sets for three values of :math:`C`. The elbow may be empty; then
-# :math:`b` may be any number between two gradients. The walk goes on until these gradients meet, and their examples
-# join the elbow.
+# of the hinge loss. The elbow may be empty; then :math:`b` may be any number between two gradients. The walk goes on
+# until these gradients meet, and their examples join the elbow.
 #
 # Move :math:`C` yourself. The picture is exact for every :math:`C`, also between two events.
 #

@@ -149,8 +149,7 @@ plt.show()
 # Four problems on the same examples
 # ----------------------------------
 #
-# Forty points lie on a line. Classification gives them labels, regression gives them targets, and novelty detection
-# needs neither labels nor targets.
+# Forty points lie on a line. Classification gives them labels, regression gives them targets.
 
 problems = {
     "classification": DualProblem.classification(X, labels, kernel=kernel, C=2.0),

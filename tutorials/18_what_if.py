@@ -190,8 +190,8 @@ except ValueError as error:
 # Features that count
 # -------------------
 #
-# Take 200 points of the banana to train on and 200 to validate. Add eight features of noise to the two coordinates of
-# the plane. A kernel with the same :math:`\gamma` for all features measures distances that are mostly noise:
+# Take 200 points of the banana to train on and 200 to validate, with eight features of noise beside the two coordinates
+# of the plane. A kernel with the same :math:`\gamma` for all features measures distances that are mostly noise:
 
 rng = np.random.default_rng(0)
 data = make_banana(1400, rng=3)
