@@ -1,15 +1,21 @@
-"""Products around the mean: it is that of every row, and float32 spends its bits on differences from it."""
+"""Products around the mean, and single precision: values rounded once, rows computed as float32, and their error."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from refsvm import RBF, Linear
+from refsvm import RBF, ConjugateStep, DualProblem, Linear, MostViolatingPair, NewtonStep, Precomputed, solve
+from refsvm.core.arithmetic import Arithmetic, fastest
 from refsvm.core.kernels import Gram
 from refsvm.core.kernels.origin import moved, origin_of
-from refsvm.core.kernels.precision import variation
+from refsvm.core.kernels.precision import decision_error, variation
 from refsvm.core.kernels.products import PreparedExamples
+from refsvm.core.kernels.sparse import SparseProducts
+from refsvm.core.solver.rules import chosen_rules
+from refsvm.testing import Case, check_engines
+
+from ...settings import needs_jit, needs_numba
 
 RNG = np.random.default_rng(0)
 N = 40
@@ -79,32 +85,9 @@ def test_terms_of_a_decision_value_are_around_the_mean_of_every_row():
         assert variation(part, alpha[order], np.arange(3), z=1.0) == pytest.approx(6.0 * 8.0 * 108.0)
 
 
-BLOCKS = {
-    "a row": np.array([7]),
-    "some rows": np.array([3, 39, 0]),
-    "all rows": np.arange(N),
-    "a whole large matrix": np.arange(400),
-}
-
-
-@pytest.mark.parametrize("name", BLOCKS)
-@pytest.mark.parametrize("offset", [0.0, 10.0, 30.0, 300.0, 1e5])
-@pytest.mark.parametrize("gamma", [0.05, 0.3])
-def test_float32_rows_are_right_wherever_the_data_are(gamma, offset, name):
-    """γ‖x‖² is 0 … 10¹⁰; below 10³ the products in float64 are around 0."""
-    rows = BLOCKS[name]
-    X = offset + np.tile(NEAR, (10, 1))[: max(N, len(rows))] + 0.001 * np.arange(max(N, len(rows)))[:, None]
-    gram = Gram(RBF(gamma), X)
-    assert gram.supports_float32
-    near = X - offset
-    K = np.exp(-gamma * ((near[rows][:, None] - near[None]) ** 2).sum(axis=-1))
-    found = gram.block(rows, out=np.empty((len(rows), len(X)), np.float32))
-    np.testing.assert_allclose(found, K, rtol=0.0, atol=5e-6)
-
-
-@pytest.mark.parametrize("name", [name for name in BLOCKS if "large" not in name])
-def test_float32_rows_of_a_linear_kernel_are_around_the_origin_of_its_matrix(name):
-    rows, X = BLOCKS[name], NEAR + FAR
+@pytest.mark.parametrize("rows", [np.array([7]), np.array([3, 39, 0]), np.arange(N)], ids=len)
+def test_float32_rows_of_a_linear_kernel_are_around_the_origin_of_its_matrix(rows):
+    X = NEAR + FAR
     gram = Gram(Linear(), X).centred
     assert gram.origin is not None
     found = gram.block(rows, out=np.empty((len(rows), N), np.float32))
@@ -119,3 +102,71 @@ def test_the_offset_of_a_matrix_around_the_mean_is_by_how_much_its_decision_valu
     assert near is not gram
     left = (gram.block(every) - near.block(every)) @ alpha
     np.testing.assert_allclose(left, near.offset(alpha), rtol=1e-9)
+
+
+@needs_jit
+def test_products_of_sparse_float32_data_are_float32_sums():
+    Z = pytest.importorskip("scipy.sparse").random_array((30, 9), density=0.5, random_state=0, format="csr")
+    products = SparseProducts(Z.astype(np.float32), table_from=0)
+    assert products.by_columns
+    found = products.of(products.Z, None, np.empty((30, 30), np.float32))
+    np.testing.assert_allclose(found, (Z @ Z.T).toarray(), rtol=1e-6, atol=1e-7)
+
+
+@needs_numba
+def test_float32_exponents_have_the_same_bits_before_and_after_compiled_code_is_there(monkeypatch):
+    fastest()
+    X = np.random.default_rng(0).normal(size=(30, 3))
+    found = []
+    for _ in range(2):
+        found.append(Gram(RBF(0.3), X).block(np.arange(30), out=np.empty((30, 30), np.float32)))
+        monkeypatch.setattr("refsvm.core.arithmetic.current", Arithmetic())
+    np.testing.assert_array_equal(*found)
+
+
+RULES = {
+    "default": chosen_rules(None, None, None),
+    "newton": chosen_rules(None, NewtonStep(), None),
+    "conjugate": chosen_rules(None, ConjugateStep(), None),
+    "not built in": chosen_rules(MostViolatingPair(), None, None),
+}
+
+
+@needs_numba
+@pytest.mark.parametrize("cache_mb", [200.0, 0.02], ids=["all rows", "some rows"])
+@pytest.mark.parametrize("name", RULES)
+def test_both_engines_take_the_same_steps_on_float32_rows(name, cache_mb):
+    """Restricted problems included, which keep float32 rows too; rules that are not built in read float64 copies."""
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(120, 4))
+    y = np.where(X[:, 0] + 0.5 * rng.normal(size=120) > 0, 1, -1)
+    case = Case(name, DualProblem.classification(X, y, kernel=RBF(0.2), C=50.0), RULES[name])
+    for shrinking in (False, True):
+        check_engines(case, limit=200, shrinking=shrinking, cache_mb=cache_mb, cache_dtype="float32")
+
+
+def test_rounding_of_duplicates_makes_no_kernel_indefinite(recwarn):
+    """q of a pair of duplicates is 0 but for rounding, which is 10⁻⁷ of K in float32."""
+    X = np.tile(10.0 * np.random.default_rng(0).normal(size=(50, 5)), (2, 1))
+    y = np.where(X[:, 0] + 5.0 * np.random.default_rng(1).normal(size=100) > 0, 1, -1)
+    problem = DualProblem.classification(X, y, kernel=Linear())
+    solve(problem, engine="numpy", cache_dtype="float32", max_iter=300)
+    assert not [warning for warning in recwarn if "semi-definite" in str(warning.message)]
+
+
+@pytest.mark.parametrize("cache_dtype", ["auto", "float64", "float32"])
+def test_a_matrix_of_the_caller_s_is_read_as_it_is(cache_dtype, engine):
+    """In float64 it needs no second copy, whatever rows are kept as."""
+    X = np.random.default_rng(0).normal(size=(60, 3))
+    K, y = RBF(0.3)(X, X), np.where(X[:, 0] > 0.0, 1, -1)
+    problem = DualProblem.classification(K, y, kernel=Precomputed(), C=2.0)
+    found, wanted = (solve(problem, engine=engine, cache_dtype=kept) for kept in (cache_dtype, "float64"))
+    assert found.kernel_rows == 0
+    np.testing.assert_array_equal(found.alpha, wanted.alpha)
+
+
+def test_the_error_of_float32_decision_values_grows_with_k_and_alpha():
+    """4 · 2⁻²⁴ · max |K| · √Σα², α of equal examples summed first."""
+    gram = Gram(Linear(), np.array([[1.0], [2.0], [2.0]]))
+    assert decision_error(gram, np.array([3.0, 1.0, 3.0]), 1.0) == pytest.approx(4 * 2**-24 * 5.0)
+    assert decision_error(gram, np.array([3.0, 1.0, 3.0]), 8.0) == pytest.approx(4 * 2**-24 * 40.0)

@@ -29,64 +29,59 @@ def page_by_page(nothing_kept, monkeypatch):
     monkeypatch.setattr(memory, "MAPPED_AHEAD_BYTES", 8 * ROW_BYTES)
 
 
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
-def test_what_was_written_stays(dtype, page_by_page, monkeypatch):
-    touched = []
-    touch = memory.touch
-    monkeypatch.setattr(memory, "touch", lambda rows: (touched.append(len(rows)), touch(rows)))
-    buffer, start = RowBuffer((100, ROW_BYTES // np.dtype(dtype).itemsize), dtype), 0
-    assert buffer.values.dtype == dtype
+@pytest.fixture
+def touched(monkeypatch):
+    """What the second thread has mapped when it has ended: the address and the number of rows of each part."""
+    seen, touch = [], memory.touch
+    monkeypatch.setattr(
+        memory, "touch", lambda rows: (seen.append((rows.ctypes.data, len(rows))), touch(rows))
+    )
     with ThreadPoolExecutor(1) as threads:
         monkeypatch.setattr(memory, "helper_threads", lambda: threads)
-        for count in (1, 1, 1, 1, 3, 9, 1, 40, 20, 22, 1):
-            buffer.ensure_ready(start + count)
-            buffer.values[start : start + count] = start + 1.0
-            start += count
+        yield lambda: threads.shutdown() or seen
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_what_was_written_stays(dtype, page_by_page, touched):
+    buffer, start = RowBuffer((100, ROW_BYTES // np.dtype(dtype).itemsize), dtype), 0
+    assert buffer.values.dtype == dtype
+    for count in (1, 1, 1, 1, 3, 9, 1, 40, 20, 22, 1):
+        buffer.ensure_ready(start + count)
+        buffer.values[start : start + count] = start + 1.0
+        start += count
     assert (buffer.values[0] == 1.0).all()
     assert (np.diff(buffer.values.min(axis=1)) >= 0.0).all()
     assert (buffer.values.min(axis=1) == buffer.values.max(axis=1)).all()
     assert buffer.values.min() == 1.0
-    assert len(touched) > 3
-    assert max(touched) == 8  # never more than `MAPPED_AHEAD_BYTES`
-    assert touched[0] <= 3  # and not more than was used so far
+    counts = [count for _, count in touched()]
+    assert len(counts) > 3
+    assert max(counts) == 8  # never more than `MAPPED_AHEAD_BYTES`
+    assert counts[0] <= 3  # and not more than was used so far
 
 
-def test_the_rows_mapped_ahead_are_the_next_ones(page_by_page, monkeypatch):
-    seen = []
+def test_the_rows_mapped_ahead_are_the_next_ones(page_by_page, touched):
     buffer = RowBuffer((20, 1024), np.float64)
-    first = buffer.values.ctypes.data
-    monkeypatch.setattr(memory, "touch", lambda rows: seen.append((rows.ctypes.data - first) // ROW_BYTES))
-    with ThreadPoolExecutor(1) as threads:
-        monkeypatch.setattr(memory, "helper_threads", lambda: threads)
-        for stop in range(1, 21):
-            buffer.ensure_ready(stop)
-    assert seen == [1, 2, 4, 8, 16]
+    for stop in range(1, 21):
+        buffer.ensure_ready(stop)
+    assert [(place - buffer.values.ctypes.data) // ROW_BYTES for place, _ in touched()] == [1, 2, 4, 8, 16]
 
 
-def test_only_large_buffers_have_a_second_thread(page_by_page, monkeypatch):
-    touched = []
-    monkeypatch.setattr(memory, "touch", lambda rows: touched.append(len(rows)))
-    with ThreadPoolExecutor(1) as threads:
-        monkeypatch.setattr(memory, "helper_threads", lambda: threads)
-        for n in (2, 3):
-            RowBuffer((n, 1024), np.float64).ensure_ready(1)
-    assert touched == [1]
+def test_only_large_buffers_have_a_second_thread(page_by_page, touched):
+    for n in (2, 3):
+        RowBuffer((n, 1024), np.float64).ensure_ready(1)
+    assert [count for _, count in touched()] == [1]
 
 
 @needs_lending
-def test_memory_that_is_mapped_already_needs_no_second_thread(nothing_kept, monkeypatch):
+def test_memory_that_is_mapped_already_needs_no_second_thread(nothing_kept, touched, monkeypatch):
     monkeypatch.setattr(memory, "AHEAD_FROM_BYTES", KEPT_FROM_BYTES)
-    touched = []
-    monkeypatch.setattr(memory, "touch", lambda rows: touched.append(len(rows)))
-    shape = (2 * KEPT_FROM_BYTES // ROW_BYTES, 1024)
-    with ThreadPoolExecutor(1) as threads:
-        monkeypatch.setattr(memory, "helper_threads", lambda: threads)
-        for _ in range(2):
-            buffer = RowBuffer(shape, np.float64)
-            buffer.ensure_ready(1)
-            del buffer
-        RowBuffer((2 * shape[0], 1024), np.float64).ensure_ready(1)
-    assert touched == [1, 1]  # the first, and one that is larger than what is kept
+    n = 2 * KEPT_FROM_BYTES // ROW_BYTES
+    for _ in range(2):
+        buffer = RowBuffer((n, 1024), np.float64)
+        buffer.ensure_ready(1)
+        del buffer
+    RowBuffer((2 * n, 1024), np.float64).ensure_ready(1)
+    assert [count for _, count in touched()] == [1, 1]  # the first, and one that is larger than what is kept
 
 
 def test_small_buffers_ask_for_no_thread(monkeypatch):

@@ -1,4 +1,4 @@
-"""Inner products of a batch against plain sums, whatever the kind of matrix and the number of rows."""
+"""Where products, tables and rows are made in another way: on both sides of each limit, and at it."""
 
 from __future__ import annotations
 
@@ -7,11 +7,18 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from refsvm import RBF, DualProblem, Linear, Polynomial, Precomputed, Sigmoid, solve
-from refsvm.core.arithmetic import fastest
+from refsvm import RBF, Linear, Polynomial, Precomputed, Sigmoid
+from refsvm.core import arithmetic
 from refsvm.core.kernels import Gram
-from refsvm.core.kernels.products import CENTRED_FROM, DenseProducts, PreparedExamples, no_parts
-from refsvm.core.kernels.sparse import SparseProducts
+from refsvm.core.kernels.origin import origin_of
+from refsvm.core.kernels.products import (
+    CENTRED_FROM,
+    DenseProducts,
+    PreparedExamples,
+    no_parts,
+    stored_for_products,
+)
+from refsvm.core.kernels.sparse import SparseProducts, compressed
 
 from ...settings import needs_numba
 
@@ -21,39 +28,6 @@ X = np.where(rng.random((37, 11)) < 0.4, rng.normal(size=(37, 11)), 0.0)
 
 def products(data):
     return PreparedExamples(Linear(), data).products
-
-
-@pytest.mark.parametrize("m", [1, 3, 4, 8, 9, 16, 21])
-@pytest.mark.parametrize("kind", ["dense", "csr_matrix", "csr_array", "wide indices"])
-def test_products_are_sums_of_products(m, kind, monkeypatch):
-    if m > 8:
-        monkeypatch.setattr("refsvm.core.kernels.sparse.TABLE_FROM_ENTRIES", 1)
-    data = X
-    if kind != "dense":
-        sparse = pytest.importorskip("scipy.sparse")
-        data = sparse.csr_array(X) if kind == "csr_array" else sparse.csr_matrix(X)
-        if kind == "wide indices":
-            data.indices, data.indptr = data.indices.astype(np.int64), data.indptr.astype(np.int64)
-    has_table = kind != "dense" and m > 8 and fastest().sparse is not None
-    assert products(data).by_columns == has_table
-    rows = rng.permutation(37)[:m]
-    expected = [[sum(a * b for a, b in zip(X[i], z, strict=True)) for z in X] for i in rows]
-    out = np.full((m, 37), np.nan)
-    assert products(data).of(data, rows, out) is out
-    np.testing.assert_allclose(out, expected, rtol=1e-13, atol=1e-14)
-    for i in rows[:3]:
-        products(data).of(data, np.array([i]), out[:1])
-        np.testing.assert_allclose(out[0], X @ X[i], rtol=1e-13, atol=1e-14)
-
-
-def test_entries_that_stand_twice_in_sparse_data_add_up():
-    sparse = pytest.importorskip("scipy.sparse")
-    data = sparse.csr_matrix(
-        (np.array([1.0, 2.0, 5.0]), np.array([1, 1, 0]), np.array([0, 2, 3])), shape=(2, 2)
-    )
-    out = np.empty((1, 2))
-    assert products(data).of(data, np.array([0]), out).tolist() == [[9.0, 0.0]]
-    assert products(data).of(data, np.array([1]), out).tolist() == [[0.0, 25.0]]
 
 
 @needs_numba
@@ -82,26 +56,6 @@ def test_compiled_products_are_sums_of_products_run_as_python_too(tile, monkeypa
     assert out.tolist() == expected
 
 
-@pytest.mark.parametrize("large", [1, 10**6])
-def test_data_may_be_read_only(large, monkeypatch):
-    monkeypatch.setattr("refsvm.core.kernels.sparse.TABLE_FROM_ENTRIES", large)
-    sparse = pytest.importorskip("scipy.sparse")
-    data = sparse.csr_matrix(X)
-    for part in (data.data, data.indices, data.indptr):
-        part.flags.writeable = False
-    found = products(data).of(data, np.arange(9), np.empty((9, 37)))
-    np.testing.assert_allclose(found, X[:9] @ X.T, atol=1e-14)
-
-
-def test_no_table_is_made_for_small_or_wide_data(monkeypatch):
-    sparse = pytest.importorskip("scipy.sparse")
-    data = sparse.csr_matrix(X)
-    assert not products(data).by_columns
-    monkeypatch.setattr("refsvm.core.kernels.sparse.TABLE_FROM_ENTRIES", 1)
-    monkeypatch.setattr("refsvm.core.kernels.sparse.TABLE_BYTES", X.nbytes - 1)
-    assert not products(data).by_columns
-
-
 @pytest.mark.parametrize(("entries", "has_table"), [(2**18 - 1, False), (2**18, True)])
 def test_a_table_is_made_from_so_many_entries_on(entries, has_table, monkeypatch):
     sparse = pytest.importorskip("scipy.sparse")
@@ -123,17 +77,6 @@ def test_a_table_is_made_from_so_many_entries_on(entries, has_table, monkeypatch
 )  # fmt: skip
 def test_rows_are_computed_in_batches_where_the_data_exceed_a_cache(n, d, expected):
     assert DenseProducts(np.empty((n, d))).prefers_batches is expected
-
-
-def test_a_problem_of_many_features_is_solved_in_blocks_to_the_same_optimum():
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(1600, 100))
-    y = np.where(X[:, :5].sum(axis=1) + rng.normal(size=1600) > 0.0, 1.0, -1.0)
-    problem = DualProblem.classification(X, y, kernel=RBF(0.01), C=1.0)
-    assert problem.gram.facts.prefers_batches
-    blocks, all_at_once = solve(problem), solve(problem, shrinking=False)
-    assert blocks.objective == pytest.approx(all_at_once.objective, rel=1e-6)
-    assert max(blocks.kkt_gap, all_at_once.kkt_gap) <= 1e-3
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
@@ -220,3 +163,119 @@ def test_rows_that_float32_would_round_too_far_have_no_parts():
     nothing = no_parts(np.dtype(np.float32))
     assert [each.size for each in (*nothing[:2], *nothing.entries, nothing.norms)] == [0] * 9
     assert nothing.gamma == -1.0
+
+
+@pytest.mark.parametrize(("gamma", "is_far"), [(999.5, False), (1000.0, False), (1000.5, True)])
+def test_examples_are_multiplied_around_their_mean_where_distances_are_large(gamma, is_far):
+    """Above γ‖x‖² = 1000, of dense data; those with few entries are then no longer stored as such."""
+    X = np.array([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
+    around = ((X - X.mean(axis=0)) ** 2).sum(axis=1)
+    found = PreparedExamples(RBF(gamma), X)
+    np.testing.assert_allclose(found.norms, around if is_far else np.ones(3), rtol=1e-12)
+    pytest.importorskip("scipy.sparse")
+    X = np.eye(500)
+    assert (stored_for_products(RBF(gamma), X) is X) == is_far
+    assert stored_for_products(RBF(gamma), X, np.zeros(500)) is X
+
+
+@pytest.mark.parametrize(
+    ("first", "last", "is_far"),
+    [(8.0, 10.0, False), (8.02, 10.02, True), (-8.0, -10.0, False), (10.0, -10.0, False)],
+)
+def test_two_digits_are_lost_before_a_linear_kernel_moves(first, last, is_far):
+    """max ‖x‖² = 100 max ‖x − c‖²."""
+    found = origin_of(np.array([[first], [last]]))
+    assert (found is not None) == is_far
+
+
+@pytest.mark.parametrize(("x", "is_far"), [((30.0, 10.0), False), ((30.0, 10.01), True), ((0.0, 0.0), False)])
+def test_examples_that_are_all_the_same_move_beyond_a_thousand(x, is_far):
+    assert (origin_of(np.array([x, x])) is not None) == is_far
+
+
+@pytest.mark.parametrize(
+    ("size", "gamma", "is_single"),
+    [
+        (1.0, 63.5, True),
+        (1.0, 64.0, False),  # γ‖x − c‖²
+        (10.0**-14.5, 1.0, True),
+        (10.0**-15.5, 1.0, False),  # ‖x‖² is next to nothing in float32
+        (10.0**14.5, 1e-29, True),
+        (10.0**15.5, 1e-31, False),
+    ],
+)
+def test_where_float32_rows_are_computed_as_such(size, gamma, is_single):
+    assert Gram(RBF(gamma), np.array([[-size], [size]])).supports_float32 == is_single
+
+
+@pytest.mark.parametrize(("square", "has_parts"), [(4e299, True), (6e299, False)])
+def test_compiled_code_makes_no_rows_of_values_that_may_be_too_large(square, has_parts):
+    found = Gram(Linear(), np.sqrt(square) * np.eye(2)).parts(np.dtype(np.float64))
+    assert (found is not None) == has_parts
+
+
+@pytest.mark.parametrize(
+    ("n", "d", "is_stored"),
+    [(1024, 128, True), (1023, 128, False), (1311, 100, True), (1324, 99, False)],
+)
+def test_from_which_size_on_entries_are_counted(n, d, is_stored):
+    """From 2¹⁷ entries and 100 features on."""
+    pytest.importorskip("scipy.sparse")
+    X = np.zeros((n, d))
+    X[3, 5] = 2.0
+    found = compressed(X)
+    assert (found is not None) == is_stored
+    assert found is None or np.array_equal(found.toarray(), X)
+
+
+@pytest.mark.parametrize(
+    ("each", "entries", "is_stored"),
+    [(7, 9_999, True), (7, 10_000, True), (7, 10_001, False), (8, 2000, True), (9, 2250, False)],
+)
+def test_up_to_which_share_of_entries_data_are_stored(each, entries, is_stored, monkeypatch):
+    """4 % of all; among the rows that are counted first up to twice as many."""
+    pytest.importorskip("scipy.sparse")
+    monkeypatch.setattr("refsvm.core.kernels.sparse.ENTRIES_COUNTED", 250 * 100)
+    X = np.zeros((2500, 100))
+    X[::10, :each] = 1.0  # these are counted first
+    others = np.flatnonzero(np.arange(X.size) // 100 % 10)
+    X.ravel()[others[: entries - 250 * each]] = 1.0
+    assert np.count_nonzero(X) == entries
+    assert (compressed(X) is not None) == is_stored
+
+
+@pytest.mark.parametrize(("d", "entries", "kept"), [(4096, 3, 4096), (4097, 3, 3), (4097, 4097, 4097)])
+def test_columns_without_an_entry_are_left_out_of_wide_data(d, entries, kept):
+    sparse = pytest.importorskip("scipy.sparse")
+    places = np.arange(entries)
+    Z = sparse.csr_array((np.ones(entries), (places, places)), shape=(entries, d))
+    products = SparseProducts(Z)
+    assert products.Z.shape[1] == kept
+    found = products.of(products.aligned(Z), np.arange(2), np.empty((2, entries)))
+    np.testing.assert_array_equal(found, np.eye(entries)[:2])
+
+
+@pytest.mark.parametrize(
+    ("threads", "shared_from", "height"), [(3, 39_999, 32), (3, 40_000, 648), (1, 0, 96), (50, 0, 8)]
+)
+def test_many_rows_are_shared_among_threads_in_pieces_of_eight(threads, shared_from, height, monkeypatch):
+    """100 rows of 200 examples with two features: 40,000 products; a tile has room for 655 rows."""
+    gram, pieces = Gram(RBF(0.5), np.random.default_rng(0).normal(size=(200, 2))), []
+    monkeypatch.setattr(
+        "refsvm.core.kernels.gram.arithmetic", SimpleNamespace(current=SimpleNamespace(threads=threads))
+    )
+    monkeypatch.setattr("refsvm.core.kernels.gram.SHARED_FROM", shared_from)
+    monkeypatch.setattr("refsvm.core.kernels.gram.run_in_pieces", lambda work, *sizes: pieces.append(sizes))
+    gram.block(np.arange(100))
+    assert pieces == [(100, height)]
+
+
+@pytest.mark.parametrize("beyond", [False, True])
+def test_up_to_which_size_there_is_a_table_and_from_which_share_on_products_are_dense(beyond, monkeypatch):
+    """Of 3 by 4 numbers of eight bytes, six entries."""
+    sparse = pytest.importorskip("scipy.sparse")
+    monkeypatch.setattr("refsvm.core.kernels.sparse.TABLE_BYTES", 96 - beyond)
+    monkeypatch.setattr("refsvm.core.kernels.sparse.SPARSE_BELOW", 0.5 + 0.01 * beyond)
+    monkeypatch.setattr(arithmetic, "fastest", lambda: SimpleNamespace(sparse=True))
+    products = SparseProducts(sparse.csr_array(np.tile([1.0, 0.0], (3, 2))), table_from=0)
+    assert ((products._table is None), products._has_few_entries) == (beyond, beyond)

@@ -1,20 +1,27 @@
-"""Sparse data: right products in all three ways, and memory that is bounded by the data, not by their columns."""
+"""Sparse data, and dense data with few entries, which are multiplied as CSR: in memory that the data bound."""
 
 from __future__ import annotations
 
+import pickle
 import platform
+import sys
 import tracemalloc
 
 import numpy as np
 import pytest
 
-from refsvm import RBF, DualProblem, Linear, Polynomial, Status, solve
+from refsvm import (
+    RBF,
+    DualProblem,
+    Linear,
+    Polynomial,
+    solve,
+)
 from refsvm.core import arithmetic
 from refsvm.core.arithmetic import fastest
-from refsvm.core.kernels import Gram
-from refsvm.core.kernels import sparse as module
+from refsvm.core.kernels.gram import Gram
 from refsvm.core.kernels.products import inner_products
-from refsvm.core.kernels.sparse import SparseProducts, squared_norms
+from refsvm.core.kernels.sparse import SparseProducts, compressed
 
 from ...settings import needs_jit
 
@@ -34,33 +41,6 @@ def as_dense(X):
     """The same rows without the empty columns."""
     columns, places = np.unique(X.indices, return_inverse=True)
     return scipy_sparse.csr_matrix((X.data, places, X.indptr), shape=(X.shape[0], len(columns))).toarray()
-
-
-@pytest.mark.parametrize("share", [0.0, 0.02, 1.0], ids=["dense columns", "by density", "sparse"])
-@pytest.mark.parametrize("d", [30, 5000, 2 * 10**9])
-@pytest.mark.parametrize("m", [1, 2, 70])
-@pytest.mark.parametrize("work", [1, 2**23])
-def test_products_do_not_depend_on_the_way(share, d, m, work, monkeypatch):
-    monkeypatch.setattr(module, "SPARSE_BELOW", share)
-    monkeypatch.setattr(module, "WORK_BYTES", work)
-    monkeypatch.setattr(arithmetic, "current", arithmetic.Arithmetic())
-    X = wide(80, d)
-    dense, rows = as_dense(X), np.arange(80)[::-1][:m]
-    products, out = SparseProducts(X), np.full((m, 80), np.nan)
-    assert products.of(products.Z, rows, out) is out
-    np.testing.assert_allclose(out, dense[rows] @ dense.T, rtol=1e-13)
-    np.testing.assert_allclose(
-        products.of(products.aligned(X), None, np.empty((80, 80))), dense @ dense.T, rtol=1e-13
-    )
-
-
-@needs_jit
-def test_the_table_gives_the_same_for_all_columns_and_for_some():
-    X = wide(80, 10**6)
-    dense, products = as_dense(X), SparseProducts(X, table_from=0)
-    assert products.by_columns
-    some = products.of(products.Z, np.array([3, 70]), np.empty((2, 5)), start=11)
-    np.testing.assert_allclose(some, dense[[3, 70]] @ dense[11:16].T, rtol=1e-13)
 
 
 @needs_jit
@@ -95,34 +75,6 @@ def test_other_examples_are_brought_to_the_same_columns():
     assert (inner_products(empty, Z) == 0.0).all()
 
 
-def test_one_sparse_matrix_multiplies_with_a_dense_one():
-    X, Z = wide(6, 20), np.random.default_rng(0).normal(size=(4, 20))
-    np.testing.assert_allclose(inner_products(X, Z), X.toarray() @ Z.T, rtol=1e-13)
-    np.testing.assert_allclose(inner_products(Z, X), Z @ X.toarray().T, rtol=1e-13)
-    assert inner_products(Z, X).flags.c_contiguous
-
-
-def test_norms_are_those_of_the_sums_of_entries_that_stand_twice():
-    X = scipy_sparse.csr_matrix(
-        (np.array([1.0, 2.0, 5.0]), np.array([1, 1, 0]), np.array([0, 2, 2, 3])), shape=(3, 2)
-    )
-    assert squared_norms(X).tolist() == [9.0, 0.0, 25.0]
-    assert X.nnz == 3  # the caller's matrix is as it was
-    assert squared_norms(scipy_sparse.csr_matrix((2, 3))).dtype == np.float64
-
-
-@pytest.mark.parametrize(
-    "kernel", [Linear(), RBF(0.1), Polynomial(2, 0.1, 1.0)], ids=lambda k: type(k).__name__
-)
-def test_a_wide_gram_matrix_is_that_of_the_columns_in_use(kernel):
-    X = wide(60, 2 * 10**9)
-    gram, exact, rows = Gram(kernel, X), kernel(as_dense(X), as_dense(X)), np.arange(0, 60, 7)
-    np.testing.assert_allclose(gram.block(rows), exact[rows], rtol=1e-12)
-    np.testing.assert_allclose(gram.block(rows, rows[::-1]), exact[np.ix_(rows, rows[::-1])], rtol=1e-12)
-    np.testing.assert_allclose(gram.restrict(rows).block(np.arange(9)), exact[np.ix_(rows, rows)], rtol=1e-12)
-    np.testing.assert_allclose(gram.diagonal(), exact.diagonal(), rtol=1e-12)
-
-
 def peak_mb(action):
     """MiB that an action needs at most, beyond what there was before."""
     tracemalloc.start()
@@ -148,14 +100,6 @@ def test_wide_data_train_and_predict_in_little_memory(kernel, d):
     assert peak_mb(fit_and_predict) < 90
 
 
-def test_a_wide_problem_has_the_solution_of_its_columns_in_use():
-    X, y = wide(100, 10**6), np.where(np.arange(100) % 3, 1, -1)
-    found = solve(DualProblem.classification(X, y, kernel=Linear(), C=1.0))
-    exact = solve(DualProblem.classification(as_dense(X), y, kernel=Linear(), C=1.0))
-    assert found.status is Status.CONVERGED
-    assert found.objective == pytest.approx(exact.objective, rel=1e-6)
-
-
 @pytest.mark.parametrize(("d", "heights"), [(4096, [20]), (2**17, [8, 8, 4])])
 def test_scipy_multiplies_by_8_mib_of_dense_columns_at_a_time(d, heights):
     """2²³ bytes hold 8 dense examples of 2¹⁷ features."""
@@ -173,3 +117,102 @@ def test_scipy_multiplies_by_8_mib_of_dense_columns_at_a_time(d, heights):
     SparseProducts(data, table_from=np.inf)._several(Examples(), np.arange(20), out)
     np.testing.assert_allclose(out, (data @ data.T).toarray(), atol=1e-12)
     assert found == heights
+
+
+N, D = 300, 450
+
+
+def drawn(share=0.02, seed=0, n=N, d=D):
+    """Examples with this share of non-zero entries, and the sign of a linear function of them."""
+    rng = np.random.default_rng(seed)
+    X = np.where(rng.random((n, d)) < share, rng.normal(size=(n, d)), 0.0)
+    return X, np.where(X @ rng.normal(size=d) > 0.0, 1, -1)
+
+
+X, y = drawn()
+S = scipy_sparse.csr_array(X)
+
+
+@pytest.mark.parametrize("wider", [0, 500])
+@pytest.mark.parametrize("kernel", [RBF(0.05), Linear(), Polynomial(2, 0.1, 1.0)], ids=lambda k: k.name)
+def test_the_matrix_is_that_of_csr_data(kernel, wider):
+    """What is solved, left out and followed reads no more of them; `test_any_block` tells whether it is right."""
+    of_dense, of_csr = (
+        Gram(kernel, np.pad(X, ((0, 0), (0, wider)))),
+        Gram(kernel, scipy_sparse.csr_array(X)),
+    )
+    rows, some = np.arange(N), np.array([3, 299, 3])
+    for asked in ((rows,), (some,), (some[:1],), (rows, some)):
+        np.testing.assert_array_equal(of_dense.block(*asked), of_csr.block(*asked))
+    np.testing.assert_array_equal(of_dense.diagonal(), of_csr.diagonal())
+    assert of_dense.X.nnz == np.count_nonzero(X)
+
+
+@pytest.mark.parametrize("name", ["SVC", "SVR", "OneClassSVM", "SVCCV", "three classes"])
+def test_estimators_answer_as_on_csr_data_and_keep_dense_support_vectors(name):
+    refsvm = pytest.importorskip("refsvm.estimators")
+    labels = np.where(X[:, 0] != 0.0, 2, y) if name == "three classes" else y
+    estimator = getattr(refsvm, "SVC" if name == "three classes" else name)
+    # not γ by "scale": of dense and of CSR data it sums a variance in another order
+    options = {"Cs": [1.0, 4.0], "gammas": [0.02, 0.1], "cv": 3} if name == "SVCCV" else {"gamma": 0.1}
+    of_dense, of_csr = (estimator(**options).fit(data, labels) for data in (X, S))
+    asked = (lambda e, Z: e.predict(Z)) if name == "SVR" else (lambda e, Z: e.decision_function(Z))
+    # more than one block of support vectors, and a call of one row, which takes the dense product
+    np.testing.assert_allclose(asked(of_dense, X), asked(of_csr, S), rtol=0, atol=1e-12)
+    np.testing.assert_allclose(asked(of_dense, X[:1]), asked(of_csr, S[:1]), rtol=0, atol=1e-12)
+    machine = getattr(of_dense, "best_estimator_", of_dense)
+    theirs = getattr(of_csr, "best_estimator_", of_csr)
+    assert type(machine.support_vectors_) is np.ndarray
+    assert np.array_equal(machine.support_vectors_, X[machine.support_])
+    assert np.array_equal(machine.dual_coef_, theirs.dual_coef_)
+    assert machine.n_features_in_ == D
+    again = pickle.loads(pickle.dumps(machine))
+    assert np.array_equal(asked(again, X), asked(machine, X))
+    if name == "SVCCV":
+        assert of_dense.best_params_ == of_csr.best_params_
+        assert np.array_equal(of_dense.cv_results_["mean_test_score"], of_csr.cv_results_["mean_test_score"])
+
+
+def test_far_from_the_origin_data_stay_dense():
+    far = X.copy()
+    far[:, 7] = 1e7
+    assert Gram(RBF(0.05), far).X is far
+    assert Gram(Linear(), far).X is far
+    assert Gram(Linear(), far).centred.origin is not None
+    alphas = [
+        solve(DualProblem.classification(Z, y, kernel=RBF(0.05))).alpha
+        for Z in (far, np.delete(X, 7, axis=1))
+    ]
+    np.testing.assert_allclose(*alphas, atol=2e-2)
+
+
+def test_a_problem_keeps_its_examples_when_the_caller_writes_to_them():
+    for share in (0.02, 0.5):
+        given, labels = drawn(share)
+        problem = DualProblem.classification(given, labels, kernel=RBF(0.05))
+        before = problem.gram.block(np.arange(3))
+        given[:] = 7.0
+        assert np.array_equal(problem.gram.block(np.arange(3)), before)
+
+
+def test_what_is_stored_is_every_entry_that_is_not_zero(monkeypatch):
+    monkeypatch.setattr("refsvm.core.kernels.sparse.ENTRIES_COUNTED", 1000)
+    some = X.copy()
+    some[[0, 5, -1]] = 0.0
+    some[4, 3], some[-1, -1] = -0.0, 2.0
+    found = compressed(some)
+    assert np.array_equal(found.toarray(), some)
+    assert found.nnz == np.count_nonzero(some)
+    assert found.has_canonical_format
+    assert compressed(np.zeros((N, D))).nnz == 0
+
+
+def test_other_data_stay_as_they_are():
+    for data in (drawn(0.06)[0], S):
+        assert compressed(data) is None
+        assert Gram(RBF(0.05), data).X is data
+
+
+def test_without_scipy_data_stay_dense(monkeypatch):
+    monkeypatch.setitem(sys.modules, "scipy.sparse", None)
+    assert compressed(X) is None

@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
+import pickle
 from dataclasses import FrozenInstanceError, dataclass, fields, replace
 from inspect import signature
+from itertools import product
 from types import SimpleNamespace
 from typing import ClassVar
 
 import numpy as np
 import pytest
 
-from refsvm import RBF, Kernel, Linear, Polynomial, Precomputed, Sigmoid
+from refsvm import RBF, DualProblem, Kernel, Linear, Polynomial, Precomputed, Sigmoid
 from refsvm.core.kernels import Gram, products
-from refsvm.core.kernels.blocks import shaped
 from refsvm.core.kernels.cached_rows import CachedRows, stored_rows
-from refsvm.core.kernels.checked import gram_of_rows, origin_for
 from refsvm.core.kernels.facts import KernelFacts
+from refsvm.core.kernels.gram import dense_gram
 from refsvm.core.kernels.matrix import KernelMatrix, View
 from refsvm.core.kernels.precision import largest_value
 from refsvm.core.kernels.rows import megabytes
 from refsvm.core.kernels.sparse import SparseProducts
 from refsvm.services.float32 import FLOAT32_CROWDED_FROM, float32_pays
+
+from ...values import never_change
 
 KNOWN = [
     "name",
@@ -190,51 +193,16 @@ def test_a_view_asks_for_each_example_once_and_a_store_for_all_rows_as_they_are(
     assert asked == ([([2, 2, 0], order.tolist(), True), ([0], [0, 0, 2], False)] if is_stored else once)
 
 
-@pytest.mark.parametrize(
-    ("n", "tolerance", "reads", "given", "worthwhile"),
-    [
-        (3_000, 1e-3, True, {}, True),
-        (2_999, 1e-3, True, {}, False),  # too few
-        (3_000, 1e-4, True, {}, True),
-        (3_000, 0.99e-4, True, {}, False),  # float32 values never allow that
-        (3_000, 1e-3, False, {}, False),  # the rules would read copies
-        (100_000, 1e-3, False, {"crowded": True}, True),  # but twice as many rows in the budget
-        (100_000, 0.99e-4, False, {"crowded": True}, False),
-    ],
-)
-def test_when_float32_values_are_worthwhile(n, tolerance, reads, given, worthwhile):
-    for supports in (True, False):
-        gram = SimpleNamespace(n=n, supports_float32=supports)
-        found = float32_pays(gram, tolerance, reads, **given)
-        assert found == (worthwhile and (supports or "crowded" in given))
-
-
-@pytest.mark.parametrize("past", [-1, 0, 1])
-@pytest.mark.parametrize("crowded", [True, False])
-def test_crowded_rows_are_worthwhile_from_a_size_on(past, crowded):
-    gram = SimpleNamespace(n=FLOAT32_CROWDED_FROM + past, supports_float32=False)
-    assert float32_pays(gram, 1e-3, False, crowded=crowded) == (crowded and past >= 0)
-
-
-@pytest.mark.parametrize("rows", [range(6), [1], [4, 2]])
-@pytest.mark.parametrize("mirrored", [True, False])
-@pytest.mark.parametrize(("size", "is_refused"), [(1e60, True), (1e20, False)])
-def test_values_beyond_float64_are_refused_however_they_are_computed(
-    rows, mirrored, size, is_refused, monkeypatch
-):
-    """Of a kernel with a bound there are none."""
-    monkeypatch.setattr("refsvm.core.kernels.gram.TILE_ENTRIES", 35 if mirrored else 36)
-    x = size * np.arange(1.0, 7.0)[:, None]
-    assert np.isfinite(Gram(RBF(1.0), x).block(np.array(rows))).all()
-    gram = Gram(Polynomial(degree=3, gamma=1.0, coef0=0.0), x)
-    if is_refused:
-        with (
-            np.errstate(over="ignore"),
-            pytest.raises(ValueError, match=r"the value inf, .*; scale the data"),
-        ):
-            gram.block(np.array(rows))
-    else:
-        np.testing.assert_allclose(gram.block(np.array(rows)), (x[[*rows]] @ x.T) ** 3, rtol=1e-12)
+@pytest.mark.parametrize("n", [2_999, 3_000, FLOAT32_CROWDED_FROM - 1, FLOAT32_CROWDED_FROM])
+@pytest.mark.parametrize("tolerance", [1e-3, 1e-4, 0.99e-4])
+def test_when_float32_values_are_worthwhile(n, tolerance):
+    """If the rules read no copies of them, or if twice as many rows in the budget are worth more."""
+    for supports, reads, crowded in product([False, True], repeat=3):
+        found = float32_pays(
+            SimpleNamespace(n=n, supports_float32=supports), tolerance, reads, crowded=crowded
+        )
+        is_fast = (n >= 3_000 and supports and reads) or (n >= FLOAT32_CROWDED_FROM and crowded)
+        assert found == (tolerance >= 1e-4 and is_fast)
 
 
 def test_both_kinds_of_products_begin_at_the_first_column():
@@ -242,30 +210,17 @@ def test_both_kinds_of_products_begin_at_the_first_column():
         assert signature(kind.of).parameters["start"].default == 0
 
 
-def test_memory_is_asked_for_before_a_row_is_written_to(monkeypatch):
-    """As many rows as are stored then: one that is mapped later would be written to twice."""
-    rows, asked = CachedRows(Gram(Linear(), np.ones((400, 1)))), []
-    assert rows._buffer is not None
+@pytest.mark.parametrize(
+    ("capacity", "blocks", "expected"), [(400, [[3, 0, 2], [5], [8, 0, 7]], [3, 4, 6]),
+                                         (350, [range(340), range(330, 360)], [340, 350])],
+)  # fmt: skip
+def test_memory_is_asked_for_before_a_row_is_written_to(capacity, blocks, expected, monkeypatch):
+    """As many rows as are stored then, or all slots: one that is mapped later would be written to twice."""
+    rows, asked = CachedRows(Gram(Linear(), np.ones((400, 1))), megabytes(capacity, 400)), []
     monkeypatch.setattr(rows._buffer, "ensure_ready", asked.append)
-    rows.fetch(np.array([3, 0, 2]))
-    rows.ensure(5)
-    rows.fetch(np.array([8, 0, 7]))
-    assert asked == [3, 4, 6]
-
-
-def test_rows_are_mapped_before_a_block_takes_the_last_slots(monkeypatch):
-    rows, asked = CachedRows(Gram(Linear(), np.ones((400, 1))), megabytes(350, 400)), []
-    monkeypatch.setattr(rows._buffer, "ensure_ready", asked.append)
-    rows.fetch(np.arange(340))
-    rows.fetch(np.arange(330, 360))
-    assert asked == [340, 350]
-
-
-@pytest.mark.parametrize("n", [1, 64, 65, 130])
-def test_the_diagonal_of_a_function_is_that_of_its_blocks(n):
-    points = np.random.default_rng(4).normal(size=(n, 2))
-    gram = Gram(lambda X, Z: X @ Z.T + X[:, :1] * Z[:, 0], points)
-    np.testing.assert_allclose(gram.diagonal(), (points**2).sum(axis=1) + points[:, 0] ** 2, rtol=1e-14)
+    for block in blocks:
+        rows.block(np.array(block))
+    assert asked == expected
 
 
 def test_the_largest_value_is_that_of_the_diagonal():
@@ -274,40 +229,6 @@ def test_the_largest_value_is_that_of_the_diagonal():
     assert largest_value(Gram(Linear(), small)) == pytest.approx(0.04)
     assert largest_value(Gram(Precomputed(), np.diag([-3.0, 2.0]))) == 3.0
     assert largest_value(Gram(RBF(0.5), small)) == largest_value(Gram(lambda X, Z: X @ Z.T, small)) == 1.0
-
-
-@pytest.mark.parametrize("is_shared", [False, True])
-@pytest.mark.parametrize("repeats", [False, True])
-def test_seconds_of_rows_that_are_copies_are_those_of_the_rows_that_they_copy(is_shared, repeats):
-    """Each once; a matrix of part of the examples, without copies, has its own."""
-    asked = []
-    source = SimpleNamespace(seconds_for=lambda rows: asked.append(rows.tolist()) or 77.0)
-    gram = SimpleNamespace(
-        store=source if is_shared else None, repeats=repeats, indices=np.array([4, 4, 2, 9])
-    )
-    own = SimpleNamespace(gram=gram, row_seconds=2.0, slots=np.array([-1, 0, -1, -1]))
-    seconds = CachedRows.seconds_for(own, np.array([0, 1, 2]))
-    assert (seconds, asked) == ((77.0, [[2, 4]]) if is_shared and repeats else (4.0, []))
-
-
-def test_a_block_of_another_shape_is_told_with_both_numbers_of_rows():
-    with pytest.raises(
-        ValueError, match=r"of shape \(4, 3\) for blocks of 3 and 4 rows; .*, shape \(3, 4\)\."
-    ):
-        shaped(np.ones((4, 3)), (3, 4))
-    assert shaped(np.ones((3, 4)), (3, 4)).shape == (3, 4)
-
-
-@pytest.mark.parametrize("shape", [(9, 3), (3, 9)])
-def test_the_matrix_of_some_rows_is_theirs_and_that_of_all_takes_no_copy(shape):
-    data = 1e4 + np.random.default_rng(0).normal(size=shape)
-    for count in (2, len(data) - 1, len(data)):
-        rows = np.arange(count)
-        gram = gram_of_rows(Linear(), data, rows)
-        assert (gram.n, gram.X is data) == (count, count == len(data))
-        np.testing.assert_allclose(origin_for(Linear(), data, rows), data[rows].mean(axis=0), rtol=1e-14)
-        K = gram_of_rows(Precomputed(), np.eye(len(data)), rows)
-        assert K.block(rows).tolist() == np.eye(count).tolist()
 
 
 @pytest.mark.parametrize("kernel", [RBF(0.5), Linear(), Polynomial()], ids=lambda each: each.name)
@@ -321,3 +242,49 @@ def test_the_diagonal_of_a_kernel_of_the_package_takes_no_block(kernel, monkeypa
 def test_many_columns_without_an_entry_are_one():
     sparse = pytest.importorskip("scipy.sparse")
     assert SparseProducts(sparse.csr_array((2, 5000))).Z.shape == (2, 1)
+
+
+def test_views_and_stores_hand_on_what_their_matrix_knows():
+    for kernel in (RBF(0.5), Linear()):
+        gram = Gram(kernel, X)
+        facts, store = gram.facts, CachedRows(gram)
+        assert facts.is_psd
+        assert facts.has_unit_diagonal == kernel.has_unit_diagonal
+        part = View(gram, np.arange(3))
+        for matrix in (part, View(part, np.arange(2)), store, store.restrict(np.arange(3))):
+            assert matrix.facts == facts
+        regression = DualProblem.regression(X, X[:, 0], kernel=kernel)
+        assert regression.gram.facts == regression.gram.source.facts
+        assert pickle.loads(pickle.dumps(gram)).facts == facts
+
+
+def test_rows_as_float32_are_known_to_all_that_read_them():
+    gram = Gram(RBF(0.5), X)
+    store = CachedRows(gram, dtype=np.float32)
+    copies = CachedRows(store.restrict(np.arange(4)))
+    for matrix in (store, store.restrict(np.arange(3)), copies):
+        assert matrix.facts.keeps_float32
+        assert not matrix.exact.facts.keeps_float32
+    held = dense_gram(gram, np.float32)
+    assert held.facts == KernelFacts(
+        is_psd=True, has_unit_diagonal=True, data_error=2.0**-24, kernel_error=0.0, keeps_float32=True
+    )
+    assert Gram(Precomputed(), np.eye(2)).facts == KernelFacts()
+
+
+def test_a_matrix_of_the_users_says_its_facts_as_attributes():
+    class Own(KernelMatrix):
+        n, is_psd, data_error = 2, True, 1e-7
+
+        def block(self, rows, columns=None, out=None):
+            return np.eye(2)[rows]
+
+        def diagonal(self):
+            return np.ones(2)
+
+    assert Own().facts == Own().restrict(np.arange(1)).facts == KernelFacts(is_psd=True, data_error=1e-7)
+
+
+def test_facts_cannot_be_changed():
+    """Views of a matrix share them."""
+    never_change("core.kernels")

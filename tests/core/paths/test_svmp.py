@@ -61,34 +61,6 @@ def test_linear_kernels_with_many_dependent_points(name: str) -> None:
         assert problem.duality_gap(path.alpha(C)) <= 1e-7 * problem.objective(path.alpha(C))
 
 
-def test_scaled_alpha_is_linear_between_breakpoints() -> None:
-    path = tracked("overlapping, rbf", C_min=1e-2)
-    assert len(path.C) > 20
-    for k in (2, len(path.C) // 2, len(path.C) - 3):
-        first, last = 1.0 / path.C[k], 1.0 / path.C[k + 1]
-        middle = 0.5 * (first + last)
-        *ends, independent = (
-            lam * solved(*SETS["overlapping, rbf"], 1.0 / lam, tol=1e-12).alpha
-            for lam in (first, last, middle)
-        )
-        np.testing.assert_allclose(independent, 0.5 * (ends[0] + ends[1]), atol=1e-8)
-        np.testing.assert_allclose(middle * path.alpha(1.0 / middle), independent, atol=1e-8)
-
-
-def test_merging_duplicates_changes_no_margin() -> None:
-    whole, merged = (tracked("every row three times", merge=merge) for merge in (False, True))
-    assert merged.problem.n < whole.problem.n
-    X = SETS["every row three times"][0]
-    for C in (0.01, 0.3, 7.0):
-        np.testing.assert_allclose(merged.decision_function(X, C), whole.decision_function(X, C), atol=1e-7)
-
-
-def test_without_left_points_alpha_stays() -> None:
-    path = tracked("separable", C_min=1e-3, C_max=1e4)
-    assert path.record.kind[-1] == "end"
-    np.testing.assert_allclose(path.alpha(1e3), path.alpha(1e4), rtol=1e-6)
-
-
 def test_ties_are_broken_by_the_special_events() -> None:
     path = tracked("whole numbers, rbf", merge=False)
     assert path.counts["special"] > 0

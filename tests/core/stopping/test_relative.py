@@ -5,7 +5,6 @@ The audit "scales" trains estimators, rounds and paths in any unit of features, 
 
 import numpy as np
 import pytest
-from scipy.stats import spearmanr
 from sklearn import svm
 from sklearn.exceptions import ConvergenceWarning
 
@@ -19,7 +18,6 @@ from refsvm import (
     KKTGap,
     LIBSVMShrinking,
     LOODualityGap,
-    OneClassSVM,
     Rounds,
     leave_one_out,
     solve,
@@ -66,18 +64,6 @@ def test_what_rounding_hides_is_not_asked_for(engine):
     for C in (1e-8, 1e-12, 1e-15):
         model = SVC(C=C, gamma=0.25, engine=engine).fit(X, y)
         assert model.kkt_gap_ < max(1e-12, 1.01e-3 * np.ptp(model.decision_function(X)))
-
-
-@pytest.mark.parametrize("engine", ["numpy", FAST])
-@pytest.mark.parametrize("nu", [1e-2, 1e-6])
-def test_few_expected_outliers_leave_the_region_as_it_is(nu, engine):
-    rng = np.random.default_rng(0)
-    X, T = rng.normal(size=(300, 2)), rng.normal(size=(2000, 2))
-    exact = svm.OneClassSVM(nu=nu, gamma=0.25, tol=1e-9 * nu).fit(X)
-    model = OneClassSVM(nu=nu, gamma=0.25, engine=engine).fit(X)
-    assert np.mean((model.decision_function(T) > 0) != (exact.decision_function(T) > 0)) < 0.01
-    order = spearmanr(model.score_samples(T), exact.score_samples(T))
-    assert order.statistic > 0.9999
 
 
 def test_examples_that_come_and_go_leave_the_optimum_of_the_others():

@@ -1,9 +1,10 @@
-"""Steps, corrections, jumps and sets of a walk, worked out by hand, on both sides of each limit."""
+"""Steps, corrections, jumps and sets of a walk, worked out by hand at each limit; which examples block it."""
 
 from __future__ import annotations
 
 from itertools import product
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from refsvm.core.kernels import Gram
 from refsvm.core.walk.bordered import independent_factor
 from refsvm.core.walk.elbow import Step, correct, empty_elbow_step, jump_of_alpha, jump_of_b, noise_of, take
 from refsvm.core.walk.line import ProblemLine
+from refsvm.core.walk.special_events import SwitchingGuard, blocking
 from refsvm.core.walk.state import PathState
 from refsvm.core.walk.walk import ABOVE, BELOW, CLOSED, FREE
 
@@ -109,37 +111,32 @@ def test_what_counts_as_zero_is_relative_to_the_sums():
     assert noise_of(walk, 0.25)[0] == 1.0
 
 
-@pytest.mark.parametrize(
-    ("side", "excess", "length", "db"),
-    [
-        (
-            [BELOW, BELOW, CLOSED],
-            [-1.0, -2.0, 9.0],
-            0.5,
-            4.0,
-        ),  # the largest push of those at L: none overtakes b
-        ([CLOSED, ABOVE, ABOVE], [1.0, 2.0, 9.0], 0.5, -100.0),  # the smallest of those at U, or 0
-        ([ABOVE, ABOVE, CLOSED], [1.0, 2.0, -9.0], 0.5, 0.0),
-        ([CLOSED, CLOSED, CLOSED], [1.0, 2.0, -9.0], 0.5, 0.0),
-        ([BELOW, ABOVE, CLOSED], [-1.0, 1.0, 9.0], 0.5, 2.5 * 0.5 / 0.5),  # midway: −1 + ½ and 1 + 2
-        ([BELOW, ABOVE, CLOSED], [1.0, -1.0, 9.0], 0.0, 0.0),  # b is held from both sides
-    ],
-)
-def test_a_step_without_a_free_variable_moves_b_alone(side, excess, length, db):
-    walk = walking([BELOW] * 3)
-    walk.side[:], walk.variables.excess[:], walk.b = side, excess, 0.0
-    walk.variables.push[:], walk.variables.pace[:] = [1.0, 4.0, -100.0], [0.5, 0.25, 0.125]
+@pytest.mark.parametrize("kinds", [(BELOW, ABOVE, CLOSED), (BELOW, CLOSED), (ABOVE, CLOSED), (CLOSED,)])
+@pytest.mark.parametrize("seed", range(12))
+def test_a_step_without_a_free_variable_moves_b_alone(kinds, seed):
+    """As far as some b is above each G that may rise, and below each that may fall; by a linear program in s and b."""
+    linprog = pytest.importorskip("scipy.optimize").linprog
+    rng, n = np.random.default_rng(seed), 6
+    walk = walking([BELOW] * n, made(-1.0, 3.0, v=np.ones(n)), b=0.5)
+    var, side = walk.variables, rng.choice(kinds, n)
+    walk.side[:] = side
+    # most of them as they may be, and some beyond b, from where the way may lead back
+    is_held = {BELOW, ABOVE} <= {*side.tolist()}
+    var.excess[:] = side * rng.uniform(-0.05 if is_held and seed % 3 == 0 else 0.05, 1.0, n)
+    var.push[:], var.pace[:] = rng.normal(size=n), rng.normal(size=n)
     walk.along.pace, walk.along.push = 3.0, 7.0
+    total, held = var.excess + walk.b, np.flatnonzero(side != CLOSED)
+    rows = -side[held, None] * np.column_stack([var.push[held], -np.ones(len(held))])
+    bounds = [(0.0, 0.5), (None, None)]
+    best = linprog([-1.0, 0.0], rows, side[held] * total[held], bounds=bounds) if len(held) else None
+    length = 0.5 if best is None else best.x[0] if best.status == 0 else 0.0
     step = empty_elbow_step(walk, 0.5)
-    assert (step.length, step.kind, step.regular) == (length, "empty elbow", True)
-    assert step.noise == (3e-12, 1.4e-11)
-    if length and {*side} >= {BELOW, ABOVE}:
-        # between what those at L and those at U allow at the end of the step
-        assert step.db == pytest.approx(0.5 * ((excess[0] + 0.5) + (excess[1] + 2.0)) / 0.5)
-    else:
-        assert step.db == db
-    assert walk.variables.d.tolist() == [0.5, 0.25, 0.125]
-    np.testing.assert_allclose(walk.variables.speed, np.array([1.0, 4.0, -100.0]) - step.db)
+    assert step.length == pytest.approx(length, abs=1e-9)
+    assert (step.kind, step.regular, step.noise) == ("empty elbow", True, (3e-12, 1.4e-11))
+    assert var.d.tolist() == var.pace.tolist()
+    np.testing.assert_array_equal(var.speed, var.push - step.db)
+    if length > 0.0:  # at its end nothing has overtaken b
+        assert (side[held] * (var.excess + step.length * var.speed)[held] >= -1e-9).all()
 
 
 @pytest.mark.parametrize(
@@ -308,3 +305,48 @@ def test_the_unit_of_steps_is_t_itself_within_a_ten_thousandth_of_the_way_and_al
     walk = walking([FREE, FREE, FREE])
     walk.t = t
     assert walk.scale == scale
+
+
+# how fast each nears U, L and G = b, and how far that is
+CASES = {
+    "(S1): at U and moving out": ([1.0, 0.0, 0.0], [0.0, 1.0, 0.0], ABOVE),
+    "(S2): at L and moving out": ([0.0, 1.0, 0.0], [1.0, 0.0, 0.0], BELOW),
+    "(S3), (S4): at G = b and moving out of its set": ([0.0, 0.0, 1.0], [9.0, 9.0, 0.0], FREE),
+    "near, reached after the shortest step": ([2.0, 0.0, 0.0], [2e-3, 1.0, 0.0], ABOVE),
+    "not so near": ([2.0, 0.0, 0.0], [3e-3, 1.0, 0.0], None),
+    "at U and moving in": ([0.0, 1.0, 0.0], [0.0, 1.0, 0.0], None),
+}
+
+
+@pytest.mark.parametrize("regular", [True, False])
+@pytest.mark.parametrize("name", CASES)
+def test_what_blocks_and_where_it_goes(name: str, regular: bool) -> None:
+    """Null vectors may keep a free example in its box, so S1 and S2 ask for a regular system."""
+    rates, distances, side = CASES[name]
+    walk: Any = SimpleNamespace(
+        rates=lambda noise: np.array(rates)[:, None], distances=lambda: np.array(distances)[:, None]
+    )
+    expected = [] if side is None or (side != FREE and not regular) else [(0, side)]
+    assert blocking(walk, (0.0, 0.0), 1e-3, regular) == expected
+
+
+def test_the_derivative_is_asked_three_times_at_one_t() -> None:
+    guard = SwitchingGuard(50)
+    assert [guard.may_choose() for _ in range(5)] == [True, True, True, False, False]
+
+
+def test_sets_that_return_are_flipped_one_at_a_time_and_then_given_up() -> None:
+    guard, walk = SwitchingGuard(50), SimpleNamespace(side=np.zeros(2, dtype=np.int8))
+    seen = []
+    for first in (0, 1, 0, 1, 0):
+        walk.side[0] = first
+        seen.append((guard.looping(walk), guard.one_at_a_time))
+    assert seen == [(False, False), (False, False), (False, True), (False, True), (True, True)]
+
+
+def test_more_than_ell_special_events_are_given_up() -> None:
+    guard, walk, seen = SwitchingGuard(2), SimpleNamespace(side=np.zeros(1, dtype=np.int8)), []
+    for side in range(4):
+        walk.side[0] = side
+        seen.append(guard.looping(walk))
+    assert seen == [False, False, True, True]

@@ -313,23 +313,6 @@ def test_bounds_of_b_that_have_crossed_by_rounding_end_no_segment(beyond, closin
     assert step.length == (0.5 * t if is_held or parts else 0.0)
 
 
-@pytest.mark.parametrize("t", [2.0**-30, 1.0, 2.0**30])
-@pytest.mark.parametrize("apart", [1e-6, 1e-3, 0.1])
-def test_b_that_is_held_from_both_sides_goes_to_where_they_meet(apart, t):
-    K = np.eye(2)
-    walk = PathState(DualProblem.classification(K, Y, kernel=Precomputed(), C=1.0), K, "numpy")
-    walk.place(t, np.array([0.5, -0.5]), 0.0, "start")
-    walk.assign(np.array([BELOW, ABOVE], dtype=np.int8), "by hand")
-    walk.variables.excess[:] = -apart * t, apart * t
-    walk.variables.push[:] = 1.25, 0.75
-    # −a + 1¼ s = a + ¾ s
-    step = empty_elbow_step(walk, 10.0 * t)
-    assert step.length == pytest.approx(4.0 * apart * t, rel=1e-9)
-    # both are at b then
-    walk.move(step.length, 0.0)
-    np.testing.assert_allclose(walk.variables.excess, 0.0, atol=1e-12 * t)
-
-
 def algebras(of=ElbowAlgebra):
     """All that the package has."""
     for each in of.__subclasses__():
