@@ -227,7 +227,8 @@ WRONG = {
     "NaN": (blocks(lambda rows, columns: full(rows, np.nan)),
             "gram=Odd fails on a block of 8 rows and 8 columns: .*The kernel takes the value nan"),
     # its class where NumPy can only say that it is an object; else the type of the numbers says it
-    **{said: (blocks(lambda rows, columns, found=found: found), f"gram=Odd fails on a block.* the object returned {said}; ")
+    **{said: (blocks(lambda rows, columns, found=found: found),
+              f"gram=Odd fails on a block.* the object returned {said}; ")
        for found, said in (
            (None, r"values of type object \(a NoneType\), shape \(\)"),
            (OddValue(), r"values of type object \(a OddValue\), shape \(\)"),
