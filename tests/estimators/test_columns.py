@@ -9,7 +9,6 @@ pytest.importorskip("sklearn")
 
 from refsvm import SVCCV
 from refsvm.datasets import load
-from refsvm.estimators.search import Search
 from refsvm.services.pool import in_workers
 
 from ..settings import FAST
@@ -37,11 +36,3 @@ def test_columns_are_shared_where_that_pays(engine, shared, monkeypatch):
     expected = SVCCV(**GRID | {"engine": engine}).fit(X, y).cv_results_
     for name in ("mean_test_score", "mean_iterations"):
         np.testing.assert_array_equal(found.cv_results_[name], expected[name])
-
-
-def test_columns_in_threads_have_the_cells_of_one(monkeypatch):
-    """Whatever the engine, once it is decided that they pay."""
-    monkeypatch.setattr(Search, "_is_compiled", True)
-    one, two = (SVCCV(**GRID | {"engine": "numpy"}, n_jobs=jobs).fit(X, y).cv_results_ for jobs in (1, 2))
-    for name in ("mean_test_score", "mean_iterations"):
-        np.testing.assert_array_equal(one[name], two[name])

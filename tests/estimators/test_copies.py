@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pickle
 import warnings
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,9 +14,7 @@ pytest.importorskip("scipy")
 from sklearn.ensemble import AdaBoostClassifier, BaggingClassifier
 from sklearn.model_selection import KFold, LeaveOneOut
 
-from refsvm import RBF, SVC, SVCCV, SVR, SVRCV, DualProblem, leave_one_out
-from refsvm.analysis.paths.conformal import conformal_intervals
-from refsvm.analysis.resampling.jackknife import held_out_machines
+from refsvm import SVC, SVCCV, SVR
 
 from ..programs import module
 from ..settings import FAST
@@ -66,20 +63,6 @@ def test_examples_of_weight_zero_have_no_score(cv: Any, scoring: str | None) -> 
     assert found.n_splits_ == 45
 
 
-def test_r_squared_of_leave_one_out_is_weighted() -> None:
-    search = SVRCV(cv="loo", **SEARCH, tol=1e-6)
-    found, kept = (search.fit(*given).best_score_ for given in ((X, T, W), (X[KEPT], T[KEPT])))
-    assert found == pytest.approx(kept, abs=1e-6)
-    with pytest.warns(UserWarning, match="not finite"):  # one example has no R² of its own
-        search.set_params(cv=LeaveOneOut()).fit(X, T, W)
-
-
-def test_cells_of_other_weights_are_not_those_of_the_store(tmp_path: Path) -> None:
-    options = SEARCH | {"cv": "loo"}
-    first, second = (SVRCV(store=tmp_path / "a.sqlite", **options).fit(X, T, each) for each in (None, W))
-    assert second.best_score_ == SVRCV(**options).fit(X, T, W).best_score_ != first.best_score_
-
-
 @pytest.mark.parametrize("cv", [3, "loo"])
 def test_several_scores_are_those_of_copies(cv: Any) -> None:
     """Among them one that takes weights, one that sees copies, and one function that returns both."""
@@ -106,40 +89,13 @@ def test_several_scores_without_weights_are_named_in_one_warning() -> None:
     assert [each.filename for each in said] == [__file__]
 
 
-def test_a_scorer_without_weights_sees_copies_or_says_that_it_does_not() -> None:
-    sizes: list[int] = []
-
-    def watched(model: Any, Z: Any, labels: Any) -> float:
-        sizes.append(len(Z))
-        return share(model, Z, labels)
-
-    found, usual = (SVCCV(scoring=each, cv=3, **SEARCH).fit(X, Y, DRAWN) for each in (watched, None))
-    assert found.best_score_ == pytest.approx(usual.best_score_, abs=1e-12)
-    assert sum(sizes) == DRAWN.sum()
+def test_a_scorer_without_weights_says_that_it_sees_no_copies() -> None:
     no_copies = DRAWN + 0.5 * (DRAWN == 2.0)
     with pytest.warns(UserWarning, match=r"takes no weights, so all examples of a split count equally"):
         SVCCV(scoring=share, cv=3, **SEARCH).fit(X, Y, no_copies)
     with warnings.catch_warnings():
         warnings.simplefilter("error")  # of one example each, the mean has the weights
         SVCCV(scoring=share, cv="loo", **SEARCH).fit(X, Y, no_copies)
-
-
-def test_a_split_without_weight_to_test_is_refused() -> None:
-    rows = np.arange(45)
-    cv = [(rows[KEPT], rows[~KEPT]), (rows[::2], rows[1::2])]
-    with pytest.raises(ValueError, match=r"Split 0 of cv=.* has no test example with a positive weight"):
-        SVCCV(cv=cv, **SEARCH).fit(X, Y, W)
-
-
-@pytest.mark.parametrize("kernel", ["rbf", "linear"])
-def test_balanced_weights_count_copies(kernel: str) -> None:
-    X, y, _, _ = crossed_out(3)
-    w = np.where(y == 1, 1, np.random.default_rng(3).integers(0, 6, 45))
-    rep = np.repeat(np.arange(45), w)
-    options: dict[str, Any] = {"kernel": kernel, "tol": 1e-8, "class_weight": "balanced", "engine": "numpy"}
-    one, other = SVC(**options).fit(X, y, w), SVC(**options).fit(X[rep], y[rep])
-    np.testing.assert_allclose(one.class_weight_, other.class_weight_, rtol=1e-12)
-    np.testing.assert_allclose(one.decision_function(X), other.decision_function(X), atol=1e-6)
 
 
 # -- a class that is not there -----------------------------------------------------------------------------------------
@@ -186,42 +142,7 @@ def test_ensembles_have_members_that_lack_a_class() -> None:
     assert AdaBoostClassifier(SVC(), n_estimators=3, random_state=0).fit(X, y).score(X, y) > 0.9
 
 
-def test_a_search_leaves_a_class_without_weight_out() -> None:
-    X, y = four_classes()
-    there = y != "b"
-    cv = [*KFold(4, shuffle=True, random_state=0).split(X)]
-    options: dict[str, Any] = {"Cs": [1.0], "gammas": [0.4], "tol": 1e-8, "engine": "numpy"}
-    found = SVCCV(cv=cv, **options).fit(X, y, there * 1.0)
-    place = np.cumsum(there) - 1
-    mapped = [tuple(place[part[there[part]]] for part in pair) for pair in cv]
-    alone = SVCCV(cv=mapped, **options).fit(X[there], y[there])
-    assert found.best_score_ == pytest.approx(alone.best_score_, abs=1e-12)
-    assert found.classes_.tolist() == list("abcd")
-    np.testing.assert_array_equal(found.predict(X), alone.predict(X))
-
-
-def test_partial_fit_refuses_a_class_without_weight_and_stays_as_it_was() -> None:
-    X, y = four_classes()
-    model = SVC(gamma=0.4, engine="numpy")
-    with pytest.raises(ValueError, match="The weights leave the class 'b' without examples"):
-        model.partial_fit(X, y, sample_weight=np.where(y == "b", 0.0, 1.0))
-    assert not hasattr(model, "classes_")
-
-
 # -- intervals ---------------------------------------------------------------------------------------------------------
-
-
-def test_an_interval_of_weights_that_are_no_copies_is_refused() -> None:
-    model, K = SVR(gamma=0.2, engine="numpy").partial_fit(X, T, 0.5 * W), RBF(0.2)
-    for method in ("full", "jackknife+", "cv+"):
-        with pytest.raises(
-            ValueError, match=r"weight 0\.5 is not a whole number, so that no probability would"
-        ):
-            model.predict_interval(X[:1], 0.8, method)
-    with pytest.raises(ValueError, match="different penalties, so the new example's penalty is unknown"):
-        conformal_intervals(K(X, X), T, K(X[:1] + 0.1, X), np.ones(1), C=np.linspace(1.0, 2.0, 45))
-    with pytest.raises(ValueError, match=r"the weight 1\.5 is not a whole number"):
-        held_out_machines(DualProblem.regression(X, T, kernel=K), weights=np.full(45, 1.5))
 
 
 def test_the_new_example_has_weight_one() -> None:
@@ -234,22 +155,4 @@ def test_the_new_example_has_weight_one() -> None:
     np.testing.assert_allclose(one, other, atol=1e-5)
 
 
-def test_too_few_examples_that_count_leave_the_interval_open() -> None:
-    model = SVR(gamma=0.2, engine="numpy").partial_fit(X[:12], T[:12], W[:12])  # 8 of them count
-    for method in ("full", "jackknife+", "cv+"):
-        assert np.isinf(model.predict_interval(X[:1], 0.9, method)).all()
-        assert np.isfinite(model.partial_fit(X[:1], T[:1], [1.0]).predict_interval(X[:1], 0.9, method)).all()
-        model.forget(12)
-
-
 # -- functions ---------------------------------------------------------------------------------------------------------
-
-
-def test_penalties_of_functions_are_weights_and_infinite_ones_count_once() -> None:
-    loo = leave_one_out(X, Y, kernel=RBF(0.2), C=3.0 * W)
-    assert loo.weights is not None
-    assert loo.error == pytest.approx(np.average(loo.predictions != Y, weights=W))
-    assert leave_one_out(X, Y, kernel=RBF(0.2), C=np.full(45, 3.0)).weights is None
-    hard = np.where(KEPT, np.inf, 0.0)
-    wide = leave_one_out(X, Y, kernel=RBF(5.0), C=np.where(np.arange(45) == 1, 1.0, hard), engine="numpy")
-    np.testing.assert_array_equal(wide.weights, W)

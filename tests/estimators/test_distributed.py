@@ -37,13 +37,6 @@ def searched(heart, **options):
     return SVCCV(**GRID, **options).fit(heart.X, heart.y).cv_results_["mean_test_score"]
 
 
-def test_two_processes_find_what_one_finds(client):
-    heart = load("heart")
-    with parallel_config(backend="dask"):
-        there = searched(heart, n_jobs=-1)
-    np.testing.assert_array_equal(there, searched(heart))
-
-
 def test_rows_that_are_named_twice_count_twice_there_too(client):
     heart, rows = load("heart"), np.arange(270)
     third, sixth = rows % 3, rows % 6

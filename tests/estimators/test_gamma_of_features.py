@@ -2,20 +2,16 @@
 
 import copy
 import pickle
-import re
 
 import numpy as np
 import pytest
 
 pytest.importorskip("sklearn")
 
-from scipy import sparse
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
-from sklearn.utils.estimator_checks import check_estimator
 
 from refsvm import RBF, SVC, SVR, OneClassSVM, cross_validate, leave_one_out
-from refsvm.services.names import chosen_kernel, kernel_called, of_features
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(40, 3))
@@ -36,19 +32,6 @@ def test_a_gamma_of_each_feature_is_the_kernel_with_these_gammas(estimator, form
 
 
 @pytest.mark.parametrize("estimator", ESTIMATORS)
-def test_features_are_scaled_by_the_roots(estimator):
-    A, B = X * np.sqrt(GAMMAS), sparse.csr_matrix(X)
-    scaled, model = estimator(gamma=1.0, tol=1e-10).fit(A, Y), estimator(gamma=GAMMAS, tol=1e-10).fit(B, Y)
-    np.testing.assert_allclose(model.predict(B), scaled.predict(A), atol=1e-8)
-
-
-def test_several_classes():
-    labels = np.digitize(X[:, 0], [-0.5, 0.5])
-    model, by_object = SVC(gamma=GAMMAS).fit(X, labels), SVC(kernel=RBF(GAMMAS)).fit(X, labels)
-    np.testing.assert_array_equal(model.decision_function(X), by_object.decision_function(X))
-
-
-@pytest.mark.parametrize("estimator", ESTIMATORS)
 def test_parameters_copies_pickles_and_repr(estimator):
     given = np.array(GAMMAS)
     model = estimator(gamma=given)
@@ -60,38 +43,9 @@ def test_parameters_copies_pickles_and_repr(estimator):
         assert other.kernel_ == model.kernel_
         np.testing.assert_array_equal(other.predict(X), model.predict(X))
     np.testing.assert_array_equal(given, GAMMAS)
-    assert model.set_params(gamma=0.5).fit(X, Y).kernel_ == RBF(0.5)
-
-
-@pytest.mark.parametrize("estimator", ESTIMATORS)
-def test_a_later_change_of_the_array_does_not_reach_the_fitted_model(estimator):
-    given = np.array(GAMMAS)
-    model = estimator(gamma=given).fit(X, Y)
-    before = model.predict(X)
-    given[:] = 9.0
+    before, given[:] = model.predict(X), 9.0  # which does not reach the fitted model
     np.testing.assert_array_equal(model.predict(X), before)
-
-
-@pytest.mark.parametrize("estimator", ESTIMATORS)
-@pytest.mark.parametrize(
-    ("gamma", "more", "sentence"),
-    [
-        ([0.5, 0.25], {}, "gamma has 2 entries, but X has 3 features; give one number for each feature."),
-        ([0.5, -0.25, 1.0], {}, "gamma=[0.5, -0.25, 1.0] is empty or contains a negative number; give a γ ≥ 0 for"),
-        ([], {}, "gamma=[] is empty or contains a negative number; give a γ ≥ 0 for each feature."),
-        ([0.5, np.nan, 1.0], {}, "gamma contains NaN or infinity"),
-        ([[0.5, 0.25, 1.0]], {}, "gamma has shape (1, 3)"),
-        (["a", "b", "c"], {}, "gamma"),
-        ({0: 0.5}, {}, "gamma={0: 0.5} is not a number"),
-        (GAMMAS, {"kernel": "poly"}, "gamma has 3 entries, but kernel='poly' takes one number"),
-        (GAMMAS, {"kernel": "sigmoid"}, "gamma has 3 entries, but kernel='sigmoid' takes one number"),
-    ],
-)  # fmt: skip
-def test_what_is_no_gamma_of_each_feature_is_refused(estimator, gamma, more, sentence):
-    model = estimator(gamma=gamma, **more)
-    with pytest.raises(ValueError, match=re.escape(sentence)):
-        model.fit(X, Y)
-    assert not hasattr(model, "dual_coef_")
+    assert model.set_params(gamma=0.5).fit(X, Y).kernel_ == RBF(0.5)
 
 
 def test_a_kernel_without_gamma_leaves_it_alone():
@@ -104,8 +58,6 @@ def test_examples_come_and_go(estimator):
     model.partial_fit(X[30:], Y[30:]).forget([0])
     whole = estimator(gamma=GAMMAS, tol=1e-10).fit(X[1:], Y[1:])
     np.testing.assert_allclose(model.predict(X), whole.predict(X), atol=1e-8)
-    with pytest.raises(ValueError, match="gamma="):
-        model.set_params(gamma=[0.5, 0.25, 0.1]).partial_fit(X[:1], Y[:1])
 
 
 def test_functions_take_the_model():
@@ -127,21 +79,3 @@ def test_intervals_and_scikit_learn():
     by_object = SVR(kernel=RBF(GAMMAS), C=10.0).fit(X, X[:, 0])
     np.testing.assert_array_equal(model.predict_interval(X[:3]), by_object.predict_interval(X[:3]))
     np.testing.assert_allclose(model.to_sklearn().predict(X), model.predict(X), atol=1e-10)
-
-
-def test_names_and_gammas():
-    assert chosen_kernel("rbf", np.array(GAMMAS)).gamma == tuple(GAMMAS)
-    assert chosen_kernel("rbf", np.array(GAMMAS)).on(X) == RBF(GAMMAS)
-    assert kernel_called("rbf", X, gamma=GAMMAS) == RBF(GAMMAS)
-    assert of_features(np.float64(0.5)) == 0.5
-    assert of_features("auto") == "auto"
-    with pytest.raises(ValueError, match="takes one number"):
-        chosen_kernel("poly", GAMMAS)
-    with pytest.raises(ValueError, match="contains its own parameters"):
-        chosen_kernel(RBF(0.5), GAMMAS)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("estimator", ESTIMATORS)
-def test_check_estimator_is_unaffected(estimator):
-    assert check_estimator(estimator(), on_skip=None)

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import pickle
-import re
 import signal
-from functools import partial
 
 import numpy as np
 import pytest
@@ -17,7 +15,6 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.model_selection import KFold, StratifiedKFold
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from refsvm import SVC, SVR, SVCGradientCV, SVRGradientCV
 from refsvm.analysis.derivatives import HeldOutLoss, Huber, tune_by_gradient
@@ -127,23 +124,6 @@ def test_ctrl_c_keeps_the_best_so_far(monkeypatch):
         model.predict(X)
 
 
-@pytest.mark.parametrize(
-    ("model", "marks", "sentence"),
-    [
-        (SVCGradientCV(**FEW), np.arange(40) % 3, "y holds 3 classes; use SVCCV"),
-        (SVCGradientCV(parameters=("C", "epsilon"), **FEW), Y, "cannot be tuned; give"),
-        (SVCGradientCV(loss="squared", **FEW), Y, "does not fit labels"),
-        (SVRGradientCV(loss="logistic", **FEW), TARGETS, "does not fit targets"),
-        (SVCGradientCV(kernel="precomputed", **FEW), Y, "'kernel' parameter"),
-        (SVCGradientCV(**{**FEW, "n_starts": 0}), Y, "'n_starts' parameter"),
-        (SVCGradientCV(**{**FEW, "cv": [([0, 1], [2])]}), Y, "does not hold out every example"),
-    ],
-)
-def test_refusals(model, marks, sentence):
-    with pytest.raises(ValueError, match=re.escape(sentence)):
-        model.fit(X, marks)
-
-
 def test_a_store_goes_on_where_a_search_has_ended(tmp_path, monkeypatch):
     computed, call = [], HeldOutLoss.__call__
 
@@ -202,14 +182,6 @@ def test_a_store_tells_losses_apart_that_print_alike(tmp_path):
         first(loss_of(2, Loss), tmp_path / "values.sqlite")
 
 
-@pytest.mark.parametrize(("model", "marks"), [(SVCGradientCV(**FEW), Y), (SVRGradientCV(**FEW), TARGETS)])
-def test_weights_are_refused(model, marks):
-    with pytest.raises(
-        TypeError, match=r"sample_weight=<ndarray of shape \(40,\)> out, or use SVCCV or SVRCV"
-    ):
-        model.fit(X, marks, sample_weight=np.ones(40))
-
-
 def test_it_is_an_estimator():
     model = SVCGradientCV(parameters=("C", "gammas"), bounds={"C": (0.1, 10.0)}, **FEW)
     assert clone(model).get_params() == model.get_params()
@@ -217,13 +189,3 @@ def test_it_is_an_estimator():
     assert not hasattr(model.fit(X, Y), "predict_proba")
     assert not hasattr(model, "nothing_")
     assert not model.__sklearn_tags__().classifier_tags.multi_class
-
-
-CHECKED = [partial(each, n_starts=1, max_evaluations=2, cv=2)() for each in (SVCGradientCV, SVRGradientCV)]
-
-
-@pytest.mark.slow
-@parametrize_with_checks(CHECKED, expected_failed_checks=lambda estimator: {})
-@pytest.mark.filterwarnings("default")
-def test_check(estimator, check):
-    check(estimator)

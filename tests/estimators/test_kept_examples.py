@@ -11,7 +11,6 @@ pytest.importorskip("sklearn")
 
 from scipy import sparse
 from sklearn.base import clone
-from sklearn.exceptions import NotFittedError
 
 from refsvm import RBF, SVR, SVRCV, DualProblem, KKTGap, Linear
 from refsvm.analysis.paths.conformal import conformal_intervals
@@ -46,17 +45,6 @@ def test_intervals_after_fit_alone_are_those_of_partial_fit(options, method):
     found = fitted.predict_interval(NEW, method=method)
     np.testing.assert_array_equal(found, held.predict_interval(NEW, method=method))
     np.testing.assert_array_equal(found, fitted.predict_interval(NEW, method=method))  # and again
-
-
-@pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize("container", [np.array, sparse.csr_matrix], ids=["dense", "sparse"])
-def test_the_examples_are_copies(container, method):
-    A, t, weights = container(X), Y.copy(), np.ones(40)
-    model = SVR(gamma=0.5).fit(A, t, weights)
-    expected = SVR(gamma=0.5).fit(container(X), Y).predict_interval(NEW, method=method)
-    (A if container is np.array else A.data)[:] = 7.0
-    t[:], weights[:] = -3.0, 0.0
-    np.testing.assert_array_equal(model.predict_interval(NEW, method=method), expected)
 
 
 def held_by(how, A, t, w, **options):
@@ -96,13 +84,6 @@ def test_an_example_of_weight_two_is_two_that_leave_together(container, kernel, 
     assert np.abs(plain.predict_interval(NEW, 0.8, method) - expected).max() > 1e-3
 
 
-def test_weights_of_zero_are_kept_as_such():
-    weights = np.where(np.arange(40) < 30, 1.0, 0.0)
-    with_zeros = SVR(gamma=0.5, tol=1e-10).fit(X, Y, weights).predict_interval(NEW, method="jackknife+")
-    without = SVR(gamma=0.5, tol=1e-10).fit(X[:30], Y[:30]).predict_interval(NEW, method="jackknife+")
-    np.testing.assert_allclose(with_zeros, without, atol=1e-6)
-
-
 def arrays_in(value):
     """All arrays in an object of attributes, lists and dictionaries."""
     if isinstance(value, np.ndarray):
@@ -140,12 +121,6 @@ def test_without_examples():
     model = SVR(gamma=0.5, keep_examples=False).fit(X, Y)
     assert not holds_all(model)
     assert len(model.support_vectors_) < len(X)
-    with pytest.raises(
-        ValueError, match="predict_interval needs the examples, a kernel function and a finite C"
-    ):
-        model.predict_interval(NEW)
-    with pytest.raises(ValueError, match="forget needs the training examples, but fit does not keep"):
-        model.forget([0])
     np.testing.assert_array_equal(model.alpha_, SVR(gamma=0.5).fit(X, Y).alpha_)
     assert clone(model).keep_examples is False
     # partial_fit holds them, as it is asked to
@@ -165,29 +140,6 @@ def test_forget_after_fit_erases_them():
     for each in (model, pickle.loads(pickle.dumps(model))):
         assert not any((array == X[7, 0]).any() for array in arrays_in(vars(each)))
         assert not any((array == Y[7]).any() for array in arrays_in(vars(each)))
-
-
-def test_partial_fit_begins_anew_after_fit():
-    model = SVR(gamma=0.5).fit(X, Y)
-    with pytest.warns(UserWarning, match="partial_fit drops the fitted model, since fit cannot be continued"):
-        model.partial_fit(X[:20], Y[:20])
-    assert model.shape_fit_ == (20, 1)
-    assert len(model.held_["y"]) == 20
-    assert not holds_all(model)
-
-
-def test_what_intervals_cannot_be_made_of():
-    with pytest.raises(NotFittedError):
-        SVR().predict_interval(NEW)
-    K = X @ X.T
-    model = SVR(kernel="precomputed").fit(K, Y)
-    assert not any(each.shape == K.shape for each in arrays_in(vars(model)))
-    with pytest.raises(ValueError, match="not with kernel='precomputed' or C=inf"):
-        model.predict_interval(K)
-    with pytest.raises(
-        ValueError, match=r"interval needs the kernel matrix of all 40 .*; raise cache_size.$"
-    ):
-        SVR(cache_size=0.005).fit(X, Y).predict_interval(NEW)
 
 
 def test_a_fit_again_replaces_them():

@@ -1,4 +1,4 @@
-"""Sixty set-ups of scikit-learn's meta-estimators around the estimators: each trains, predicts and is cloned."""
+"""Set-ups of scikit-learn's meta-estimators around the estimators: each trains, predicts and is cloned."""
 
 import warnings
 
@@ -21,7 +21,7 @@ from sklearn.ensemble import (
     VotingRegressor,
 )
 from sklearn.experimental import enable_halving_search_cv  # noqa: F401
-from sklearn.feature_selection import RFE, RFECV, SelectFromModel, SequentialFeatureSelector
+from sklearn.feature_selection import RFE, SelectFromModel, SequentialFeatureSelector
 from sklearn.linear_model import RANSACRegressor
 from sklearn.model_selection import (
     FixedThresholdClassifier,
@@ -62,25 +62,42 @@ def no_score(model, A, y=None):
     return 0.0
 
 
+OF_A_CLASSIFIER = {
+    "pipeline": lambda model: make_pipeline(StandardScaler(), model),
+    "columns": lambda model: make_pipeline(ColumnTransformer([("a", StandardScaler(), [0, 1])]), model),
+    "bagging": lambda model: BaggingClassifier(model, 2, random_state=0),
+    "voting": lambda model: VotingClassifier([("a", model), ("b", LINEAR)]),
+    "stacking": lambda model: StackingClassifier([("a", model)], final_estimator=model, cv=2),
+    "one against rest": OneVsRestClassifier,
+    "one against one": OneVsOneClassifier,
+    "calibration": calibrated,
+}
+OF_A_REGRESSION = {
+    "pipeline": lambda model: make_pipeline(StandardScaler(), model),
+    "bagging": lambda model: BaggingRegressor(model, 2, random_state=0),
+    "voting": lambda model: VotingRegressor([("a", model), ("b", REGRESSION)]),
+    "stacking": lambda model: StackingRegressor([("a", REGRESSION)], final_estimator=model, cv=2),
+    "scaled targets": lambda model: TransformedTargetRegressor(model, transformer=StandardScaler()),
+}
+CLASSIFIERS = {"rules": (RULES, TWO), "rules of three classes": (RULES, THREE), "a search": (SEARCH, THREE)}
+REGRESSIONS = {"a regression": (REGRESSION, T), "a searched regression": (SEARCH_R, T)}
 SETUPS = {
-    # pipelines and unions
-    "pipeline": (make_pipeline(StandardScaler(), RULES), TWO),
-    "pipeline of a search": (make_pipeline(StandardScaler(), SEARCH), TWO),
-    "pipeline of a regression": (make_pipeline(StandardScaler(), REGRESSION), T),
-    "pipeline of a searched regression": (make_pipeline(StandardScaler(), SEARCH_R), T),
+    **{
+        f"{name} of {kind}": (make(model), y)
+        for metas, models in ((OF_A_CLASSIFIER, CLASSIFIERS), (OF_A_REGRESSION, REGRESSIONS))
+        for name, make in metas.items() for kind, (model, y) in models.items()
+    },
     "pipeline of novelty": (make_pipeline(StandardScaler(), OneClassSVM(kernel=RBF(0.3))), None),
     "union": (make_pipeline(FeatureUnion([("a", StandardScaler()), ("b", FunctionTransformer())]), RULES), THREE),
-    "columns": (make_pipeline(ColumnTransformer([("a", StandardScaler(), [0, 1])]), RULES), THREE),
     "selection by weights, then a machine": (make_pipeline(SelectFromModel(LINEAR), RULES), TWO),
     # searches over nested parameters
     "grid": (GridSearchCV(SVC(kernel=RBF(0.1)), {"kernel__gamma": [1e-6, 0.3]}, cv=2), TWO),
     "grid of rules": (GridSearchCV(RULES, {"selector__rows": [1, 2], "tol__tol": [1e-2, 1e-5]}, cv=2), TWO),
-    "grid of kernels": (GridSearchCV(SVC(), {"kernel": [RBF(0.3), Polynomial(2, 0.5)]}, cv=2), THREE),
-    "grid of a kernel and its parameter": (
-        GridSearchCV(SVC(), [{"kernel": [Polynomial(2, 0.5)], "kernel__degree": [2, 3]}], cv=2), THREE),
+    "grid of kernels": (
+        GridSearchCV(SVC(), [{"kernel": [Polynomial(2, 0.5)], "kernel__degree": [2, 3]}, {"kernel": [RBF(0.3)]}], cv=2),
+        THREE),
     "grid of a pipeline": (
         GridSearchCV(make_pipeline(StandardScaler(), RULES), {"svc__kernel__gamma": [1e-6, 0.3]}, cv=2), TWO),
-    "grid of a search": (GridSearchCV(SEARCH, {"cv": [2, 3]}, cv=2), TWO),
     "grid of a search's rule": (
         GridSearchCV(SVCCV(Cs=[1.0], gammas=[0.3], cv=2, stop=KKTGap(1e-3)), {"stop__tol": [1e-2, 1e-5]}, cv=2), TWO),
     "random": (RandomizedSearchCV(RULES, {"kernel__gamma": [1e-6, 0.3]}, n_iter=2, cv=2, random_state=0), TWO),
@@ -89,51 +106,23 @@ SETUPS = {
     "grid with several scores": (
         GridSearchCV(RULES, {"kernel__gamma": [0.1, 0.3]}, scoring=["accuracy", "f1"], refit="f1", cv=2), BOTH[:, 0]),
     "grid of novelty": (GridSearchCV(OneClassSVM(kernel=RBF(0.3)), {"kernel__gamma": [0.1]}, scoring=no_score), None),
-    # ensembles
-    "bagging": (BaggingClassifier(RULES, 3, random_state=0), TWO),
-    "bagging of three classes": (BaggingClassifier(RULES, 3, random_state=0), THREE),
+    # what takes a certain kind of learner, labels or targets
     "bagging of features": (BaggingClassifier(RULES, 3, max_features=2, random_state=0), TWO),
-    "bagging of a search": (BaggingClassifier(SEARCH, 2, random_state=0), TWO),
-    "bagging of a regression": (BaggingRegressor(REGRESSION, 3, random_state=0), T),
-    "bagging of a searched regression": (BaggingRegressor(SEARCH_R, 2, random_state=0), T),
-    "boosting": (AdaBoostClassifier(BOOSTED, n_estimators=3, random_state=0), TWO),
-    "boosting of three classes": (AdaBoostClassifier(BOOSTED, n_estimators=3, random_state=0), THREE),
+    "boosting": (AdaBoostClassifier(BOOSTED, n_estimators=3, random_state=0), THREE),
     "boosting of a regression": (AdaBoostRegressor(REGRESSION, n_estimators=3, random_state=0), T),
-    "voting": (VotingClassifier([("a", RULES), ("b", LINEAR)]), TWO),
-    "voting of searches": (VotingClassifier([("a", SEARCH), ("b", SEARCH_LINEAR)]), THREE),
     "soft voting": (VotingClassifier([("a", calibrated(RULES)), ("b", calibrated(LINEAR))], voting="soft"), TWO),
-    "voting of regressions": (VotingRegressor([("a", REGRESSION), ("b", SEARCH_R)]), T),
-    "stacking": (StackingClassifier([("a", RULES), ("b", LINEAR)], final_estimator=RULES, cv=2), TWO),
-    "stacking of a search": (StackingClassifier([("a", RULES)], final_estimator=SEARCH, cv=2), THREE),
-    "stacking of regressions": (StackingRegressor([("a", REGRESSION)], final_estimator=SEARCH_R, cv=2), T),
-    # several classes, labels, targets
-    "one against rest": (OneVsRestClassifier(RULES), THREE),
-    "one against rest of a search": (OneVsRestClassifier(SEARCH), THREE),
-    "one against one": (OneVsOneClassifier(RULES), THREE),
-    "one against one of a search": (OneVsOneClassifier(SEARCH), THREE),
     "output codes": (OutputCodeClassifier(RULES, random_state=0), THREE),
     "several labels": (MultiOutputClassifier(RULES), BOTH),
     "several labels, one against rest": (OneVsRestClassifier(RULES), BOTH),
     "chain": (ClassifierChain(RULES), BOTH),
-    "several targets": (MultiOutputRegressor(REGRESSION), np.column_stack([T, -T])),
-    "several targets by a search": (MultiOutputRegressor(SEARCH_R), np.column_stack([T, -T])),
+    "several targets": (MultiOutputRegressor(SEARCH_R), np.column_stack([T, -T])),
     "chain of targets": (RegressorChain(REGRESSION), np.column_stack([T, -T])),
-    "scaled targets": (TransformedTargetRegressor(REGRESSION, transformer=StandardScaler()), T),
-    "scaled targets of a search": (TransformedTargetRegressor(SEARCH_R, transformer=StandardScaler()), T),
     "consensus": (RANSACRegressor(REGRESSION, min_samples=20, random_state=0), T),
-    # probabilities and thresholds
-    "calibration": (calibrated(RULES), TWO),
-    "calibration of three classes": (calibrated(RULES), THREE),
-    "calibration of a search": (calibrated(SEARCH), TWO),
     "calibration in folds": (CalibratedClassifierCV(RULES, cv=3, method="isotonic"), TWO),
     "threshold": (FixedThresholdClassifier(RULES, threshold=0.1, pos_label="oak"), TWO),
     "tuned threshold": (TunedThresholdClassifierCV(RULES, scoring="balanced_accuracy", cv=2), (TWO == "oak") * 1),
     "self-training": (SelfTrainingClassifier(calibrated(RULES)), np.where(np.arange(60) < 40, THREE, -1)),
-    # features
     "elimination": (RFE(LINEAR, n_features_to_select=1), TWO),
-    "elimination by a search": (RFE(SEARCH_LINEAR, n_features_to_select=1), TWO),
-    "elimination by a searched regression": (RFE(SVRCV(kernel="linear", Cs=[1.0], cv=2), n_features_to_select=1), T),
-    "elimination in folds": (RFECV(SEARCH_LINEAR, cv=2), TWO),
     "forward selection": (SequentialFeatureSelector(RULES, n_features_to_select=1, cv=2), TWO),
 }  # fmt: skip
 

@@ -12,9 +12,7 @@ pytest.importorskip("sklearn")
 from scipy import sparse
 from sklearn import svm
 from sklearn.base import is_regressor
-from sklearn.calibration import CalibratedClassifierCV
 from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine
-from sklearn.exceptions import NotFittedError
 from sklearn.preprocessing import StandardScaler
 
 from refsvm import RBF, SVC, SVR, Kernel, OneClassSVM, Sigmoid
@@ -100,26 +98,7 @@ def test_onnx_gives_the_same_labels(read, kernel):
     np.testing.assert_array_equal(labels, model.predict(X))
 
 
-def test_to_sklearn_wants_a_fitted_estimator():
-    with pytest.raises(NotFittedError):
-        SVC().to_sklearn()
-
-
 @pytest.mark.parametrize("name", ["NuSVC", "NuSVR", "LinearSVC", "LinearSVR"])
 def test_classes_that_are_elsewhere(name):
     with pytest.raises(ImportError, match=f"refsvm has no {name}; use SV. ?.*sklearn.svm.{name}"):
         exec(f"from refsvm import {name}")
-
-
-@pytest.mark.parametrize("left", [[0, 0, 1], [0, -1, 1], [-1, 0, -1]], ids=str)
-def test_weights_that_leave_one_class(left):
-    weights = np.take(np.array(left, dtype=float), IRIS.target)
-    some = "have zero" if max(left) <= 0 else "with positive weights belong to the same class"
-    with pytest.raises(ValueError, match=f"Invalid input - all samples {some}"):
-        SVC().fit(IRIS.data, IRIS.target, weights)
-
-
-def test_calibration_gives_probabilities():
-    model = CalibratedClassifierCV(SVC(), ensemble=False).fit(IRIS.data, IRIS.target)
-    assert model.predict_proba(IRIS.data).shape == (150, 3)
-    assert not hasattr(SVC(), "predict_proba")

@@ -14,11 +14,9 @@ from sklearn import config_context
 from sklearn.model_selection import GridSearchCV, GroupKFold, KFold
 from sklearn.model_selection import cross_validate as in_turn
 
-from refsvm import RBF, SVC, SVCCV, cross_validate
-from refsvm.analysis.paths import cross_validate_path
+from refsvm import RBF, SVC, SVCCV
 from refsvm.estimators.results_table import results_table
 from refsvm.estimators.search import GammaColumn, Search
-from refsvm.estimators.search_cv import SearchCV
 
 from ..programs import module
 
@@ -41,38 +39,13 @@ def test_searches_on_splits_of_every_kind_are_those_of_grid_search(seed: int) ->
     assert complaints_about(search) == []
 
 
-@pytest.mark.slow
-def test_a_row_that_counts_once_in_place_of_twice_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    factors = SearchCV._factors
-    monkeypatch.setattr(SearchCV, "_factors", lambda *given: factors(*given).clip(max=1.0))
-    seeds = range(list(KINDS).index("oversampled"), 100, len(KINDS))
-    found = []
-    for seed in seeds:
-        search = any_search(seed)
-        search.settings["engine"] = "numpy"
-        found += complaints_about(search)
-    assert found
-
-
-def test_no_split_and_no_example_to_test_are_refused_and_the_model_stays() -> None:
+def test_splits_that_are_used_up_are_refused_and_the_model_stays() -> None:
     cv = ((train, test) for train, test in KFold(3).split(X))
     model = SVCCV(**GRID, cv=cv).fit(X, Y)
     best = model.best_score_, model.best_estimator_
     with pytest.raises(ValueError, match=r"yields no split.*convert it to a list to fit again"):
         model.fit(X, Y)
     assert (model.best_score_, model.best_estimator_) == best
-    with pytest.raises(ValueError, match="yields no split"):
-        SVCCV(**GRID, cv=[]).fit(X, Y)
-    rows = np.arange(N)
-    with pytest.raises(
-        ValueError, match=r"Split 1 of cv=.* has no example to test; remove this split from cv\."
-    ):
-        SVCCV(**GRID, cv=[(rows[:24], rows[24:]), (rows[:24], rows[:0])]).fit(X, Y)
-    with pytest.raises(ValueError, match=r"Split 0 of cv=.* trains on one class only"):
-        SVCCV(**GRID, cv=[(rows[:0], rows[24:])]).fit(X, Y)
-    weights = np.where((Y == 1) & (rows < 24), 0.0, 1.0)
-    with pytest.raises(ValueError, match=r"Split 1 of cv=.* trains on one class only that counts"):
-        SVCCV(**GRID, cv=[(rows[24:], rows[:24]), (rows[:24], rows[24:])]).fit(X, Y, weights)
 
 
 def nested(search: Any, cv: Any, **routed: Any) -> Any:
@@ -80,35 +53,15 @@ def nested(search: Any, cv: Any, **routed: Any) -> Any:
     return in_turn(search, X, Y, cv=cv, params=routed, error_score="raise")["test_score"]
 
 
-def test_groups_reach_the_splitter() -> None:
+def test_groups_reach_the_splitter_of_a_search_within_folds() -> None:
     both = ours, _ = (
         SVCCV(**GRID, cv=GroupKFold(3)),
         GridSearchCV(SVC(gamma=0.3, tol=1e-9), {"C": GRID["Cs"]}, cv=GroupKFold(3)),
     )
-    found = (each.fit(X, Y, groups=GROUPS).cv_results_["mean_test_score"] for each in both)
-    np.testing.assert_allclose(*found, atol=1e-12)
-    with pytest.raises(TypeError, match="keyword argument 'group'; it takes sample_weight and groups"):
-        ours.fit(X, Y, group=GROUPS)
     with config_context(enable_metadata_routing=True):
         np.testing.assert_allclose(*(nested(each, GroupKFold(3), groups=GROUPS) for each in both), atol=1e-12)
         with pytest.raises(TypeError, match="colours"):
             ours.fit(X, Y, colours=GROUPS)
-
-
-def test_cross_validate_passes_groups_to_the_splitter() -> None:
-    signs = 2 * Y - 1
-    by_hand = np.empty(N, dtype=np.int64)
-    for number, (_, test) in enumerate(GroupKFold(3).split(X, Y, GROUPS)):
-        by_hand[test] = number
-    given: dict[str, Any] = {"kernel": RBF(0.3), "engine": "numpy"}
-    found = cross_validate(X, Y, folds=GroupKFold(3), groups=GROUPS, **given)
-    np.testing.assert_array_equal(found.fold, by_hand)
-    np.testing.assert_array_equal(found.predictions, cross_validate(X, Y, folds=by_hand, **given).predictions)
-    ends: dict[str, Any] = {"C_min": 0.1, "C_max": 1.0, **given}
-    path = cross_validate_path(X, signs, folds=GroupKFold(3), groups=GROUPS, **ends)
-    np.testing.assert_array_equal(path.fold, by_hand)
-    with pytest.raises(ValueError, match="groups needs a splitter that uses groups; folds=10 does not"):
-        cross_validate(X, Y, groups=GROUPS, **given)
 
 
 def test_of_cells_that_are_equal_but_for_rounding_the_first_is_chosen() -> None:
