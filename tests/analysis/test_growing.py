@@ -65,17 +65,6 @@ def test_room_to_spare(n, most, room):
     assert grown.array.shape == (room, room)
 
 
-def test_of_two_that_share_an_array_the_first_that_grows_takes_the_spare_rows():
-    one = GrowingMatrix(WHOLE[:100, :100])
-    first, second = (one.grown(m, rows_of(WHOLE, 100, m, [])) for m in (64, 3))
-    assert first.array is one.array
-    assert second.array is not one.array
-    third = first.grown(1, rows_of(WHOLE, 164, 1, []))  # nothing is left to spare
-    assert third.array is not one.array
-    for matrix in (one, first, second, third):
-        np.testing.assert_array_equal(matrix.K, WHOLE[: matrix.n, : matrix.n])
-
-
 def test_values_that_are_computed_twice_are_their_mean():
     odd = np.arange(9.0).reshape(3, 3)
     found = GrowingMatrix(np.ones((1, 1))).grown(

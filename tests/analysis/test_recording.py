@@ -23,7 +23,6 @@ from refsvm import (
     OverrelaxedNewtonStep,
     PlanningAheadStep,
     Polynomial,
-    Precomputed,
     Recording,
     SecondOrder,
     Status,
@@ -256,28 +255,3 @@ def test_a_frame_has_the_columns_of_a_trace():
     assert kept[shared].equals(trace[shared])
     assert kept["seconds"].isna().all()
     assert {"slope", "curvature", "low", "high", "intercept", "primal_objective"} < set(frame.columns)
-
-
-@pytest.mark.parametrize(
-    ("status", "error", "ended"),
-    [
-        (None, None, "not ended"),
-        (Status.STALLED, None, "STALLED"),
-        (None, ZeroDivisionError("0"), "ZeroDivisionError"),
-    ],
-)
-def test_a_recording_says_how_it_has_ended(status, error, ended):
-    problem = DualProblem.classification(np.eye(2), [1, -1], kernel=Precomputed())
-    recording = Recording(problem)
-    recording.states, recording.status, recording.error = [None] * 3, status, error
-    told = recording._card()
-    assert told.line == f"2 steps so far, {ended}; SecondOrder, PlanningAheadStep"
-    assert (told.pairs["steps so far"], told.pairs["ended"]) == ("2", ended)
-
-
-def test_a_recorded_state_says_its_objective_its_gap_and_the_next_pair():
-    recording = Recording(DualProblem.classification(np.eye(2), [1, -1], kernel=Precomputed(), C=4.0))
-    told, last = recording.at(0)._card(), recording.at(1)._card()
-    assert told.line == "after 0 steps: objective 0, KKT gap 2.0e+00, next pair (0, 1)"
-    assert told.pairs == {"objective": "0", "KKT gap": "2.0e+00", "next pair": "(0, 1)"}
-    assert last.line == "after 1 steps: objective 1, KKT gap 0.0e+00, next pair none"

@@ -60,29 +60,32 @@ def test_banana_is_as_hard_as_the_benchmark_sample(archives):
     assert trained_on_sample.score(model.X, model.y) > trained_on_model.score(model.X, model.y) - 0.01
 
 
+A = np.full(20, 2 / np.sqrt(20))
+
+
 @pytest.mark.slow
-def test_twonorm_has_breimans_means_covariances_and_error():
-    data, a = make_twonorm(N, rng=0), 2 / np.sqrt(20)
+@pytest.mark.parametrize(
+    ("make", "moments", "likelier", "error"),
+    [
+        # Φ(−2)
+        (make_twonorm, {1: (-A, 1.0), -1: (A, 1.0)}, lambda X: -X.sum(axis=1), 0.02275),
+        # the ratio of N(a, I) and N(0, 4I); Breiman gives 1.3 % as its error
+        (
+            make_ringnorm,
+            {1: (A, 1.0), -1: (0 * A, 4.0)},
+            lambda X: -0.5 * ((X - A) ** 2).sum(axis=1) + (X**2).sum(axis=1) / 8 + 20 * np.log(2),
+            0.0125,
+        ),
+    ],
+)
+def test_breimans_classes_have_his_means_covariances_and_errors(make, moments, likelier, error):
+    data = make(N, rng=0)
     assert (data.y == 1).mean() == pytest.approx(0.5, abs=0.01)
-    for label in (-1, 1):
+    for label, (mean, variance) in moments.items():
         X = data.X[data.y == label]
-        np.testing.assert_allclose(X.mean(axis=0), -label * a, atol=0.03)
-        np.testing.assert_allclose(np.cov(X.T), np.eye(20), atol=0.04)
-    assert (np.sign(-data.X.sum(axis=1)) != data.y).mean() == pytest.approx(0.02275, abs=0.002)  # Φ(−2)
-
-
-@pytest.mark.slow
-def test_ringnorm_has_breimans_means_covariances_and_error():
-    data, a = make_ringnorm(N, rng=0), 2 / np.sqrt(20)
-    assert (data.y == 1).mean() == pytest.approx(0.5, abs=0.01)
-    inner, outer = data.X[data.y == 1], data.X[data.y == -1]
-    np.testing.assert_allclose(inner.mean(axis=0), a, atol=0.03)
-    np.testing.assert_allclose(np.cov(inner.T), np.eye(20), atol=0.04)
-    np.testing.assert_allclose(outer.mean(axis=0), 0, atol=0.05)
-    np.testing.assert_allclose(np.cov(outer.T), 4 * np.eye(20), atol=0.12)
-    # likelihood ratio of N(a, I) and N(0, 4I); Breiman gives 1.3 % as its error
-    ratio = -0.5 * ((data.X - a) ** 2).sum(axis=1) + (data.X**2).sum(axis=1) / 8 + 20 * np.log(2)
-    assert (np.sign(ratio) != data.y).mean() == pytest.approx(0.0125, abs=0.0015)
+        np.testing.assert_allclose(X.mean(axis=0), mean, atol=0.03 * np.sqrt(variance))
+        np.testing.assert_allclose(np.cov(X.T), variance * np.eye(20), atol=0.04 * variance)
+    assert (np.sign(likelier(data.X)) != data.y).mean() == pytest.approx(error, abs=0.002)
 
 
 @pytest.mark.data

@@ -1,4 +1,4 @@
-"""Files that are refused: what reads which content, and the sentence that it is refused with."""
+"""Files that the readers refuse, and a pattern of each sentence."""
 
 import gzip
 

@@ -1,4 +1,4 @@
-"""SVC, SVR and OneClassSVM have the answers and layouts of scikit-learn's classes, whatever the kernel is given as."""
+"""SVC, SVR and OneClassSVM give the answers and layouts of scikit-learn's classes for every form of a kernel."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -173,7 +173,7 @@ def test_a_kernel_is_the_same_in_every_form(twin):
 
 @every_twin
 def test_a_users_kernel_is_called_once_with_all_examples_if_the_values_fit(twin):
-    """When it predicts as well: some kernels look at their second argument as a whole."""
+    """The same holds for predictions: some kernels look at their second argument as a whole."""
     shapes, n = [], len(twin.X)
 
     def kernel(A, B):
@@ -198,7 +198,7 @@ def test_a_kernel_may_look_its_values_up():
 
 
 def test_a_kernel_sees_examples_that_are_no_table():
-    """Words: shared letters."""
+    """The kernel counts the letters that two words share."""
     words = ["ab", "abc", "bca", "xyz", "yz", "zzy", "cab", "xzy"]
     labels = ["early" if word[0] < "m" else "late" for word in words]
 

@@ -81,18 +81,13 @@ def test_several_scores_are_those_of_copies(cv: Any) -> None:
     np.testing.assert_allclose(made["mean_test_twice"], 2.0 * alone, atol=1e-12)
 
 
-def test_several_scores_without_weights_are_named_in_one_warning() -> None:
-    w = 0.5 + np.random.default_rng(1).random(45)
-    scoring = {"f1": "f1", "lowest": lambda model, Z, labels: float(model.predict(Z).min())}
-    with pytest.warns(UserWarning, match=r"scoring=<function .*> takes no weights") as said:
-        SVCCV(**SEARCH | {"cv": 3, "scoring": scoring, "refit": "f1"}).fit(X, Y, w)
-    assert [each.filename for each in said] == [__file__]
-
-
-def test_a_scorer_without_weights_says_that_it_sees_no_copies() -> None:
+def test_scores_that_see_neither_weights_nor_copies_are_named_in_one_warning() -> None:
     no_copies = DRAWN + 0.5 * (DRAWN == 2.0)
-    with pytest.warns(UserWarning, match=r"takes no weights, so all examples of a split count equally"):
-        SVCCV(scoring=share, cv=3, **SEARCH).fit(X, Y, no_copies)
+    scoring = {"f1": "f1", "share": share}
+    words = r"scoring=<function .*> takes no weights, so all examples of a split count equally"
+    with pytest.warns(UserWarning, match=words) as said:
+        SVCCV(**SEARCH | {"cv": 3, "scoring": scoring, "refit": "f1"}).fit(X, Y, no_copies)
+    assert [each.filename for each in said] == [__file__]
     with warnings.catch_warnings():
         warnings.simplefilter("error")  # of one example each, the mean has the weights
         SVCCV(scoring=share, cv="loo", **SEARCH).fit(X, Y, no_copies)

@@ -115,17 +115,6 @@ def killed(client, tmp_path):
     client.unregister_worker_plugin("kill once")
 
 
-def test_a_worker_that_is_killed_costs_a_retry(client, killed):
-    heart = load("heart")
-    first = set(client.run(os.getpid).values())
-    with parallel_config(backend="dask"):
-        there = searched(heart, n_jobs=-1)
-    assert killed.exists()
-    client.wait_for_workers(2, timeout=120)
-    np.testing.assert_array_equal(there, searched(heart))
-    assert set(client.run(os.getpid).values()) != first
-
-
 @pytest.fixture(scope="module")
 def page():
     """The script that the page on several machines shows."""

@@ -12,9 +12,9 @@ pytest.importorskip("sklearn")
 from scipy import sparse
 from sklearn.base import clone
 
-from refsvm import RBF, SVR, SVRCV, DualProblem, KKTGap, Linear
-from refsvm.analysis.paths.conformal import conformal_intervals
-from refsvm.analysis.resampling.jackknife import held_out_machines
+from refsvm import RBF, SVR, SVRCV
+
+from .test_forgetting import numbers_in
 
 RNG = np.random.default_rng(0)
 X = RNG.uniform(0.0, 6.0, (40, 1))
@@ -27,6 +27,7 @@ def inner_products(A, B):
     return A @ B.T
 
 
+@pytest.mark.parametrize("container", [np.array, sparse.csr_array], ids=["dense", "sparse"])
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize(
     "options",
@@ -39,65 +40,21 @@ def inner_products(A, B):
     ],
     ids=lambda each: re.sub(" at 0x.*?>", "", str(each)),
 )
-def test_intervals_after_fit_alone_are_those_of_partial_fit(options, method):
-    fitted = SVR(**options, tol=1e-10).fit(X, Y)
-    held = SVR(**options, tol=1e-10).partial_fit(X, Y)
-    found = fitted.predict_interval(NEW, method=method)
-    np.testing.assert_array_equal(found, held.predict_interval(NEW, method=method))
-    np.testing.assert_array_equal(found, fitted.predict_interval(NEW, method=method))  # and again
-
-
-def held_by(how, A, t, w, **options):
-    """SVR on these examples and weights, in one of the ways in which it comes to hold them."""
-    model = SVR(C=0.5, epsilon=0.2, tol=1e-10, **options)
-    if how == "fit":
-        return model.fit(A, t, w)
-    if how == "partial_fit":
-        return model.partial_fit(A[:11], t[:11], w[:11]).partial_fit(A[11:], t[11:], w[11:])
-    extra = np.array([[2.0], [5.0]])
-    stack = sparse.vstack if sparse.issparse(A) else np.vstack
-    return model.fit(stack([extra, A]).tocsr() if sparse.issparse(A) else stack([extra, A]), np.append([4.0, -4.0], t),
-                     np.append([2.0, 3.0], w)).forget([0, 1])  # fmt: skip
-
-
-@pytest.mark.parametrize("how", ["fit", "partial_fit", "forget"])
-@pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize("kernel", ["rbf", "linear"])
-@pytest.mark.parametrize("container", [np.array, sparse.csr_array], ids=["dense", "sparse"])
-def test_an_example_of_weight_two_is_two_that_leave_together(container, kernel, method, how):
-    """In the machine that predicts, in those that are held out, and in the ranks."""
-    w = np.random.default_rng(4).integers(0, 4, 22).astype(float)
-    some, options = np.flatnonzero(w), {"kernel": kernel, "gamma": 0.5, "engine": "numpy"}
-    rep = np.repeat(some, w[some].astype(int))
-    found = held_by(how, container(X[:22]), Y[:22], w, **options).predict_interval(NEW, 0.8, method)
-    kernel = RBF(0.5) if kernel == "rbf" else Linear()
-    Z, t, cross = X[rep], Y[rep], kernel(NEW, X[rep])
-    if method == "full":
-        own = kernel(NEW, NEW).diagonal()
-        expected = conformal_intervals(kernel(Z, Z), t, cross, own, C=0.5, epsilon=0.2, confidence=0.8)
-    else:
-        together = np.searchsorted(some, rep) % (10 if method == "cv+" else len(some))
-        problem = DualProblem.regression(Z, t, kernel=kernel, C=0.5, epsilon=0.2)
-        expected = held_out_machines(problem, together, stop=KKTGap(1e-10)).intervals(cross, 0.8)
-    np.testing.assert_allclose(found, expected, atol=1e-6)
-    plain = held_by(how, container(X[:22]), Y[:22], np.ones(22), **options)
-    assert np.abs(plain.predict_interval(NEW, 0.8, method) - expected).max() > 1e-3
-
-
-def arrays_in(value):
-    """All arrays in an object of attributes, lists and dictionaries."""
-    if isinstance(value, np.ndarray):
-        return [value]
-    if isinstance(value, dict):
-        return [each for part in value.values() for each in arrays_in(part)]
-    if isinstance(value, list | tuple):
-        return [each for part in value for each in arrays_in(part)]
-    return arrays_in(vars(value)) if hasattr(value, "__dict__") else []
+def test_intervals_after_fit_alone_are_those_of_partial_fit(options, method, container):
+    """Examples have weights, and some are forgotten; the audit "weights" compares intervals with those of copies."""
+    weights = np.arange(40) % 3
+    fitted = SVR(**options, tol=1e-10).fit(container(X), Y, weights)
+    held = SVR(**options, tol=1e-10).partial_fit(X, Y, weights)
+    for _ in range(2):
+        found = fitted.predict_interval(NEW, method=method)
+        np.testing.assert_allclose(found, held.predict_interval(NEW, method=method), atol=1e-7)
+        np.testing.assert_array_equal(found, fitted.predict_interval(NEW, method=method))  # and again
+        fitted.forget([0, 7]), held.forget([0, 7])
 
 
 def holds_all(model):
     """Whether all examples are somewhere in the model."""
-    return any(each.shape == X.shape for each in arrays_in(vars(model)))
+    return set(X.ravel()) <= numbers_in(vars(model))
 
 
 @pytest.mark.parametrize("asked", [False, True], ids=["", "after an interval"])
@@ -138,8 +95,7 @@ def test_forget_after_fit_erases_them():
         found, expected = (each.predict_interval(NEW, method=method) for each in (model, other))
         np.testing.assert_allclose(found, expected, atol=1e-5)
     for each in (model, pickle.loads(pickle.dumps(model))):
-        assert not any((array == X[7, 0]).any() for array in arrays_in(vars(each)))
-        assert not any((array == Y[7]).any() for array in arrays_in(vars(each)))
+        assert not {X[7, 0], Y[7]} & numbers_in(vars(each))
 
 
 def test_a_fit_again_replaces_them():

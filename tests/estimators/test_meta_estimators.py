@@ -49,7 +49,6 @@ RULES = SVC(kernel=RBF(0.3), selector=HybridMaximumGain(), tol=KKTGap(1e-4))
 BOOSTED = SVC(kernel=RBF(0.3), C=100.0)  # weights that sum to 1 make C small
 LINEAR = SVC(kernel="linear")
 SEARCH = SVCCV(Cs=[1.0, 10.0], gammas=[0.3], cv=2)
-SEARCH_LINEAR = SVCCV(kernel="linear", Cs=[1.0, 10.0], cv=2)
 REGRESSION = SVR(kernel=RBF(0.3), C=10.0)
 SEARCH_R = SVRCV(Cs=[1.0, 10.0], gammas=[0.3], cv=2)
 

@@ -1,13 +1,9 @@
 """What code written for scikit-learn's SVC meets here: arguments, sentences, progress, Ctrl-C, files of a fit."""
 
-import os
 import pickle
 import re
-import signal
 import subprocess
 import sys
-import threading
-import time
 
 import numpy as np
 import pytest
@@ -95,57 +91,7 @@ def test_verbose_ends_with_one_line_and_changes_nothing(make, capsys):
     assert np.array_equal(loud.alpha_, quiet.alpha_)
 
 
-@pytest.mark.slow
-def test_progress_does_not_change_a_long_solve(monkeypatch):
-    monkeypatch.setattr("refsvm.services.line.Sentences.seconds", 0.0)
-    X = np.random.default_rng(0).uniform(0, 6, size=(800, 2))
-    y = np.floor(X).sum(axis=1) % 2
-    models = [SVC(C=100.0, gamma=1.0, verbose=verbose).fit(X, y) for verbose in (0, 1)]
-    assert np.array_equal(models[0].alpha_, models[1].alpha_)
-    assert models[0].n_iter_ == models[1].n_iter_
-
-
 # -- Ctrl-C ----------------------------------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def handler():
-    """The handler of an ordinary process."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before)
-
-
-@pytest.mark.slow
-def test_ctrl_c_in_many_quick_pairs_is_never_lost(handler):
-    """One handler around the whole fit: a press between two pairs counts too."""
-    rng = np.random.default_rng(0)
-    y = np.arange(200) % 10
-    X = rng.normal(size=(200, 3)) + 0.5 * y[:, None]
-    began = time.perf_counter()
-    SVC().fit(X, y)
-    whole = time.perf_counter() - began
-    for share in (0.1, 0.3, 0.5, 0.7):
-        model, sent = SVC(), []
-
-        def press(sent=sent):
-            sent.append(True)
-            os.kill(os.getpid(), signal.SIGINT)
-
-        timer = threading.Timer(share * whole, press)
-        raised = False
-        try:
-            timer.start()
-            model.fit(X, y)
-            timer.join()
-            time.sleep(0.01)
-        except KeyboardInterrupt as interruption:
-            raised = True
-            if "SVC.fit was interrupted" in str(interruption):
-                assert model.predict(X).shape == y.shape
-        timer.join()
-        assert sent
-        assert raised
 
 
 @pytest.mark.slow

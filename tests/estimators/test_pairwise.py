@@ -104,12 +104,3 @@ def test_examples_that_the_model_was_not_trained_on_are_refused(given, kernel):
             model.solutions(*other)
     with pytest.raises(ValueError, match=r"sample_weight or C of .* differ"):
         model.set_params(C=5.0).solutions(data, names, weight)
-
-
-def test_other_data_are_refused():
-    model = made().fit(X, y)
-    for data in ((X[:100], y[:100]), (X, np.minimum(y + 1, 3))):
-        with pytest.raises(ValueError, match="pass the examples given to fit"):
-            model.solutions(*data)
-    with pytest.raises(ValueError, match="not fitted"):
-        made().solutions(X, y)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -14,9 +13,7 @@ from sklearn import config_context
 from sklearn.model_selection import GridSearchCV, GroupKFold, KFold
 from sklearn.model_selection import cross_validate as in_turn
 
-from refsvm import RBF, SVC, SVCCV
-from refsvm.estimators.results_table import results_table
-from refsvm.estimators.search import GammaColumn, Search
+from refsvm import SVC, SVCCV
 
 from ..programs import module
 
@@ -71,20 +68,3 @@ def test_of_cells_that_are_equal_but_for_rounding_the_first_is_chosen() -> None:
     assert np.ptp(means) < 1e-12
     assert model.best_params_["C"] == 3.0
     assert (model.cv_results_["rank_test_score"] == 1).all()
-
-
-def test_equal_means_have_equal_ranks() -> None:
-    """0.3 + 0.2 + 0.1 and 0.1 + 0.2 + 0.3 differ in the last digit."""
-    splits: Any = [SimpleNamespace(number=k, weight=1.0) for k in range(3)]
-    Cs = np.array([1.0, 2.0, 3.0])
-    search = Search("SVCCV", [GammaColumn(0.1, RBF(0.1))], [None], Cs, splits, None, {})
-    scores = [(0.3, 0.2, 0.1), (0.1, 0.2, 0.3), (0.4, 0.2, 0.1)]
-    cells: Any = {
-        (0, c, k): SimpleNamespace(score=score, fit_seconds=0.0, score_seconds=0.0, iterations=7, converged=True)
-        for c, row in enumerate(scores) for k, score in enumerate(row)
-    }  # fmt: skip
-    table = results_table(search, cells)
-    assert table["mean_test_score"][0] != table["mean_test_score"][1]
-    assert table["rank_test_score"].tolist() == [2, 2, 1]
-    assert table["split0_test_score"].tolist() == [0.3, 0.1, 0.4]
-    assert [each["C"] for each in table["params"]] == [1.0, 2.0, 3.0]

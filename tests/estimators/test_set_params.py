@@ -34,16 +34,6 @@ def test_intervals_are_of_the_fitted_machine(train, method, change):
     np.testing.assert_array_equal(model.set_params(**change).predict_interval(X[:3], method=method), before)
 
 
-def test_what_was_set_counts_from_the_next_fit_on():
-    model = SVR(C=3.0, epsilon=0.05, gamma=0.5, engine="numpy").partial_fit(X[:30], Y[:30])
-    model.predict_interval(X[:3], method="jackknife+")
-    model.set_params(C=50.0, epsilon=0.2).partial_fit(X[30:], Y[30:])
-    fresh = SVR(C=50.0, epsilon=0.2, gamma=0.5, engine="numpy").partial_fit(X, Y)
-    for method in ("full", "jackknife+"):
-        found, expected = (each.predict_interval(X[:3], method=method) for each in (model, fresh))
-        np.testing.assert_allclose(found, expected, atol=1e-2)
-
-
 @pytest.mark.parametrize(
     "change", [{"C": 50.0}, {"gamma": 5.0}, {"kernel": "linear"}, {"tol": 0.5}, {"nu": 0.9}], ids=repr
 )

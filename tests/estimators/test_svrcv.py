@@ -131,7 +131,7 @@ def test_a_scorer_may_ask_for_the_test_part_and_the_parameters_only() -> None:
 
 @pytest.mark.slow
 def test_groups_weights_and_scorers_are_routed() -> None:
-    """With routing a scorer has to ask for weights; without it those that take weights get them."""
+    """With routing a scorer has to ask for weights; without routing each scorer that takes weights gets them."""
     given, unset = {"groups": np.arange(N) // 4, "sample_weight": W}, make_scorer(fbeta_score, beta=2.0)
     with config_context(enable_metadata_routing=True):
         asks = make_scorer(fbeta_score, beta=2.0).set_score_request(sample_weight=True)

@@ -1,4 +1,4 @@
-"""Solution.derivative: against central differences of solves, slopes of paths, and both sides of events."""
+"""Solution.derivative: against central differences of solves; Solution.pullback: against the derivatives."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from refsvm import (
     Polynomial,
     Precomputed,
     Sigmoid,
+    epsilon_path,
     regularization_path,
     solve,
 )
@@ -59,6 +60,18 @@ def test_sparse_examples():
     np.testing.assert_allclose(one.decision_function(T), other.decision_function(csr_array(T)), rtol=1e-7)
 
 
+def test_the_slope_of_a_path_of_regressions():
+    """Within the longest part without an event."""
+    pytest.importorskip("scipy")
+    path = epsilon_path(X, score, kernel=RBF(0.3), C=2.0, epsilon=(0.4, 0.05))
+    points = np.sort(path.t)
+    k = int(np.argmax(np.diff(points)))
+    one, other = points[k : k + 2]
+    found = exactly(path.problem(0.3 * one + 0.7 * other)).derivative("epsilon")
+    slope = (path.alpha(other) - path.alpha(one)) / (other - one)
+    np.testing.assert_allclose(found.alpha, slope, rtol=1e-8, atol=1e-8 * np.abs(slope).max())
+
+
 # -- where there is no derivative --------------------------------------------------------------------------------------
 
 
@@ -71,6 +84,7 @@ def test_at_an_event_only_sides_have_a_derivative():
     found = solution.derivative("C")
     assert len(found.events) == 1
     assert not found.is_two_sided
+    assert np.abs(found.left.alpha - found.right.alpha).max() > 1e-3
     for ask in (lambda: found.alpha, lambda: found.intercept, lambda: found.decision_function(T)):
         with pytest.raises(ValueError, match=rf"\[{found.events[0]}\] are at an event.*\.left or \.right"):
             ask()
@@ -91,6 +105,9 @@ def test_duplicates_have_a_derivative_of_h_alone():
         least = twice.derivative(name, least_norm=True).alpha.reshape(2, 30).sum(axis=0)
         np.testing.assert_allclose(least, factor * one.alpha, atol=1e-7 * np.abs(one.alpha).max())
     assert other.condition == np.inf
+    with pytest.raises(ValueError, match="no unique derivative"):
+        twice.pullback(np.eye(60)[other.dependent[0]])
+    assert np.isfinite(twice.pullback(X=T, decision_function=np.ones(5))["gamma"])
 
 
 def test_a_target_that_takes_duplicates_apart_is_refused():
@@ -157,3 +174,45 @@ def test_a_loose_solution_is_solved_first():
         each.derivative("C").alpha for each in (solve(problem, stop=KKTGap(1e-2)), exactly(problem))
     )
     np.testing.assert_allclose(loose, exact, atol=1e-9)
+
+
+# -- gradients ---------------------------------------------------------------------------------------------------------
+
+
+PROBLEMS = {
+    "two classes": DualProblem.classification(X, y, kernel=RBF(0.5), C=1.5),
+    "regression": DualProblem.regression(X, score, kernel=Polynomial(3, 0.4, 1.0), C=0.7, epsilon=0.2),
+    "novelty": DualProblem.one_class(X, kernel=RBF(0.4), nu=0.43),
+    "a gamma of each feature": DualProblem.classification(X, y, kernel=RBF([0.5, 0.2, 0.3]), C=1.5),
+    "around the mean": DualProblem.classification(X + 1e3, y, kernel=Linear(), C=0.5),
+}
+
+
+@pytest.mark.parametrize("name", PROBLEMS)
+@pytest.mark.parametrize("loss", ["alpha", "intercept", "decision_function"])
+def test_all_gradients_are_those_of_derivatives(name, loss):
+    problem = PROBLEMS[name]
+    solution = solve(problem, stop=KKTGap(1e-12), polish=True)
+    by_alpha, by_h = rng.normal(size=problem.n), rng.normal(size=5)
+    points = T + (1e3 if name == "around the mean" else 0.0)
+    gradients = {
+        "alpha": lambda: solution.pullback(by_alpha, least_norm=True),
+        "intercept": lambda: solution.pullback(intercept=1.0),
+        "decision_function": lambda: solution.pullback(X=points, decision_function=by_h),
+    }[loss]()
+
+    def rate(parameter, along=None):
+        found = solution.derivative(parameter, along, least_norm=True)
+        return {
+            "alpha": lambda: by_alpha @ found.alpha,
+            "intercept": lambda: found.intercept,
+            "decision_function": lambda: by_h @ found.decision_function(points),
+        }[loss]()
+
+    assert set(gradients) >= {"weights"}
+    assert len(gradients) == len(list(gradients))
+    for parameter, gradient in gradients.items():
+        forward = (
+            [rate(parameter, e) for e in np.eye(len(gradient))] if np.ndim(gradient) else rate(parameter)
+        )
+        np.testing.assert_allclose(gradient, forward, rtol=1e-6, atol=1e-7 * np.abs(forward).max())

@@ -16,7 +16,6 @@ from refsvm.analysis.derivatives import (
     left_out,
     optimum,
 )
-from refsvm.analysis.derivatives.influence import groups_given
 from refsvm.analysis.derivatives.losses import LOSSES
 from refsvm.analysis.resampling.task import task_given
 from refsvm.core.engine.limits import Deadline
@@ -85,16 +84,6 @@ def test_each_example_by_default_and_of_the_examples_themselves():
     np.testing.assert_allclose(without, refit("two classes", [5], X[5:6])[0], atol=1e-8)
     # an example that is left out has a smaller margin
     assert (y * np.diag(found.changes) < 1e-9).all()
-
-
-def test_first_order_is_exact_where_no_set_changes_and_near_it_elsewhere():
-    found = influence(TWO, X=T)
-    apart = np.abs(found.first_order - found.changes).max(axis=1)
-    moved = found.largest > 0.0
-    assert (apart[~moved] == 0.0).all()
-    assert (apart[moved] < 1e-8).any()
-    assert (apart > 1e-3).any()
-    assert np.corrcoef(found.first_order.ravel(), found.changes.ravel())[0, 1] > 0.8
 
 
 def test_first_order_is_the_system_of_the_sets():
@@ -222,7 +211,8 @@ def test_groups_as_they_may_be_given():
     assert [each.tolist() for each in found.members] == [[3, 59], [3, 59], [0]]
     np.testing.assert_array_equal(found.changes[0], found.changes[1])
     days = np.arange(60) // 20 * 7
-    assert influence(TWO, days, T, engine="numpy").names.tolist() == [0, 7, 14]
+    for whole in (days, 1.0 * days):
+        assert influence(TWO, whole, T, engine="numpy").names.tolist() == [0, 7, 14]
 
 
 def test_frame():
@@ -241,7 +231,6 @@ def test_a_time_limit_leaves_nan_and_warns():
     assert f" {(~found.is_known).sum()} of 60 groups are not done" in str(warned[0].message)
     assert found.status is Status.TIME_LIMIT
     assert np.isnan(found.changes[~found.is_known]).all()
-    assert not found.is_known.all()
 
 
 def test_a_time_limit_ends_machines_that_are_solved_by_steps(monkeypatch):
@@ -296,8 +285,3 @@ def test_the_machine_of_all_is_settled_or_ends_the_call(monkeypatch):
     found = left_out.LeftOutGroups(machine, Rounds.of(machine.problem, options), None)
     assert found.status is found.full.status is Status.MAX_ITER
     assert list(found.run([np.array([0])])) == []
-
-
-def test_whole_numbers_of_any_type_name_groups() -> None:
-    names, members = groups_given([1.0, 2.0, 1.0], 3)
-    assert (names.tolist(), [each.tolist() for each in members]) == ([1, 2], [[0, 2], [1]])

@@ -1,4 +1,4 @@
-"""What derivatives, influence and searches along the gradient refuse: a call, and a pattern of the sentence."""
+"""Calls that derivatives, influence and searches along the gradient refuse, and a pattern of each sentence."""
 
 from __future__ import annotations
 

@@ -91,15 +91,6 @@ def test_a_regression_within_its_tube_is_a_model(kernel, named, tmp_path):
             model.predict(X.to_numpy()[:, :2])
 
 
-def test_a_file_that_has_support_vectors_and_says_none_is_refused(tmp_path):
-    text = "svm_type epsilon_svr\nkernel_type linear\nnr_class 2\ntotal_sv 0\nrho -5\nSV\n"
-    (tmp_path / "m").write_text(text)
-    assert read_model(tmp_path / "m").predict(np.ones((2, 7))).tolist() == [5.0, 5.0]
-    (tmp_path / "m").write_text(text + "1 1:2\n")
-    with pytest.raises(ValueError, match="total_sv is 0, but the lines after SV are 1"):
-        read_model(tmp_path / "m")
-
-
 # -- scales ------------------------------------------------------------------------------------------------------------
 
 

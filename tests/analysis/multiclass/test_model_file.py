@@ -113,29 +113,6 @@ def test_what_is_read_decides_as_what_was_written(tmp_path, data, kernel, contai
         assert model.task == data
 
 
-@pytest.mark.parametrize("gamma", ["scale", "auto", 0.25])
-def test_gamma_is_written_as_it_was_resolved(tmp_path, gamma):
-    X, y = problem(2)
-    fitted = SVC(gamma=gamma).fit(X, y)
-    write_model(fitted, tmp_path / "m")
-    resolved = {"scale": 1 / (X.shape[1] * X.var()), "auto": 1 / X.shape[1], 0.25: 0.25}[gamma]
-    assert read_model(tmp_path / "m").kernel.gamma == pytest.approx(resolved, rel=1e-14)
-
-
-@pytest.mark.parametrize("data", [3, "regression"])
-def test_a_precomputed_kernel_keeps_the_numbers_of_its_support_vectors(tmp_path, data):
-    X, y = problem(3)
-    K = X @ X.T
-    fitted = fitted_to(data, K, y if data == 3 else X[:, 0], kernel="precomputed")
-    write_model(fitted, tmp_path / "m")
-    model = read_model(tmp_path / "m")
-    np.testing.assert_allclose(model.predict(csr_matrix(K)), fitted.predict(K), rtol=0, atol=1e-9)
-    if data == 3:
-        np.testing.assert_allclose(model.decision_function(K), fitted.decision_function(K), rtol=0, atol=1e-9)
-    with pytest.raises(ValueError, match=r"X has 2 columns.*needs at least \d+"):
-        model.predict(K[:, :2])
-
-
 def test_names_of_classes_survive(tmp_path):
     X, y = problem(2)
     names = np.where(y > -2, "élm", "oak tree")
@@ -169,23 +146,11 @@ def test_two_classes_have_the_sign_of_libsvm_in_the_file(tmp_path):
     assert lines[4:] == ["rho -1", "label -1 1", "nr_sv 1 1", "SV", "0.5 1:0", "-0.5 1:2"]
 
 
-def test_files_of_libsvms_own_tools(tmp_path):
-    path = tmp_path / "m"
-    path.write_text(SVR_FILE)
-    np.testing.assert_allclose(read_model(path).predict([[0.0], [1.0], [2.0]]), [0.5, 1.0, 1.5])
-    path.write_text(SVR_FILE.replace("epsilon_svr", "nu_svr"))
-    assert read_model(path).task == "regression"
-    # newer versions of LIBSVM write further keywords, here those of svm-train -b 1
-    path.write_text(
-        SVR_FILE.replace("epsilon_svr", "one_class").replace("SV\n", f"prob_density_marks{' 0' * 10}\nSV\n")
-    )
-    assert read_model(path).predict([[-2.0], [0.0]]).tolist() == [-1, 1]
-
-
-def test_what_is_written_is_what_libsvm_writes(tmp_path):
-    model = SVR(kernel="linear", epsilon=0.5, C=10.0).fit([[0.0], [1.0], [2.0]], [0.0, 1.0, 2.0])
-    write_model(model, tmp_path / "m")
-    assert as_libsvm_writes(tmp_path / "m") == SVR_FILE
+def test_keywords_of_newer_versions_of_libsvm_are_passed_over(tmp_path):
+    """Here those of svm-train -b 1."""
+    marks = f"prob_density_marks{' 0' * 10}\nSV\n"
+    (tmp_path / "m").write_text(SVR_FILE.replace("epsilon_svr", "one_class").replace("SV\n", marks))
+    assert read_model(tmp_path / "m").predict([[-2.0], [0.0]]).tolist() == [-1, 1]
 
 
 def test_a_tie_of_votes_goes_to_the_first_class(tmp_path):
@@ -208,12 +173,6 @@ def test_sparse_data_may_be_narrower_or_wider_than_the_model(tmp_path):
     for X in (narrow, wide):
         with pytest.raises(ValueError, match=r"X has \d features, but the model was trained on 2"):
             model.predict(X)
-
-
-def test_the_number_of_features_is_kept_though_the_last_ones_are_zero(tmp_path):
-    X, y = problem(2)
-    write_model(SVC(kernel="linear").fit(X, y), tmp_path / "m")
-    assert read_model(tmp_path / "m").support_vectors.shape[1] == 6
 
 
 @pytest.mark.parametrize("kernel", [refsvm.Linear(), refsvm.RBF(0.1)], ids=["linear", "rbf"])
@@ -252,7 +211,6 @@ def test_a_callable_kernel_and_fractional_labels_are_refused(tmp_path):
         ("kernel_type rbf", "kernel_type cosine", "kernel_type cosine is unknown"),
         ("gamma 0.5\n", "", "the keyword gamma must have exactly one value"),
         ("gamma 0.5", "gamma -1", "gamma=-1.0 is negative"),
-        ("gamma 0.5", "gamma half", "gamma contains words that are not numbers"),
         ("gamma 0.5", "gamma 0_5", "gamma contains words that are not numbers"),
         ("gamma 0.5", "gamma ٥", "gamma contains words that are not numbers"),
         ("gamma 0.5", "gamma 0.5\ngamma 5", "the keyword gamma occurs twice"),
@@ -271,7 +229,6 @@ def test_a_callable_kernel_and_fractional_labels_are_refused(tmp_path):
         (" 1:1", " 1=1", "support vector 1 is not a list of index:value"),
         (" 1:1", " 0:1", "each support vector needs indices of 1 or larger"),
         (" 1:1", " 1:inf", "SV contains words that are not numbers"),
-        (" 2:1", " two:1", "SV contains words that are not numbers"),
         ("2.4041098536306622", "1:1", "support vector 1 contains words that are not numbers"),
         (r"(?s)\A.*\Z", "", "there is no line 'SV'"),
         ("nr_class", "\nnr_class", "there is no line 'SV'"),
@@ -282,9 +239,7 @@ def test_a_callable_kernel_and_fractional_labels_are_refused(tmp_path):
         (r"\Z", '# names ["a", "b", "a"]\n', "names of classes must contain different names"),
         (r"\Z", '# names ["a", "b", [1]]\n', "names of classes must contain different names"),
         ("label .*", "label 3 -1 7.5", "label contains 7.5, which is not a 32-bit integer"),
-        ("label .*", "label 3 -1 1e300", "label contains 1e300, which is not a 32-bit integer"),
         ("label .*", "label 3 -1 3", "label contains a label twice"),
-        ("nr_sv .*", "nr_sv 1.5 1.5 1", "nr_sv contains 1.5, which is not a 32-bit integer"),
         ("nr_sv .*", "nr_sv 1e300 -1e300 4", "nr_sv contains 1e300, which is not a 32-bit integer"),
         ("nr_class 3", "nr_class 3.5", "nr_class contains 3.5"),
         ("total_sv 4", "total_sv four", "total_sv contains words that are not numbers"),
@@ -295,7 +250,6 @@ def test_a_callable_kernel_and_fractional_labels_are_refused(tmp_path):
         # of a regression
         ("rho -0.5\n", "", "rho must contain 1 finite numbers"),
         ("rho -0.5", "rho -0.5 2", "rho must contain 1 finite numbers"),
-        ("total_sv 2", "total_sv 3", "total_sv is 3, but the lines after SV are 2"),
         ("total_sv 2", "total_sv 0", "total_sv is 0, but the lines after SV are 2"),
         ("total_sv 2", "total_sv 1", "total_sv is 1, but the lines after SV are 2"),
         ("nr_class 2", "nr_class 3", "contradict each other in a model"),
@@ -331,6 +285,8 @@ def test_serial_numbers_of_a_precomputed_kernel_are_whole(tmp_path):
         (tmp_path / "m").write_text(text.replace(" 1:2", f" 0:{serial}"))
         if accepted:
             assert read_model(tmp_path / "m").support_vectors.shape == (2, 1)
+            with pytest.raises(ValueError, match=r"X has 1 columns.*needs at least \d+"):
+                read_model(tmp_path / "m").predict(np.ones((3, 1)))
         else:
             with pytest.raises(ValueError, match="the number of a training example, from 1 on"):
                 read_model(tmp_path / "m")

@@ -1,7 +1,6 @@
 """SVC pair by pair: weights, what is kept of each pair, warm starts, limits and Ctrl-C."""
 
 import signal
-import threading
 import time
 
 import numpy as np
@@ -9,7 +8,6 @@ import pytest
 
 pytest.importorskip("sklearn")
 
-from scipy import sparse
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
@@ -19,14 +17,12 @@ from refsvm import (
     SVR,
     HybridMaximumGain,
     MaximumGain,
-    MostViolatingPair,
     NoShrinking,
     OneClassSVM,
     PlanningAheadStep,
     SecondOrder,
     Status,
 )
-from refsvm.services.pool import in_threads
 
 from ...several_classes import examples
 
@@ -34,30 +30,6 @@ TIGHT = {"tol": 1e-8}
 
 
 # -- weights ---------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("kernel", ["rbf", "linear"])
-@pytest.mark.parametrize("container", [np.asarray, sparse.csr_array], ids=["dense", "csr"])
-def test_weight_k_is_k_copies(kernel, container):
-    """γ included, which "scale" takes from the variance."""
-    X, y = examples(3, n=40)
-    weight = np.random.default_rng(0).integers(0, 4, len(y))
-    weighted = SVC(kernel=kernel, **TIGHT).fit(container(X), y, weight)
-    copied = SVC(kernel=kernel, **TIGHT).fit(container(X.repeat(weight, axis=0)), y.repeat(weight))
-    np.testing.assert_allclose(weighted.decision_function(X), copied.decision_function(X), rtol=0, atol=1e-7)
-
-
-def test_examples_without_weight_are_as_if_not_there():
-    X, y = examples(2)
-    weight = np.ones(len(y))
-    weight[::3] = 0.0
-    X[::3] = 1e6
-    weighted = SVC().fit(X, y, weight)
-    removed = SVC().fit(X[weight > 0], y[weight > 0])
-    np.testing.assert_allclose(weighted.dual_coef_, removed.dual_coef_, rtol=1e-9)
-    assert np.array_equal(np.flatnonzero(weight)[removed.support_], weighted.support_)
-    assert (weighted.alpha_[weight == 0] == 0).all()
-    assert np.array_equal(weighted.binary_results_[0].rows, np.flatnonzero(weight))
 
 
 # -- what goes beyond ------------------------------------------------------------------------------------------------
@@ -82,25 +54,6 @@ def test_alpha_and_the_binary_results_belong_together():
         assert model.duality_gap_[number] == result.duality_gap
         assert model.n_iter_[number] == result.iterations
     assert model.n_kernel_rows_ == sum(result.kernel_rows for result in model.binary_results_) > 0
-
-
-def test_alpha_of_two_classes_is_a_vector_and_positive_for_the_second_class():
-    X, y = examples(2)
-    model = SVC().fit(X, y)
-    assert model.alpha_.shape == (len(y),)
-    assert (model.alpha_[y == model.classes_[1]] >= 0).all()
-    assert np.array_equal(model.alpha_[model.support_], model.dual_coef_[0])
-    for name in ("dual_objective_", "primal_objective_", "duality_gap_", "kkt_gap_"):
-        assert isinstance(getattr(model, name), float)
-
-
-@pytest.mark.parametrize("selector", [SecondOrder(), MostViolatingPair(), HybridMaximumGain()], ids=str)
-@pytest.mark.parametrize("shrinking", [False, True])
-def test_rules_change_the_way_but_not_the_answer(selector, shrinking, engine):
-    X, y = examples(3)
-    reference = SVC(gamma=0.3, **TIGHT).fit(X, y)
-    model = SVC(gamma=0.3, selector=selector, shrinking=shrinking, engine=engine, **TIGHT).fit(X, y)
-    np.testing.assert_allclose(model.dual_objective_, reference.dual_objective_, rtol=1e-8)
 
 
 def test_the_parameters_reach_the_solver(monkeypatch):
@@ -142,35 +95,7 @@ def test_any_number_of_threads_gives_the_same_result(k, engine):
             assert np.array_equal(getattr(model, name), getattr(models[0], name)), name
 
 
-def test_pairs_are_solved_at_the_same_time_and_come_in_order():
-    together, release = threading.Barrier(2, timeout=20), []
-
-    def work(item):
-        if item < 2:
-            together.wait()  # passes only if two are at work at once
-        release.append(item)
-        return -item
-
-    assert list(in_threads(work, range(6), workers=2)) == [0, -1, -2, -3, -4, -5]
-    with pytest.raises(ZeroDivisionError):
-        list(in_threads(lambda item: 1 / item, [1, 0, 2], workers=2))
-
-
 # -- warm starts -----------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("k", [2, 3])
-def test_a_warm_start_at_the_optimum_takes_no_step(k):
-    X, y = examples(k)
-    model = SVC(warm_start=True).fit(X, y)
-    values = model.decision_function(X)
-    cold = model.n_iter_
-    assert (cold > 1).all()
-    model.fit(X, y)
-    assert (model.n_iter_ == 1).all()
-    assert all(result.iterations == 0 for result in model.binary_results_)
-    np.testing.assert_allclose(model.decision_function(X), values, rtol=0, atol=1e-12)
-    assert np.array_equal(model.set_params(warm_start=False).fit(X, y).n_iter_, cold)
 
 
 @pytest.mark.parametrize("C", [0.1, 1.2])

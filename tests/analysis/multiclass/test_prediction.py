@@ -9,7 +9,7 @@ pytest.importorskip("sklearn")
 
 from scipy import sparse
 
-from refsvm import RBF, SVC, Linear, Polynomial, Precomputed
+from refsvm import RBF, Linear, Polynomial, Precomputed
 from refsvm.analysis.multiclass import prediction
 from refsvm.analysis.multiclass.prediction import decision_values, pair_sums
 from refsvm.analysis.scheme import OneVsOne
@@ -17,7 +17,6 @@ from refsvm.core import arithmetic
 from refsvm.core.kernels.sparse import SparseProducts
 
 from ...settings import needs_jit
-from ...several_classes import examples
 
 KERNELS = [RBF(0.3), Polynomial(2, 0.2, 1.0), Linear(), lambda X, Z: 1.0 * (X @ Z.T)]
 CSR = [sparse.csr_array, sparse.csr_matrix]
@@ -96,15 +95,6 @@ def test_compiled_products_take_every_index_and_read_only_data(wide, writeable, 
     assert np.array_equal(sparse_values(X, vectors, coefficients), expected)
 
 
-@pytest.mark.parametrize("kernel", KERNELS[:3], ids=["rbf", "poly", "linear"])
-def test_mixed_containers_give_the_same(kernel):
-    X, vectors, coefficients = problem((4, 5))
-    expected = sparse_values(X, vectors, coefficients, kernel)
-    for left, right in ((X, sparse.csr_array(vectors)), (sparse.csr_array(X), vectors)):
-        found = sparse_values(left, right, coefficients, kernel)
-        np.testing.assert_allclose(found, expected, rtol=0, atol=1e-13)
-
-
 @pytest.mark.parametrize("container", [np.asarray, sparse.csr_array], ids=lambda f: f.__name__)
 def test_new_examples_are_centred_as_the_support_vectors_were(container):
     """Far from the origin ‖x − z‖² = ‖x‖² + ‖z‖² − 2 x·z would have no correct digit."""
@@ -171,19 +161,6 @@ def test_threads_share_large_sparse_data(t, large, monkeypatch):
     assert len(seen) == t
 
 
-def test_a_callable_of_the_users_is_called_by_the_thread_that_predicts(monkeypatch):
-    monkeypatch.setattr(prediction, "BLOCK_ENTRIES", 1)
-    seen = []
-
-    def kernel(X, Z):
-        seen.append(threading.current_thread())
-        return X @ Z.T
-
-    X, vectors, coefficients = problem((4, 5))
-    sparse_values(sparse.csr_array(X), sparse.csr_array(vectors), coefficients, kernel)
-    assert set(seen) == {threading.current_thread()}
-
-
 # -- blocks and votes ------------------------------------------------------------------------------------------------
 
 
@@ -195,11 +172,13 @@ def test_a_decision_value_of_zero_is_a_vote_for_the_second_class():
 
 
 def test_prediction_does_not_make_wide_sparse_data_dense_at_once(monkeypatch):
+    """The thread that predicts calls a kernel function of the user with one part after another."""
     monkeypatch.setattr("refsvm.analysis.multiclass.prediction.BLOCK_ENTRIES", 100)
-    heights = []
+    heights, threads = [], set()
 
     def kernel(A, B):
         heights.append(A.shape[0])
+        threads.add(threading.current_thread())
         return A @ B.T
 
     X = np.random.default_rng(0).random((40, 800))
@@ -207,12 +186,4 @@ def test_prediction_does_not_make_wide_sparse_data_dense_at_once(monkeypatch):
     sparse_values(X, X[:9], np.ones((1, 9)), kernel)
     assert max(heights) * 800 <= 8 * 100
     assert sum(heights) == 40
-
-
-def test_prediction_in_blocks_gives_the_same(monkeypatch):
-    X, y = examples(3)
-    model = SVC().fit(X, y)
-    whole = model.decision_function(X)
-    monkeypatch.setattr("refsvm.analysis.multiclass.prediction.BLOCK_ENTRIES", 5 * len(model.support_))
-    np.testing.assert_allclose(model.decision_function(X), whole, rtol=0, atol=1e-12)
-    np.testing.assert_allclose(model.decision_function(sparse.csr_array(X)), whole, rtol=0, atol=1e-12)
+    assert threads == {threading.current_thread()}

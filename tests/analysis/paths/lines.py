@@ -8,6 +8,8 @@ import numpy as np
 
 from refsvm import RBF, DualProblem, Linear
 
+from ...programs import module
+
 Problems = tuple[DualProblem, DualProblem, tuple[float, float]]
 
 
@@ -37,41 +39,16 @@ DATA = (
     "every row three times, linear",
     "whole numbers, linear",
 )
-LINES = ("C", "cost", "weights", "epsilon", "nu", "target", "a fold out", "ten in", "anything")
+LINES = ("C", "cost", "weights", "epsilon", "nu", "one target", "a fold out", "ten in", "anything")
 
 
 def line(kind: str, data: str) -> Problems:
     """The problems at both ends, and the parameter there."""
-    X, y, targets, kernel = examples(data)
-    n, rng = len(X), np.random.default_rng(len(kind))
-    gram = DualProblem.classification(X, y, kernel=kernel).gram
-
-    def classified(C: Any) -> DualProblem:
-        return DualProblem.classification(y=y, gram=gram, C=C)
-
-    def fitted(values: np.ndarray, epsilon: float) -> DualProblem:
-        return DualProblem.regression(y=values, epsilon=epsilon, C=2.0, gram=gram)
-
-    def one_class(nu: float) -> DualProblem:
-        return DualProblem.one_class(gram=gram, nu=nu)
-
-    whole, up, unit = classified(2.0), 4.0 * (np.arange(n) == 3), (0.0, 1.0)
-    costs, weights = (
-        (np.where(y > 0, C, 2.0 - C) for C in (0.0, 2.0)),
-        rng.integers(0, 4, n) + (np.arange(n) < 2),
-    )
-    lines = {
-        "C": (classified(0.05), classified(20.0), (0.05, 20.0)),
-        "cost": (*map(classified, costs), (0.0, 2.0)),
-        "weights": (whole, classified(weights), unit),
-        "epsilon": (fitted(targets, 2.0), fitted(targets, 0.0), (2.0, 0.0)),
-        "nu": (one_class(0.1), one_class(1.0), (0.1, 1.0)),
-        "target": (fitted(targets, 0.3), fitted(targets + up, 0.3), (0.0, 4.0)),
-        "a fold out": (whole, whole.without(np.arange(0, n, 3)), unit),
-        "ten in": (whole.without(np.arange(2, 12)), whole, unit),
-        "anything": (_anything(gram, n, rng), _anything(gram, n, rng), unit),
-    }
-    return lines[kind]
+    X, y, _, kernel = examples(data)
+    if kind != "anything":
+        return module("audit.lines").lines(X, y, kernel, C=2.0)[kind]
+    rng, gram = np.random.default_rng(len(kind)), DualProblem.classification(X, y, kernel=kernel).gram
+    return _anything(gram, len(X), rng), _anything(gram, len(X), rng), (0.0, 1.0)
 
 
 def _anything(gram: Any, n: int, rng: np.random.Generator) -> DualProblem:

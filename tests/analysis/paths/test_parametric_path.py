@@ -31,43 +31,18 @@ REGULAR = [kind for kind in LINES if kind != "cost"]  # where both classes begin
 
 
 @pytest.mark.parametrize("data", DATA)
-@pytest.mark.parametrize("kind", LINES)
-def test_every_problem_on_the_line_is_solved(kind: str, data: str) -> None:
-    start, end, t = line(kind, data)
+def test_every_problem_between_any_two_boxes_is_solved(data: str) -> None:
+    start, end, t = line("anything", data)
     path = parametric_path(start, end, t=t, merge=False, engine="numpy")
     assert path.status is Status.CONVERGED
     assert path.kkt_audit(between=3).worst <= 1e-6
-    rng = np.random.default_rng(0)
-    size = float(np.abs(start.v).max() + np.abs(end.v).max() + 1.0) * float(
-        (start.upper - start.lower).max() + 1.0
-    )
-    for at in [*t, *rng.uniform(*sorted(t), 4).tolist()]:
+    for at in [*t, *np.random.default_rng(0).uniform(size=4).tolist()]:
         problem, alpha = path.problem(at), path.alpha(at)
         best = solve(problem, stop=KKTGap(1e-10), engine="numpy").objective
-        assert problem.objective(alpha) == pytest.approx(best, rel=1e-8, abs=1e-9 * size)
-        assert path.objective(at) == pytest.approx(best, rel=1e-8, abs=1e-9 * size)
+        assert problem.objective(alpha) == pytest.approx(best, rel=1e-8, abs=1e-8)
+        assert path.objective(at) == pytest.approx(best, rel=1e-8, abs=1e-8)
         assert ((alpha >= problem.lower) & (alpha <= problem.upper)).all()
-        assert alpha.sum() == pytest.approx(problem.z, abs=1e-10 * size * start.n)
-
-
-@pytest.mark.parametrize("kind", LINES)
-def test_the_way_back_is_the_same_way(kind: str) -> None:
-    start, end, t = line(kind, "rbf")
-    there, back = parametric_path(start, end, t=t), parametric_path(end, start, t=t[::-1])
-    for at in np.linspace(*t, 7).tolist():
-        np.testing.assert_allclose(there.alpha(at), back.alpha(at), atol=1e-7)
-
-
-@pytest.mark.parametrize("kind", ["C", "epsilon", "target", "anything"])
-def test_merged_variables_change_no_function(kind: str) -> None:
-    start, end, t = line(kind, "every row three times, rbf")
-    one, other = (parametric_path(start, end, t=t, merge=merge) for merge in (True, False))
-    for at in np.linspace(*t, 5).tolist():
-        problem = one.problem(at)
-        assert problem.objective(one.alpha(at)) == pytest.approx(problem.objective(other.alpha(at)), abs=1e-9)
-        np.testing.assert_allclose(
-            problem.gradient(one.alpha(at)), problem.gradient(other.alpha(at)), atol=1e-7
-        )
+        assert alpha.sum() == pytest.approx(problem.z, abs=1e-9)
 
 
 def test_a_jump_keeps_both_sides() -> None:
@@ -102,27 +77,6 @@ def test_b_jumps_where_no_variable_is_free() -> None:
     np.testing.assert_array_equal(path.alpha(at, before=True), path.alpha(at))
 
 
-def test_the_line_of_c_is_the_regularization_path() -> None:
-    path = parametric_path(START, END, t=T)
-    problem = DualProblem.classification(y=START.v, gram=START.gram)
-    reference = regularization_path(problem, C_min=T[0], C_max=T[1])
-    np.testing.assert_allclose(path.t, reference.C, rtol=1e-9)
-    for C in (0.3, 1.0, 7.7):
-        np.testing.assert_allclose(path.alpha(C), reference.alpha(C), atol=1e-8)
-        assert path.intercept(C) == pytest.approx(reference.intercept(C), abs=1e-9)
-    X = START.gram.X[:5] + 0.1  # type: ignore[attr-defined]
-    np.testing.assert_allclose(path.decision_function(X, 2.0), reference.decision_function(X, 2.0), atol=1e-8)
-
-
-def test_the_function_of_a_regression() -> None:
-    start, end, t = line("epsilon", "rbf")
-    path = parametric_path(start, end, t=t)
-    X = start.gram.source.X  # type: ignore[attr-defined]
-    solution = solve(path.problem(0.4), stop=KKTGap(1e-10))
-    values = solution.decision_values[: len(X)]
-    np.testing.assert_allclose(path.decision_function(X, 0.4), values, atol=1e-7)
-
-
 @pytest.mark.parametrize(
     "algebra", [PivotedQR(), UpdatedInverse(), UpdatedQR()], ids=["qr", "inverse", "updated qr"]
 )
@@ -142,39 +96,6 @@ def test_limits_end_a_path_early_and_say_so() -> None:
     path = parametric_path(START, END, t=T, callback=lambda point: seen.append(point.t) or len(seen) == 2)
     assert path.status is Status.CALLBACK
     assert path.t[1:].tolist() == seen
-    with pytest.raises(ValueError, match="outside of the path, which goes from"):
-        path.alpha(20.0)
-
-
-OTHER = DualProblem.classification(START.gram.X, START.v, kernel=Linear())  # type: ignore[attr-defined]
-HARD = DualProblem.classification(y=START.v, gram=START.gram, C=np.inf)
-
-
-class Narrow(SVMP):
-    """A tracker of C alone."""
-
-    any_line = False
-
-
-@pytest.mark.parametrize(
-    ("end", "options", "sentence"),
-    [
-        (OTHER, {}, "different kernel matrices"),
-        (END, {"t": (1, 1)}, r"t=\(1, 1\) does not move"),
-        (END, {"t": 1.0}, "is not a pair"),
-        (3, {}, "end=3 is not a DualProblem"),
-        (HARD, {}, "end has an infinite bound"),
-        (END, {"cache_mb": 1e-4}, "does not hold the kernel matrix"),
-        (END, {"t": T, "tracker": Narrow()}, "only follows lines of 1/C"),
-    ],
-    ids=lambda each: each if isinstance(each, str) else "",
-)
-def test_what_is_no_line_is_refused(end: Any, options: dict[str, Any], sentence: str) -> None:
-    with pytest.raises(ValueError, match=sentence):
-        parametric_path(START, end, **options)
-    if "tracker" in options:
-        with pytest.raises(ValueError, match=sentence):
-            solve(START).continue_to(END, tracker=Narrow())
 
 
 def test_a_tracker_that_ends_too_soon_is_told_wherever_it_is_asked() -> None:

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from refsvm import RBF, Hastie, Linear, Precomputed, Status, regularization_path
+from refsvm import RBF, Linear, Precomputed, Status, regularization_path
 from refsvm.analysis.paths import OneVsOnePath, cross_validate_path, several_classes
 from refsvm.analysis.paths.error_curve import Turns, voted_curve
 from refsvm.analysis.paths.several_classes import common_range
@@ -193,16 +193,6 @@ def test_votes_along_the_path_are_counted_as_at_each_place(seed):
         assert whole.at(C) == pytest.approx(wrong.mean())
 
 
-def test_engines_and_trackers_agree():
-    X, y = examples()
-    one, *others = (
-        regularization_path(X, y, kernel=RBF(0.3), **SMALL, engine=engine, tracker=tracker)
-        for engine, tracker in [("numpy", None), ("auto", None), ("numpy", Hastie())]
-    )
-    assert np.array_equal(one.alpha(2.0), others[0].alpha(2.0))
-    np.testing.assert_allclose(one.alpha(2.0), others[1].alpha(2.0), rtol=0, atol=1e-8)
-
-
 def test_limits_end_all_pairs():
     X, y = examples()
     seen = []
@@ -240,24 +230,3 @@ def test_ctrl_c_in_one_pair_begins_no_other(monkeypatch):
     assert path.status is Status.INTERRUPTED
     assert "6 pairs of classes" in repr(path)
     assert "INTERRUPTED" in path._repr_html_()
-
-
-def test_wrong_arguments_are_refused_with_a_sentence():
-    X, y = examples()
-    path = regularization_path(X, y, kernel=RBF(0.3), **SMALL)
-    for call, sentence in [
-        (lambda: path.predict(X, 99.0), "outside of the path"),
-        (lambda: path.validation_error(X, np.where(y == "ant", "eel", y)), "not a class of the model"),
-        (lambda: path.validation_error(X, y[1:]), "expected 21 labels"),
-        (lambda: regularization_path(X, y, kernel="linear", sample_weight=-np.ones(len(y))), "weights of at least 0"),
-        (
-            lambda: regularization_path(X, y, kernel="linear", sample_weight=(y != "ant") * 1.0),
-            "class 'ant' have weight 0",
-        ),
-        (lambda: regularization_path(X, y, kernel="linear", C_min=2.0, C_max=1.0), "not below C_max"),
-        (lambda: regularization_path(X, y, kernel="linear", cache_mb=1e-6), "does not hold the kernel matrix"),
-        (lambda: regularization_path(X, y[1:], kernel="linear"), "labels"),
-        (lambda: cross_validate_path(X[y == "bee"], y[y == "bee"], kernel="linear"), "single class, 'bee'"),
-    ]:  # fmt: skip
-        with pytest.raises(ValueError, match=sentence):
-            call()

@@ -9,7 +9,7 @@ import pytest
 pytest.importorskip("scipy")
 
 from refsvm import RBF, Status, cost_path, regularization_path
-from refsvm.analysis.paths import ErrorCurve, RocCurve, cross_validate_path
+from refsvm.analysis.paths import ErrorCurve, RocCurve
 
 RNG = np.random.default_rng(3)
 X = RNG.normal(size=(60, 2))
@@ -61,23 +61,3 @@ def test_a_sum_of_curves_has_the_status_of_the_first_that_is_unfinished():
     assert ErrorCurve.total([done, done]).status is Status.CONVERGED
     assert ErrorCurve.total([done, cut]).status is Status.STALLED
     assert RocCurve(ends, errors, errors).status is Status.CONVERGED
-
-
-@pytest.mark.parametrize("labels", [Y, THREE])
-@pytest.mark.parametrize("folds", [3, "loo"])
-def test_folds_whose_paths_end_early_say_so(labels, folds, monkeypatch):
-    from refsvm.analysis.paths import several_classes
-
-    def stalled(track):
-        def shorter(*given, **options):
-            path = track(*given, **options)
-            object.__setattr__(path, "status", Status.STALLED)
-            return path
-
-        return shorter
-
-    monkeypatch.setattr(several_classes, "track", stalled(several_classes.track))
-    found = cross_validate_path(X, labels, C_min=0.1, C_max=0.3, folds=folds, **OPTIONS)
-    assert {curve.status for curve in (found.curve, *found.curves)} == {Status.STALLED}
-    with pytest.warns(UserWarning, match=r"\(STALLED\)"):
-        found.curve.best()

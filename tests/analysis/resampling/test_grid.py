@@ -7,9 +7,7 @@ import os
 import signal
 import threading
 import warnings
-from functools import partial
 from operator import attrgetter
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -36,15 +34,12 @@ from refsvm.analysis.resampling.grid import (
     left_out_cells,
     left_out_score,
     planned,
-    scored,
     solve_cells,
     usual_score,
 )
 from refsvm.analysis.resampling.task import task_given
-from refsvm.analysis.scheme import OneVsOne
 from refsvm.core.kernels import Gram
 from refsvm.core.rounds import runner
-from refsvm.core.rounds.round import RoundResult
 from refsvm.datasets import load
 
 from ...settings import needs_jit, needs_numba
@@ -219,58 +214,17 @@ def test_what_the_neighbour_tells_saves_steps():
     assert steps[0] < 0.95 * steps[1]
 
 
-@pytest.mark.parametrize("seeder", [None, Cold(), ActiveSet()], ids=str)
-def test_a_grid_begins_as_its_seeder_says_and_by_default_next_to_its_neighbours(seeder, monkeypatch):
-    X, asked = np.arange(8.0)[:, None], []
-    split = Split(0, np.arange(6), np.arange(6, 8), (np.arange(8) < 6) * 1.0, np.ones(2))
-
-    def noted(*plan, neighbours):
-        asked.append((plan[-1], neighbours))
-        return planned(*plan, neighbours=neighbours)
-
-    monkeypatch.setattr("refsvm.analysis.resampling.grid.planned", noted)
-    task = task_given(X, np.arange(8) % 2, RBF(1.0), None)
-    assert len([*solve_cells(task, np.array([1.0]), [split], [[0]], seeder=seeder)]) == 1
-    assert asked == [(seeder or ActiveSet(), seeder is None)]
-
-
-def test_a_cell_adds_up_the_pairs_of_classes():
-    """Of three test examples with weights 1, 2 and 5 the last is predicted wrongly."""
-    h = [[1.0, -1.0, 1.0], [1.0, -1.0, 1.0], [-1.0, 1.0, 1.0]]  # 0 or 1, 0 or 2, 1 or 2
-    ended = [RoundResult(0, np.array(each), 10, "", Status.CONVERGED, 0.25, 1.0, 3) for each in h]
-    split = Split(7, np.arange(3), np.arange(3, 6), np.ones(6), np.array([1.0, 2.0, 5.0]))
-    right = OneVsOne(3).votes(np.array(h).T)
-    X = np.arange(6.0)[:, None]
-
-    def score(codes):
-        return partial(usual_score, task_given(X, codes, RBF(1.0), None))
-
-    cell = scored(split, 2, ended, score([0, 1, 2, *right[:2], right[2] + 1]))
-    assert (cell.split, cell.place, cell.score, cell.iterations) == (7, 2, 3.0 / 8.0, 30)
-    assert (cell.fit_seconds, cell.converged) == (3.75, True)
-    assert 0.0 <= cell.score_seconds < 0.5  # of six predictions
-    assert right[1] == 1
-    assert scored(split, 2, ended, score([0, 1, 2, right[0], 0, right[2]])).score == 6.0 / 8.0
-    ended[1] = ended[1]._replace(status=Status.MAX_ITER)
-    assert not scored(split, 2, ended, score(np.arange(6) % 3)).converged
-
-
-def test_of_equal_targets_a_prediction_left_out_is_right_or_not():
+def test_of_equal_targets_predictions_are_right_or_not():
     """There is nothing to explain: R² has no spread to divide by."""
     X = np.arange(4.0)[:, None]
     split = Split(1, np.array([0, 2, 3]), np.array([1]), np.array([1.0, 0.0, 1.0, 1.0]), np.ones(1))
     for targets, value, score in (([2.0] * 4, 2.0, 1.0), ([2.0] * 4, 2.5, 0.0), ([1.0, 3.0] * 2, 2.0, 0.0)):
         task = task_given(X, np.array(targets), Linear(), None, epsilon=0.1)
         assert left_out_score(task, split, 0, np.array([[value]])) == score
-
-
-def test_scores_of_one_left_out_example_each_have_r_squared_as_their_mean():
-    rng = np.random.default_rng(4)
-    y, predicted = 3.0 * rng.normal(size=9), rng.normal(size=9)
-    task, splits = SimpleNamespace(labels=y), [SimpleNamespace(test=np.array([r])) for r in range(9)]
-    parts = [left_out_score(task, splits[r], 0, predicted[[[r]]]) for r in range(9)]
-    expected = 1.0 - ((y - predicted) ** 2).sum() / ((y - y.mean()) ** 2).sum()
-    assert np.mean(parts) == pytest.approx(expected, rel=1e-12)
+    whole = Split(0, np.arange(4), np.arange(4), np.ones(4), np.array([0.5, 2.0, 1.0, 1.0]))
+    task = task_given(X, np.full(4, 2.0), Linear(), None, epsilon=0.1)
+    for value, score in ((2.0, 1.0), (2.5, 0.0)):
+        assert usual_score(task, whole, 0, np.full((4, 1), value)) == score
 
 
 def without_each(n):
@@ -321,21 +275,6 @@ def test_control_c_ends_compiled_rounds_between_chunks(monkeypatch):
     finally:
         gc.enable()
         timer.cancel()
-
-
-def test_the_usual_score_of_a_regression_is_r_squared_with_weights():
-    rng = np.random.default_rng(3)
-    y, predicted, weights = rng.normal(size=9), rng.normal(size=9), rng.uniform(0.5, 2.0, 9)
-    test = np.arange(9)
-    split = Split(0, test, test, np.ones(9), weights)
-    task = task_given(np.arange(9.0)[:, None], y, Linear(), None, epsilon=0.1)
-    mean = np.average(y, weights=weights)
-    expected = 1.0 - (weights * (y - predicted) ** 2).sum() / (weights * (y - mean) ** 2).sum()
-    assert usual_score(task, split, 0, predicted[:, None]) == pytest.approx(expected, rel=1e-12)
-    # of equal targets all is right, or nothing
-    task = task_given(np.arange(9.0)[:, None], np.full(9, 2.0), Linear(), None, epsilon=0.1)
-    for value, score in ((2.0, 1.0), (2.5, 0.0)):
-        assert usual_score(task, split, 0, np.full((9, 1), value)) == score
 
 
 def test_a_score_of_one_left_out_example_is_given_the_values_of_all_pairs():

@@ -187,11 +187,3 @@ def test_labels_of_held_out_examples_are_those_of_the_data():
     np.testing.assert_allclose(named.loss_changes, by_problem.loss_changes, rtol=1e-6, atol=1e-9)
     with pytest.raises(ValueError, match="not a class of the model"):
         influence(POINTS, LABELS, y_test=signs[:5], **test)
-
-
-@pytest.mark.parametrize("other", ["coverage", "alpha", "confidence_level"])
-def test_other_names_of_the_confidence_are_answered(other):
-    pytest.importorskip("sklearn")
-    model = refsvm.SVR(gamma=0.5).fit(POINTS, TARGETS)
-    with pytest.raises(TypeError, match=f"takes no {other}; give confidence="):
-        model.predict_interval(POINTS[:1], **{other: 0.1})

@@ -1,4 +1,4 @@
-"""Scores of results that are not complete: outcomes that no round can change any more, and the ends of scores."""
+"""Scores: outcomes that no round can change any more, the ends of scores, standard errors, and tables of classes."""
 
 from __future__ import annotations
 
@@ -8,10 +8,9 @@ from itertools import product
 import numpy as np
 import pytest
 
-from refsvm import Status
+from refsvm import Status, leave_one_out
 from refsvm.analysis.resampling.results import CrossValidation
-from refsvm.analysis.resampling.scores import mean_absolute_error, outcomes_of, root_mean_square, share_wrong
-from refsvm.analysis.resampling.weights import refuse_absent_class
+from refsvm.analysis.resampling.scores import outcomes_of
 from refsvm.analysis.scheme import OneVsOne
 
 
@@ -28,13 +27,6 @@ def test_an_outcome_is_certain_where_it_is_the_same_however_the_open_pairs_end(k
         for values, outcome in zip(every, found, strict=True):
             wins = OneVsOne(k).votes(np.where(np.isnan(values), ends, values)) == own
             assert outcome == (1 if wins.all() else 0 if wins.any() else -1)
-
-
-def test_rivals_that_have_to_share_the_open_votes_may_leave_the_class_the_first():
-    """Class 0 has one vote, as 2 and 3 have, of which one gets a second; with two votes it may be the first."""
-    circle = [1.0, -1.0, -1.0, np.nan, np.nan, np.nan]
-    assert outcomes_of(np.array([circle]), np.array([0]), 4).tolist() == [-1]
-    assert outcomes_of(np.array([[1.0, 1.0, -1.0, np.nan, np.nan, np.nan]]), np.array([0]), 4).tolist() == [0]
 
 
 def test_of_two_classes_a_tie_is_won_by_the_second():
@@ -113,20 +105,79 @@ def test_a_score_of_another_task_is_refused(kind, refused, has):
             getattr(result, name)
 
 
-@pytest.mark.parametrize(
-    ("score", "value", "weighted"),
-    [(share_wrong, 0.75, 5.0 / 7.0), (root_mean_square, np.sqrt(46.0 / 4.0), np.sqrt(37.0 / 7.0)),
-     (mean_absolute_error, 10.0 / 4.0, 13.0 / 7.0)],
+SIX = CrossValidation(
+    kind="classification", classes=np.array(["a", "b"]), predictions=np.array([*"aabbba"]),
+    labels=np.array([*"aaabbb"]), decision_values=np.array([-1.0, -1.0, 1.0, 1.0, 1.0, -1.0])[:, None],
+    fold=np.array([0, 0, 1, 1, 2, 2]), rounds=(), status=Status.CONVERGED, iterations=1234, kernel_rows=56,
+    seconds=1.25, machine="RBF(0.5), C=1",
 )  # fmt: skip
-def test_scores_are_means(score, value, weighted):
-    assert score(FOUR.labels, FOUR.predictions) == pytest.approx(value, rel=1e-15)
-    assert score(FOUR.labels, FOUR.predictions, WEIGHTS) == pytest.approx(weighted, rel=1e-15)
 
 
-def test_a_class_whose_examples_do_not_count_is_refused():
-    classes, codes = np.array(["ant", "bee", "cow"]), np.array([0, 1, 1, 2])
-    refuse_absent_class(classes, codes, None)
-    refuse_absent_class(classes, codes, np.array([1.0, 0.0, 0.5, 2.0]))
-    for weights, name in (([0, 1, 1, 1], "ant"), ([1, 0, 0, 1], "bee"), ([1, 1, 1, 0], "cow")):
-        with pytest.raises(ValueError, match=f"All examples of class '{name}' have weight 0, but a path"):
-            refuse_absent_class(classes, codes, np.array(weights, dtype=float))
+@pytest.mark.parametrize("k", [3, 20, 21])
+def test_twenty_classes_have_a_row(k):
+    """Numbers without a decimal point that they do not need; the first of the classes is taken for the last."""
+    codes = np.arange(float(k))
+    found = replace(
+        SIX, classes=codes, labels=codes, predictions=codes % (k - 1), fold=np.arange(k) % 2,
+        decision_values=np.zeros((k, k * (k - 1) // 2)),
+    )  # fmt: skip
+    (table,) = found._card().tables
+    wrong = [int(code == k - 1) for code in range(min(k, 20))]
+    assert table.rows == [(str(code), "1", str(bad), f"{bad:.4f}") for code, bad in enumerate(wrong)]
+
+
+X, Y = np.array([[0.0], [1.0], [2.0], [3.0], [4.0]]), np.array([-1, -1, 1, 1, -1])
+LEFT = leave_one_out(X, Y)
+LEFT = replace(LEFT, predictions=np.array([-1, -1, 1, 1, 1]), sides=None, decided_by=np.full(5, "kkt"))
+
+
+@pytest.mark.parametrize(
+    ("weights", "expected"),
+    [
+        (None, np.sqrt(0.2 * 0.8 / 4.0)),
+        (np.full(5, 3.0), np.sqrt(0.2 * 0.8 / 4.0)),
+        (np.array([1.0, 1.0, 0.0, 0.0, 2.0]), np.sqrt(0.5 * 0.5 / (16.0 / 6.0 - 1.0))),
+        (np.array([0.0, 0.0, 0.0, 0.0, 2.0]), np.nan),  # one alone tells no spread
+    ],
+)
+def test_the_standard_error_of_a_share(weights, expected):
+    """√ of p(1 − p) over n − 1; of weights n is (Σw)²/Σw²."""
+    found = replace(LEFT, weights=weights).standard_error
+    assert found == pytest.approx(expected, rel=1e-12, nan_ok=True)
+    assert np.isnan(replace(LEFT, decided_by=np.array(["kkt"] * 4 + [""])).standard_error)
+
+
+@pytest.mark.parametrize(
+    ("residuals", "expected"),
+    [
+        ([3.0, 0.0, 0.0, 0.0, 4.0], np.sqrt((16.0 + 3 * 25.0 + 121.0) / 5.0 / 4.0) / (2.0 * np.sqrt(5.0))),
+        ([2.0, -2.0, 2.0, 2.0, 2.0], 0.0),
+        ([0.0] * 5, 0.0),
+    ],
+)
+def test_the_standard_error_of_a_root_of_mean_squares(residuals, expected):
+    """That of the mean square over twice the root."""
+    found = replace(
+        LEFT, kind="regression", classes=np.zeros(0), labels=np.array(residuals), predictions=np.zeros(5)
+    )
+    assert found.standard_error == pytest.approx(expected, rel=1e-12, abs=0.0)
+
+
+@pytest.mark.parametrize("machines", [1, 2, 3])
+def test_the_bar_of_leave_one_out_is_as_long_as_all_that_is_decided(machines):
+    decided = np.array(["zero alpha", "kkt", "kkt", "ball", "zero alpha"])
+    if machines > 1:
+        decided = np.column_stack([decided] * machines)
+    found = replace(LEFT, full_solutions=LEFT.full_solutions * machines, decided_by=decided)
+    parts = found._card().parts
+    assert (parts.unit, parts.whole) == ("examples" if machines == 1 else "examples and pairs", 5 * machines)
+    counts = {name: count / machines for name, count in parts.counts.items() if count}
+    assert counts == {"zero alpha": 2, "kkt": 2, "ball": 1}
+
+
+def test_the_standard_error_of_folds_that_are_not_all_there_is_not_known():
+    """No fold is looked at then; of one fold alone there is no spread."""
+    left = np.where(np.arange(6)[:, None] < 2, np.nan, 0.0)
+    for result in (replace(SIX, decision_values=left), replace(SIX, fold=np.zeros(6, int))):
+        assert np.isnan(result.standard_error)  # warnings are errors
+    assert replace(SIX, predictions=SIX.labels).standard_error == 0.0

@@ -52,7 +52,7 @@ def limited(limit: int = 3, **more: Any) -> dict[str, Any]:
     ],
 )
 def test_what_is_not_solved_is_said(ask: Any) -> None:
-    with pytest.warns(UserWarning, match=r"are not solved, and .*max_iter") as said:
+    with pytest.warns(UserWarning, match=r"^\d+ of \d+ .* are not solved, and .*max_iter") as said:
         ask()
     (warning,) = (each for each in said if "not solved" in str(each.message))
     assert warning.filename == __file__
@@ -110,9 +110,12 @@ def test_folds_whose_paths_end_early_say_so(folds, classes, monkeypatch):
     monkeypatch.setattr(PathLimits, "reached", lambda _, point, count: Status.MAX_ITER if count > 5 else None)
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
-        cross_validate_path(X, labels, kernel=RBF(0.5), folds=folds, C_min=0.01, C_max=100.0)
+        found = cross_validate_path(X, labels, kernel=RBF(0.5), folds=folds, C_min=0.01, C_max=100.0)
     assert "paths ended before C_max=100, so the error curve ends at C=" in str(said[-1].message)
     assert any("The path ends at C=" in str(each.message) for each in said[:-1])
+    assert {curve.status for curve in (found.curve, *found.curves)} == {Status.MAX_ITER}
+    with pytest.warns(UserWarning, match=r"\(MAX_ITER\)"):
+        found.curve.best()
 
 
 # -- walks -------------------------------------------------------------------------------------------------------------

@@ -16,7 +16,6 @@ from refsvm.analysis.resampling.scores import (
 )
 from refsvm.analysis.resampling.weights import (
     copies,
-    given_weights,
     in_exact_steps,
     mean,
     smallest,
@@ -103,18 +102,3 @@ def test_ranks_are_those_of_copies(seed: int) -> None:
 def test_numbers_of_copies() -> None:
     assert copies("it", None, 2).tolist() == [1, 1]
     assert copies("it", np.array([0.0, 3.0]), 2).tolist() == [0, 3]
-    for wrong in (0.5, -1.0, 2.0**53, np.inf, np.nan):
-        with pytest.raises(
-            ValueError, match=r"it counts copies of examples, but the weight .* is not a whole number"
-        ):
-            copies("it", np.array([1.0, wrong]), 2)
-
-
-def test_weights_that_are_given() -> None:
-    assert given_weights(None, 3) is None
-    with pytest.raises(ValueError, match="sample_weight contains -1; give weights of at least 0"):
-        given_weights([1.0, -1.0], 2)
-    with pytest.raises(ValueError, match="All examples have weight 0"):
-        given_weights(np.zeros(3), 3)
-    with pytest.raises(ValueError, match=r"sample_weight has shape \(2,\)"):
-        given_weights([1.0, 1.0], 3)

@@ -243,21 +243,3 @@ def test_nothing_is_set_to_its_bound_above_the_tolerance_or_where_g_would_feel_i
     assert snapped(pair(0.3, 0.1 + 0.2), 1e12) == [0.3, -0.3]  # 5.6e-17 · 1e12 is more than 1e-8
     # 2⁻⁵³ times the largest kᵢᵢ is a hundredth of the tolerance
     assert snapped(pair(0.5 - 2.0**-53, 0.5), 0.01 * 1e-6 * 2.0**53) == [0.5, -0.5]
-
-
-def test_the_primal_objective_is_that_at_the_best_intercept():
-    """At any α."""
-    problems = stack()
-    problems.alpha[:] = 0.5 * (problems.lower + problems.upper)
-    for p in range(7):
-        problem = as_it_was(problems, p)
-        problems.gradient[p] = problem.gradient(problems.alpha[p])
-        expected = problem.primal_objective(problems.alpha[p])
-        assert problems.primal_objective[p] == pytest.approx(expected, rel=1e-12)
-        # at a G of one of them, as it is piecewise linear in b
-        G, least = problems.gradient[p], np.inf
-        for b in G:
-            losses = np.maximum(problem.upper * (G - b), problem.lower * (G - b)).sum()
-            least = min(least, 0.5 * problems.alpha[p] @ (problem.v - G) + losses)
-        assert expected == pytest.approx(least, rel=1e-12)
-        assert problems.objective[p] == pytest.approx(problem.objective(problems.alpha[p]), rel=1e-12)

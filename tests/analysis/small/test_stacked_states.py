@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from refsvm import KKTGap, PlanningAheadStep, SecondOrder
+from refsvm import KKTGap, NewtonStep, PlanningAheadStep, SecondOrder
 from refsvm.analysis.small import stacked
-from refsvm.analysis.small.small import CODE, STEPS, SmallProblems
+from refsvm.analysis.small.small import CODE, CURVATURE, STEPS, SmallProblems
+from refsvm.core.solver.readable import NumPyBackend
 from refsvm.core.solver.rules import chosen_rules
 from refsvm.core.state import TAU
 
@@ -177,3 +178,81 @@ def test_steps_along_directions_that_nearly_coincide_are_those_of_the_rule(seed)
         assert planned[each] == (state.n_candidates > 0)
     assert planned.mean() > 0.9
     assert (mu[planned] < 0.0).mean() > 0.05
+
+
+KINDS = "gaussian", "linear", "repeated rows", "indefinite", "tiny targets", "of one unit", "three"
+
+
+def stack(kind, P=8, m=9, seed=0, start=False):
+    """Problems of one size, with penalties over many orders of magnitude."""
+    rng = np.random.default_rng(seed)
+    P, m = (40, 3) if kind == "three" else (P, m)
+    X = rng.normal(size=(P, m, 2))
+    X = np.round(X) if kind == "repeated rows" else X
+    squares = ((X[:, :, None] - X[:, None]) ** 2).sum(axis=-1)
+    K = np.einsum("pid,pjd->pij", X, X) if kind == "linear" else np.exp(-squares)
+    if kind == "indefinite":
+        K = K + 0.6 * squares
+    v = np.where(rng.random((P, m)) < 0.5, 1.0, -1.0)
+    v[:, :2] = 1.0, -1.0
+    if kind == "tiny targets":
+        v *= 1e-7 * rng.random((P, 1))
+        v[0] = 1e-9  # a constant
+    C = 10.0 ** rng.uniform(-5, 3, size=(P, 1)) * rng.uniform(0.3, 1.0, size=(P, m))
+    lower, upper = np.minimum(v * C, 0.0), np.maximum(v * C, 0.0)
+    if kind == "tiny targets":
+        lower, upper = -C, C
+        lower[1, 3:] = upper[1, 3:] = 0.0  # boxes that are empty
+    if kind == "of one unit":  # α at bounds that steps reach exactly
+        K, lower, upper = np.round(4 * K) / 4, np.round(np.sign(lower)), np.round(np.sign(upper))
+    alpha = np.zeros((P, m))
+    if start:
+        alpha[:, :2] = 0.5 * np.minimum(upper[:, :1], -lower[:, 1:2]) * [1.0, -1.0]
+    return SmallProblems(K, v, lower, upper, alpha if start else None)
+
+
+def solve_one_by_one(problems, rules, limit):
+    backend = NumPyBackend()
+    for p in range(len(problems)):
+        state = problems.state(p, rules)
+        problems.take(p, state, backend.steps(state, rules, limit))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("stop", [KKTGap(1e-15), KKTGap(1e-3), KKTGap(1e-6, relative=True)], ids=str)
+@pytest.mark.slow
+def test_steps_are_those_of_one_problem_after_another(kind, stop):
+    for seed, limit in enumerate((300, 5)):
+        for named in ((None, None), (SecondOrder(0.02), PlanningAheadStep())):
+            rules = chosen_rules(*named, stop)
+            at_once, by_itself = (stack(kind, seed=seed, start=bool(seed)) for _ in range(2))
+            assert stacked.are_stacked(at_once, rules)
+            stacked.stacked_steps(at_once, rules, limit)
+            solve_one_by_one(by_itself, rules, limit)
+            for name in ("alpha", "gradient"):
+                ours, theirs = (getattr(each, name).view(np.int64) for each in (at_once, by_itself))
+                np.testing.assert_array_equal(ours, theirs)
+            np.testing.assert_array_equal(at_once.results, by_itself.results)
+
+
+def test_the_cases_above_have_planned_steps_and_every_code():
+    """Or they would compare nothing that is worth it."""
+    relative = chosen_rules(None, None, KKTGap(1e-6, relative=True))
+    problems = stack("gaussian")
+    stacked.stacked_steps(problems, relative, 300)
+    assert {1, 2} <= set(problems.results[:, CODE])
+    indefinite = stack("indefinite")
+    stacked.stacked_steps(indefinite, chosen_rules(None, None, KKTGap(1e-9)), 300)
+    assert (indefinite.results[:, CURVATURE] < 0).any()
+    planned, plain = stack("gaussian"), stack("gaussian")
+    stacked.stacked_steps(planned, chosen_rules(None, None, KKTGap(1e-9)), 300)
+    solve_one_by_one(plain, chosen_rules(None, NewtonStep(), KKTGap(1e-9)), 300)
+    assert (planned.results[:, STEPS] != plain.results[:, STEPS]).any()
+
+
+def test_few_problems_and_other_rules_are_solved_one_after_another():
+    rules = chosen_rules(None, None, None)
+    assert stacked.are_stacked(stack("linear", P=stacked.STACKED_FROM_PROBLEMS), rules)
+    assert not stacked.are_stacked(stack("linear", P=stacked.STACKED_FROM_PROBLEMS - 1), rules)
+    for step in (NewtonStep(), PlanningAheadStep(history=2)):
+        assert not stacked.are_stacked(stack("linear"), chosen_rules(None, step, None))
