@@ -79,6 +79,20 @@ def test_a_header_of_years_is_taken_for_one_with_a_warning(label, tmp_path):
     assert table.X.tolist() == [[1.5, 2.5], [2.5, 3.5], [1.2, 2.2], [2.9, 3.9]]
 
 
+AGES = "age,,y\n" + "".join(f"{a},{a // 2 * 0.5},{a % 2}\n" for a in (40, 31, 22, 50, 61, 77, 18, 19))
+OAKS = "a,b,kind\n" + "".join(f"{a},{a * a % 7},{'oaks' if a > 3 else 'oak'}\n" for a in range(9))
+
+
+@pytest.mark.parametrize(
+    ("content", "label", "n"),
+    [("1,2,3\n4,5,6\n7,8,9\n", -1, 3), ("0,1,2\n1,0,2\n4,4,1\n", "2", 3), (AGES, "y", 8), (OAKS, "kind", 9)],
+)
+def test_an_ordinary_table_is_read_without_a_warning(content, label, n, tmp_path):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert len(csv_table(written(tmp_path / "t.csv", content), label).X) == n
+
+
 def test_the_numbers_that_pandas_gives_to_columns_are_a_header(tmp_path):
     frame = pd.DataFrame(np.column_stack([RNG.normal(size=(8, 3)), [1, -1] * 4]))
     frame.to_csv(tmp_path / "t.csv", index=False)
@@ -87,22 +101,7 @@ def test_the_numbers_that_pandas_gives_to_columns_are_a_header(tmp_path):
     np.testing.assert_array_equal(table.X, frame.to_numpy()[:, :3])
 
 
-def test_an_ordinary_first_row_is_an_example(tmp_path):
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        assert len(csv_table(written(tmp_path / "t.csv", "1,2,3\n4,5,6\n7,8,9\n"), -1).X) == 3
-        assert len(csv_table(written(tmp_path / "t.csv", "0,1,2\n1,0,2\n4,4,1\n"), "2").X) == 3
-
-
 # -- index columns -----------------------------------------------------------------------------------------------------
-
-
-def test_other_whole_numbers_are_not_noted(tmp_path):
-    rows = "".join(f"{a},{a // 2 * 0.5},{a % 2}\n" for a in (40, 31, 22, 50, 61, 77, 18, 19))
-    path = written(tmp_path / "t.csv", f"age,,y\n{rows}")
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        assert open_data(path, "y").columns == ("age", "")
 
 
 # -- R, spreadsheets, older programs -----------------------------------------------------------------------------------

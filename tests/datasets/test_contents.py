@@ -204,11 +204,3 @@ def test_labels_that_look_alike_get_a_note(one, other, what, ending, tmp_path):
     with pytest.warns(UserWarning, match=rf"the labels .* differ only in {what}, .*; write them alike"):
         data = open_data(path, "kind" if ending == ".csv" else None)
     assert len(set(data.y.tolist())) == 3
-
-
-def test_labels_that_differ_otherwise_get_none(tmp_path):
-    rows = "".join(f"{a},{b},{'oaks' if b > 3 else 'oak'}\n" for a, b in X)
-    path = written(tmp_path / "trees.csv", f"a,b,kind\n{rows}")
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        open_data(path, "kind")

@@ -12,7 +12,6 @@ pytest.importorskip("sklearn")
 pytest.importorskip("scipy")
 
 from scipy import sparse
-from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.model_selection import KFold, StratifiedKFold
 
@@ -180,12 +179,3 @@ def test_a_store_tells_losses_apart_that_print_alike(tmp_path):
         assert first(loss_of(power), tmp_path / "values.sqlite") == first(loss_of(power), None)
     with pytest.raises(ValueError, match=r"^loss=.* has no lasting description"):
         first(loss_of(2, Loss), tmp_path / "values.sqlite")
-
-
-def test_it_is_an_estimator():
-    model = SVCGradientCV(parameters=("C", "gammas"), bounds={"C": (0.1, 10.0)}, **FEW)
-    assert clone(model).get_params() == model.get_params()
-    assert "SVCGradientCV(" in repr(model)
-    assert not hasattr(model.fit(X, Y), "predict_proba")
-    assert not hasattr(model, "nothing_")
-    assert not model.__sklearn_tags__().classifier_tags.multi_class

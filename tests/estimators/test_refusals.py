@@ -126,7 +126,7 @@ CALLS = [
     (lambda: SVC().to_sklearn(), "not fitted"),
     (lambda: SVR().fit(X, np.where(T > 1, np.inf, T)), "contains infinity"),
     (lambda: SVR().fit(X, np.where(T > 1, np.nan, T)), "contains NaN"),
-    (lambda: SVR().fit(X, np.where(T > 1, 1e200, T)), r"y reaches 1e.200, beyond 1e150; scale the targets"),
+    (lambda: SVR().fit(X, np.where(T > 1, 1e200, T)), r"y holds targets up to 1e.200, beyond 1e150; scale y"),
     (lambda: SVR().fit(X, T, np.zeros(75)), "all samples have zero or negative weights"),
     (lambda: OneClassSVM().fit(X, None, -ABSENT), "all samples have zero or negative weights"),
     (lambda: OneClassSVM().fit(X, sample_weight=np.full(75, 1e305)), "weights of moderate size"),

@@ -45,6 +45,13 @@ def test_every_problem_between_any_two_boxes_is_solved(data: str) -> None:
         assert alpha.sum() == pytest.approx(problem.z, abs=1e-9)
 
 
+def test_a_line_may_begin_in_a_box_without_zero() -> None:
+    away = np.where(np.arange(START.n) % 2, 1.0, -1.0)
+    begin = DualProblem(START.gram, START.v, 0.0, np.minimum(away, 2.0 * away), np.maximum(away, 2.0 * away))
+    path = parametric_path(begin, END, engine="numpy")
+    assert path.kkt_audit().worst <= 1e-6
+
+
 def test_a_jump_keeps_both_sides() -> None:
     """Two equal rows with equal targets; one target rises: α moves from one to the other before t does."""
     X, y = np.array([[0.0], [0.0], [1.0], [2.0]]), np.array([1.0, 1.0, 0.0, 0.5])

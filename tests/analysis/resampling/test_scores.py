@@ -163,18 +163,6 @@ def test_the_standard_error_of_a_root_of_mean_squares(residuals, expected):
     assert found.standard_error == pytest.approx(expected, rel=1e-12, abs=0.0)
 
 
-@pytest.mark.parametrize("machines", [1, 2, 3])
-def test_the_bar_of_leave_one_out_is_as_long_as_all_that_is_decided(machines):
-    decided = np.array(["zero alpha", "kkt", "kkt", "ball", "zero alpha"])
-    if machines > 1:
-        decided = np.column_stack([decided] * machines)
-    found = replace(LEFT, full_solutions=LEFT.full_solutions * machines, decided_by=decided)
-    parts = found._card().parts
-    assert (parts.unit, parts.whole) == ("examples" if machines == 1 else "examples and pairs", 5 * machines)
-    counts = {name: count / machines for name, count in parts.counts.items() if count}
-    assert counts == {"zero alpha": 2, "kkt": 2, "ball": 1}
-
-
 def test_the_standard_error_of_folds_that_are_not_all_there_is_not_known():
     """No fold is looked at then; of one fold alone there is no spread."""
     left = np.where(np.arange(6)[:, None] < 2, np.nan, 0.0)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 from importlib import import_module
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -34,6 +35,11 @@ def loo(n_jobs: int) -> tuple[Rounds, list[Round]]:
     return family, [Round(r, origin="all") for r in range(14)]
 
 
+def of_two_workers() -> Any:
+    family = SimpleNamespace(workers=workers.Workers(2), status=Status.CONVERGED)
+    return SimpleNamespace(family=family, seeder=TOP(), rules=SimpleNamespace(stop=None), proves=False)
+
+
 @pytest.mark.parametrize("n_jobs", [1, 2])
 @pytest.mark.parametrize("seconds", [1e-9, 0.01, 9.0])
 def test_parts_have_the_results_of_one_worker(n_jobs, seconds):
@@ -56,9 +62,7 @@ def test_a_part_takes_a_fiftieth_of_a_second_and_no_worker_gets_the_last_long_on
     monkeypatch.setattr(
         workers, "in_workers", lambda _, arguments, __: sizes.extend(len(a[-1]) for a in arguments) or []
     )
-    family = SimpleNamespace(workers=workers.Workers(2))
-    runner = SimpleNamespace(family=family, seeder=TOP(), rules=SimpleNamespace(stop=None), proves=False)
-    assert list(in_parts(runner, [Round(r) for r in range(number)], seconds)) == []
+    assert list(in_parts(of_two_workers(), [Round(r) for r in range(number)], seconds)) == []
     assert sum(sizes) == number
     assert max(sizes) == most
     assert len(set(sizes[:-1])) <= 1
@@ -67,10 +71,9 @@ def test_a_part_takes_a_fiftieth_of_a_second_and_no_worker_gets_the_last_long_on
 def test_a_part_that_was_interrupted_ends_all_of_them(monkeypatch):
     ended = [(["a", "b"], Status.CONVERGED), (["c"], Status.INTERRUPTED), (["d"], Status.CONVERGED)]
     monkeypatch.setattr(workers, "in_workers", lambda *_: iter(ended))
-    family = SimpleNamespace(workers=workers.Workers(2), status=Status.CONVERGED)
-    runner = SimpleNamespace(family=family, seeder=TOP(), rules=SimpleNamespace(stop=None), proves=False)
+    runner = of_two_workers()
     assert list(in_parts(runner, [Round(0)], 1.0)) == ["a", "b", "c"]
-    assert family.status is Status.INTERRUPTED
+    assert runner.family.status is Status.INTERRUPTED
 
 
 @pytest.mark.parametrize(
