@@ -1,7 +1,6 @@
 """Files as pandas, R, spreadsheets, older programs and LIBSVM's own sets have them: read as meant, or refused."""
 
 import sys
-import warnings
 
 import numpy as np
 import pytest
@@ -88,9 +87,7 @@ OAKS = "a,b,kind\n" + "".join(f"{a},{a * a % 7},{'oaks' if a > 3 else 'oak'}\n" 
     [("1,2,3\n4,5,6\n7,8,9\n", -1, 3), ("0,1,2\n1,0,2\n4,4,1\n", "2", 3), (AGES, "y", 8), (OAKS, "kind", 9)],
 )
 def test_an_ordinary_table_is_read_without_a_warning(content, label, n, tmp_path):
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        assert len(csv_table(written(tmp_path / "t.csv", content), label).X) == n
+    assert len(csv_table(written(tmp_path / "t.csv", content), label).X) == n  # a warning would be an error
 
 
 def test_the_numbers_that_pandas_gives_to_columns_are_a_header(tmp_path):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import sqlite3
 
 import numpy as np
 import pytest
@@ -17,7 +16,6 @@ from sklearn.model_selection import KFold
 from refsvm import ATO, SVCCV, Cold, KKTGap, Linear, LOODualityGap
 from refsvm.analysis.resampling import grid as grid_module
 from refsvm.analysis.resampling.leave_one_out import run_leave_one_out
-from refsvm.estimators import search as search_module
 
 GRID = {"Cs": [10.0, 0.1, 1.0], "gammas": [0.01, 0.1]}
 
@@ -93,32 +91,6 @@ def test_unfinished_cells_are_told(heart):
             SVCCV(**given, **options).fit(heart[0][::6], heart[1][::6])
 
 
-def test_cells_of_several_threads_are_stored_as_they_come(heart, tmp_path, monkeypatch):
-    X, y = heart
-    file, solve_cells, solved = tmp_path / "cells.sqlite", search_module.solve_cells, []
-
-    def count():
-        return sqlite3.connect(file).execute("SELECT COUNT(*) FROM runs").fetchone()[0]
-
-    def watching(*args, **options):
-        for cell in solve_cells(*args, **options):
-            if len(solved) >= 12:  # a column has 15; each of two threads may be about to store one
-                assert count() >= 10
-                raise RuntimeError("enough")
-            solved.append(cell)
-            yield cell
-
-    monkeypatch.setattr(search_module, "solve_cells", watching)
-    with pytest.raises(RuntimeError, match="enough"):
-        SVCCV(**GRID, store=file, n_jobs=2).fit(X, y)
-    kept = count()
-    assert 10 <= kept < 30
-    monkeypatch.setattr(search_module, "solve_cells", solve_cells)
-    resumed, fresh = (SVCCV(**GRID, store=store, n_jobs=2).fit(X, y).cv_results_ for store in (file, None))
-    assert count() == 30
-    np.testing.assert_allclose(resumed["mean_test_score"], fresh["mean_test_score"], atol=1 / len(y))
-
-
 @pytest.mark.parametrize("engine", ["numpy", "auto"])
 def test_folds_that_take_over_large_values_are_solved_too(engine):
     """A split begins with the examples of the one before at C = 1883; the optimum has α of 10⁻¹⁶, and separates."""
@@ -129,17 +101,15 @@ def test_folds_that_take_over_large_values_are_solved_too(engine):
 
 
 @pytest.mark.parametrize(
-    ("scoring", "wanted"),
+    ("scoring", "metric", "more"),
     [
-        ("f1", "make_scorer(f1_score, pos_label='well')"),
-        (["accuracy", "precision"], "make_scorer(precision_score, pos_label='well')"),
-        (
-            "average_precision",
-            "make_scorer(average_precision_score, pos_label='well', response_method=\"decision_function\")",
-        ),
+        ("f1", "f1", ""),
+        (["accuracy", "precision"], "precision", ""),
+        ("average_precision", "average_precision", ', response_method="decision_function"'),
     ],
 )
-def test_scores_of_the_class_1_name_the_scorer_for_labels_that_are_texts(scoring, wanted):
+def test_scores_of_the_class_1_name_the_scorer_for_labels_that_are_texts(scoring, metric, more):
+    wanted = f"make_scorer({metric}_score, pos_label='well'{more})"
     metrics = pytest.importorskip("sklearn.metrics")
     X = np.random.default_rng(0).normal(size=(30, 2))
     y = np.where(X[:, 0] > 0.0, "well", "ill")

@@ -16,13 +16,17 @@ from refsvm import SVCCV, KKTGap
 GRID = {"Cs": [10.0, 0.1, 1.0], "gammas": [0.01, 0.1]}
 
 
+def stored(file):
+    """Return how many cells a store holds."""
+    return sqlite3.connect(file).execute("SELECT COUNT(*) FROM runs").fetchone()[0]
+
+
 def test_an_interrupted_search_goes_on(heart, tmp_path, solved):
     (X, y), file = heart, tmp_path / "cells.sqlite"
     solved.most = 11
     with pytest.raises(KeyboardInterrupt):
         SVCCV(**GRID, store=file).fit(X, y)
-    kept = sqlite3.connect(file).execute("SELECT COUNT(*) FROM runs").fetchone()[0]
-    assert kept == 11
+    assert stored(file) == 11
     solved.most = math.inf
     resumed = SVCCV(**GRID, store=str(file)).fit(X, y)
     assert len(solved) == 30
@@ -32,6 +36,19 @@ def test_an_interrupted_search_goes_on(heart, tmp_path, solved):
     assert len(solved) == 60, "everything was in the store, only the search without one was solved"
     SVCCV(**{**GRID, "Cs": [2.0]}, store=file).fit(X, y)
     assert len(solved) == 70
+
+
+def test_cells_of_several_threads_are_stored_as_they_come(heart, tmp_path, solved):
+    (X, y), file = heart, tmp_path / "cells.sqlite"
+    solved.most, solved.error = 12, RuntimeError  # a column has 15
+    with pytest.raises(RuntimeError):
+        SVCCV(**GRID, store=file, n_jobs=2).fit(X, y)
+    # each of two threads may have been about to store one
+    assert 10 <= stored(file) < 30
+    solved.most = math.inf
+    resumed, fresh = (SVCCV(**GRID, store=store, n_jobs=2).fit(X, y).cv_results_ for store in (file, None))
+    assert stored(file) == 30
+    np.testing.assert_allclose(resumed["mean_test_score"], fresh["mean_test_score"], atol=1 / len(y))
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import signal
 import sys
 from dataclasses import replace
@@ -204,6 +205,21 @@ def test_a_tolerance_of_its_own():
     assert loose.iterations < tight.iterations
     assert 1e-8 < loose.kkt_gaps.max() <= 1e-2 * max(1.0, np.ptp(loose.decision_values))
     assert tight.kkt_gaps.max() <= 1e-8 * max(1.0, np.ptp(tight.decision_values))
+
+
+def test_what_is_printed():
+    found = influence(TWO, GROUPS, T, labels, loss="logistic", engine="numpy")
+    told = found._card().pairs
+    assert found._card().sentence == "9 of 9 groups left out, complete"
+    assert told["decision values"] == "7"
+    assert float(told["mean loss"]) == pytest.approx(found.loss, rel=1e-5)
+    assert float(told["largest change"]) == pytest.approx(np.abs(found.changes).max(), rel=1e-5)
+    assert told["steps"] == f"{found.iterations:,}"
+    assert not found._card().is_partial
+    with pytest.raises(AttributeError):
+        found.loss = 0.0
+    defaults = {name: each.default for name, each in inspect.signature(influence).parameters.items()}
+    assert (defaults["tol"], defaults["cache_mb"], defaults["loss"]) == (None, 1000.0, None)
 
 
 def test_groups_as_they_may_be_given():

@@ -45,11 +45,11 @@ LINES: dict[str, Any] = {
         partial(cost_path, X, np.where(Y > 0, "ill", "well"), C=2.0), (0.0, 2.0),
         lambda t: DualProblem.classification(X, -Y, C=np.where(Y < 0, t, 2.0 - t), **GIVEN)),
     "epsilon_path": (
-        partial(epsilon_path, X, TARGETS, epsilon=(2.0, 0.05), C=3.0), (2.0, 0.05),
-        lambda t: DualProblem.regression(X, TARGETS, epsilon=t, C=3.0, **GIVEN)),
+        partial(epsilon_path, X, TARGETS, epsilon=(2.0, 0.05)), (2.0, 0.05),
+        lambda t: DualProblem.regression(X, TARGETS, epsilon=t, C=1.0, **GIVEN)),
     "epsilon_path the other way": (
-        partial(epsilon_path, X, TARGETS, epsilon=(0.05, 2.0), C=3.0), (0.05, 2.0),
-        lambda t: DualProblem.regression(X, TARGETS, epsilon=t, C=3.0, **GIVEN)),
+        partial(epsilon_path, X, TARGETS, epsilon=(0.05, 2.0)), (0.05, 2.0),
+        lambda t: DualProblem.regression(X, TARGETS, epsilon=t, C=1.0, **GIVEN)),
     "nu_path": (
         partial(nu_path, X, nu=(0.2, 1.0), weights=WEIGHTS), (0.2, 1.0),
         lambda t: DualProblem.one_class(X, nu=t, weights=WEIGHTS, **GIVEN)),

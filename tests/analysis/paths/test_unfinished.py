@@ -1,6 +1,5 @@
 """A path that ended early: its curves carry its status, and what is taken from all of it warns."""
 
-import warnings
 from contextlib import nullcontext
 
 import numpy as np
@@ -30,17 +29,6 @@ def test_the_best_c_of_an_unfinished_path_warns(labels, limit):
     with pytest.warns(UserWarning, match=rf"The path ended early, at C=.* \({path.status.name}\)") as said:
         curve.best()
     assert [each.filename for each in said] == [__file__]
-
-
-def test_a_finished_path_says_nothing():
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        for labels in (Y, THREE):
-            curve = regularization_path(X, labels, C_max=1.0, **OPTIONS).validation_error(X, labels)
-            assert curve.status is Status.CONVERGED
-            curve.best()
-        curve = cost_path(X, Y, C=1.0, **OPTIONS).roc(X, Y)
-        assert curve.status is Status.CONVERGED
 
 
 def test_the_operating_points_of_an_unfinished_path_warn():

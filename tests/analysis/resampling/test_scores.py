@@ -113,6 +113,38 @@ SIX = CrossValidation(
 )  # fmt: skip
 
 
+PART = replace(
+    SIX,
+    decision_values=np.where(np.arange(6)[:, None] < 2, np.nan, SIX.decision_values),
+    status=Status.TIME_LIMIT,
+)
+TARGETS = replace(
+    SIX, kind="regression", predictions=np.array([1.0, 2.0, 3.0, 4.0]), labels=np.array([1.0, 2.0, 3.0, 6.0]),
+    decision_values=np.zeros((4, 1)), fold=np.array([0, 0, 1, 1]),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("result", "line", "pairs"),
+    [
+        (SIX, "error 0.3333 ± 0.17: 2 of 6 wrong, 3 folds; 1.25 s", {"error of a fold": "0 to 0.5"}),
+        (replace(SIX, weights=np.array([1.0, 2.0, 1.0, 0.0, 1.0, 1.0])),
+         "error 0.3333 ± 0.29, weighted, 3 folds; 1.25 s", {"error of a fold": "0 to 1"}),
+        (PART, "TIME_LIMIT: 4 of 6 examples decided; error between 0.3333 and 0.6667; 1.25 s",
+         {"error of a fold": "0.5 to 0.5", "error": "0.3333 to 0.6667"}),
+        (TARGETS, "rmse 1 ± 0.71, 2 folds; 1.25 s", {"rmse of a fold": "0 to 1.414", "mae": "0.5", "r2": "0.7143"}),
+    ],
+)  # fmt: skip
+def test_the_line_and_the_numbers_of_folds(result, line, pairs):
+    shown = result._card()
+    assert (shown.line, shown.is_partial) == (line, result is PART)
+    same = {"machine": result.machine, "steps": "1,234", "kernel rows": "56", "seconds": "1.250"}
+    assert shown.pairs == same | pairs
+    np.testing.assert_array_equal(shown.heights, result.of_folds[1])
+    wrong = [("a", "3", "1", "0.3333"), ("b", "3", "1", "0.3333")]
+    assert [table.rows for table in shown.tables] == [wrong] * (result is not PART and result is not TARGETS)
+
+
 @pytest.mark.parametrize("k", [3, 20, 21])
 def test_twenty_classes_have_a_row(k):
     """Numbers without a decimal point that they do not need; the first of the classes is taken for the last."""
