@@ -79,7 +79,7 @@ def test_a_header_of_years_is_taken_for_one_with_a_warning(label, tmp_path):
 
 
 AGES = "age,,y\n" + "".join(f"{a},{a // 2 * 0.5},{a % 2}\n" for a in (40, 31, 22, 50, 61, 77, 18, 19))
-OAKS = "a,b,kind\n" + "".join(f"{a},{a * a % 7},{'oaks' if a > 3 else 'oak'}\n" for a in range(9))
+OAKS = "a,kind\n" + "".join(f"{a},{'oaks' if a > 3 else 'oak'}\n" for a in (0, 3, 6, 9, 2, 5, 8, 0, 3))
 
 
 @pytest.mark.parametrize(

@@ -120,7 +120,7 @@ PART = replace(
 )
 TARGETS = replace(
     SIX, kind="regression", predictions=np.array([1.0, 2.0, 3.0, 4.0]), labels=np.array([1.0, 2.0, 3.0, 6.0]),
-    decision_values=np.zeros((4, 1)), fold=np.array([0, 0, 1, 1]),
+    classes=np.zeros(0), decision_values=np.zeros((4, 1)), fold=np.array([0, 0, 1, 1]),
 )  # fmt: skip
 
 
