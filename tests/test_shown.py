@@ -41,15 +41,12 @@ from refsvm.analysis.derivatives import Evaluation, Tuning, influence
 from refsvm.analysis.paths import cross_validate_path
 from refsvm.analysis.resampling import CrossValidation
 from refsvm.analysis.resampling.jackknife import held_out_machines
-from refsvm.analysis.resampling.results import DECIDERS
-from refsvm.analysis.resampling.scores import outcomes_of
-from refsvm.analysis.scheme import OneVsOne
 from refsvm.core.kernels.cached_rows import AllRows
 from refsvm.core.shown import VERSION
 from refsvm.core.walk.breakpoint import Breakpoint, LinePoint, Move
 from refsvm.datasets import Dataset, load
 from refsvm.experiment import Experiment, Grid, Problem, Ranking, RuleComparison, Solve
-from refsvm.services.summary import COLOURS, card_of
+from refsvm.services.summary import card_of
 from refsvm.testing import StrategyReport
 
 from .settings import interrupted
@@ -431,20 +428,6 @@ def test_every_class_of_results_is_shown():
     assert {type(SHOWN[name]()).__name__ for name in quick} == bases - {"Shown", *ABSTRACT}
 
 
-def test_parts_of_a_bar_differ_in_colour():
-    assert len(set(COLOURS)) >= len({*DECIDERS, "other class"})
-
-
-def test_a_race_has_a_column_for_the_steps_of_each_rule():
-    race = SHOWN["race"]()
-    page, steps = race._repr_html_(), [each.steps for each in race.measured().values()]
-    assert steps[0] != steps[1]
-    columns = re.search(r'<div class="columns" role="img" aria-label="([^"]*)">(.*?)</div>', page)
-    told = f"steps of each rule, in the order of the table, {min(steps):.3g} to {max(steps):.3g}"
-    assert columns[1] == told
-    assert columns[2].count("<span") == len(steps) == 2
-
-
 def test_points_of_paths_and_sides_of_a_derivative_print_a_line():
     alpha, moves = np.linspace(0.0, 1.0, 60), (Move(3, -1, 0, "full rank"),)
     assert repr(Breakpoint(2.5, alpha, 0.1, "full rank", moves, 7)) == (
@@ -462,24 +445,3 @@ def test_records_and_problems_of_experiments_print_no_array():
     path = SHOWN["path"]()
     printed = (path.record, path.merged, experiment().problems[0], experiment().problems[0].instance())
     assert not [text for text in map(repr, printed) if len(text) > 100 or re.search("array|0x", text)]
-
-
-def test_votes_that_are_settled_count():
-    """An example is open if and only if the pairs that are left can make it right and wrong."""
-    rng = np.random.default_rng(1)
-    for k in (2, 3, 4, 5):
-        pairs = k * (k - 1) // 2
-        values, codes = rng.standard_normal((100, pairs)), rng.integers(0, k, 100)
-        values[rng.random(values.shape) < 0.4] = np.nan
-        found = outcomes_of(values, codes, k)
-        signs = np.where(np.arange(2**pairs)[:, None] >> np.arange(pairs) & 1, 1.0, -1.0)
-        for row, code, outcome in zip(values, codes, found, strict=True):
-            seen = set(OneVsOne(k).votes(np.where(np.isnan(row), signs, row)) == code)
-            assert seen == ({0, 1} if outcome == 0 else {max(outcome, 0)})
-
-
-def test_results_can_be_compared():
-    first, second = solve(problem("two")), solve(problem("two"))
-    assert first == first  # noqa: PLR0124
-    assert first != second
-    assert len({first, second}) == 2

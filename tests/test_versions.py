@@ -39,23 +39,18 @@ def pickled(name):
 @pytest.mark.parametrize(
     "name", ["svc", "svc_linear", "svc_of_three", "svr", "one_class", "svccv", "svc_partial"]
 )
-def test_estimators_of_0_2_0_decide_as_they_did(name):
+def test_estimators_of_0_2_0_decide_as_they_did_and_can_be_written_and_fitted(name, tmp_path):
     model = pickled(name)
-    values = model.predict(X) if name == "svr" else model.decision_function(X)
-    np.testing.assert_allclose(values, VALUES[name], rtol=0, atol=1e-10)
-    again = pickle.loads(pickle.dumps(model))
-    assert np.array_equal(again.predict(X), model.predict(X))
-
-
-@pytest.mark.parametrize("name", ["svc", "svc_linear", "svr", "one_class"])
-def test_estimators_of_0_2_0_can_be_written_and_fitted(name, tmp_path):
-    model = pickled(name)
-    write_model(model, tmp_path / "m")
-    read = read_model(tmp_path / "m")
-    values = read.predict(X) if name == "svr" else read.decision_function(X)
-    np.testing.assert_allclose(values, VALUES[name], rtol=0, atol=1e-9)
-    model.fit(X, VALUES["t"] if name == "svr" else VALUES["y"])
-    assert model.status_ is refsvm.Status.CONVERGED
+    readings = [model, pickle.loads(pickle.dumps(model))]
+    if name in ("svc", "svc_linear", "svr", "one_class"):
+        write_model(model, tmp_path / "m")
+        readings.append(read_model(tmp_path / "m"))
+    for each in readings:
+        values = each.predict(X) if name == "svr" else each.decision_function(X)
+        np.testing.assert_allclose(values, VALUES[name], rtol=0, atol=1e-9)
+    if len(readings) > 2:
+        model.fit(X, VALUES["t"] if name == "svr" else VALUES["y"])
+        assert model.status_ is refsvm.Status.CONVERGED
 
 
 @pytest.mark.parametrize("change", ["partial_fit", "forget"])

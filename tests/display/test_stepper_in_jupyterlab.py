@@ -266,7 +266,7 @@ def plays(reader):
 
 def reaches_and_changes(reader):
     """`test_stepper_in_a_browser` uses all controls; here Tab reaches them, and the kernel gets an example and C."""
-    for each in ("do=predict", "do=minus", "set=gamma", "set=warm", "panel=points"):
+    for each in ("do=end", "do=predict", "do=minus", "do=reset", "set=gamma", "set=warm", "panel=points"):
         reader.go(f"[data-{each}]")
     reader.do("plus")
     reader.twin.add([(low + high) / 2 for low, high in reader.twin.task.ranges.T.tolist()], 1)
@@ -275,34 +275,6 @@ def reaches_and_changes(reader):
     reader.press("ArrowRight")
     value = reader.page.evaluate("10 ** Number(document.querySelector('[data-set=C]').value)")
     reader.twin.set_penalty(value, warm=True)
-    reader.sees()
-
-
-def ends_and_begins_anew(reader):
-    reader.do("end")
-    reader.until(lambda: reader.page.text_content("[data-do=end]"), "Stop")
-    reader.until(lambda: reader.page.evaluate(STATES)[0]["k"] > 0, True)
-    reader.press("Enter")
-    reader.until(lambda: reader.page.text_content("[data-do=end]"), "End")
-    reader.page.wait_for_timeout(400)
-    stopped = reader.page.evaluate(STATES)[0]["k"]
-    reader.twin.to(stopped)
-    reader.sees()
-    assert reader.twin.may_step
-    reader.do("end")
-    reader.twin.end()
-    assert reader.twin.k > stopped
-    reader.sees()
-    assert reader.page.is_disabled("[data-do=step]")
-    reader.do("back")
-    reader.twin.back()
-    reader.sees()
-    reader.go(".stepper-log summary")
-    reader.press("Enter")
-    reader.until(lambda: reader.page.text_content(".stepper-log pre"), reader.twin.log)
-    assert reader.page.is_visible(".stepper-log pre")
-    reader.do("reset")
-    reader.twin.reset()
     reader.sees()
 
 
@@ -329,7 +301,6 @@ def test_every_control_by_keyboard_alone(reader, request, lab):
     steps_back_and_forth(reader)
     plays(reader)
     reaches_and_changes(reader)
-    ends_and_begins_anew(reader)
     # keys of JupyterLab that would delete, cut, split or change a cell
     reader.go("[data-do=step]")
     reader.press("d", "d", "x", "m", "a", "b")

@@ -176,19 +176,6 @@ def test_ctrl_c_leaves_the_runs_until_then():
     assert "INTERRUPTED" in repr(part)
 
 
-def test_it_draws_steps_of_solves_and_recordings():
-    plt = pytest.importorskip("matplotlib.pyplot")
-    found = compare(PROBLEM, ["mvp", Recording(PROBLEM, selector="second-order")], engine="numpy")
-    drawn = found.plot()
-    assert list(drawn.lines_) == ["mvp", "second-order, recorded"]
-    assert drawn.ax_.get_xlabel() == "steps"
-    assert drawn.lines_["mvp"].get_xdata()[-1] == found.measured()["mvp"].steps
-    assert found.plot(against="rows", metric="objective").ax_.get_xlabel() == "kernel rows computed"
-    with pytest.raises(ValueError, match="has no seconds"):
-        found.plot(against="seconds")
-    plt.close("all")
-
-
 @pytest.mark.parametrize("engine", ["auto", "numba"])
 def test_rules_with_a_twin_run_compiled(engine):
     pytest.importorskip("numba")

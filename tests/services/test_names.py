@@ -7,8 +7,6 @@ from refsvm import RBF, Linear, Polynomial, Precomputed, Sigmoid
 from refsvm.services.names import (
     KERNELS,
     gamma_on,
-    is_precomputed,
-    is_user_kernel,
     kernel_called,
     of_features,
 )
@@ -67,15 +65,6 @@ def test_entries_that_stand_twice_count_as_their_sum():
         expected = gamma_on(dense, "scale", weights)
         assert gamma_on(doubled, "scale", weights) == pytest.approx(expected, rel=1e-14)
     assert doubled.nnz == 10  # the caller's matrix is as it was
-
-
-def test_what_a_kernel_argument_is():
-    assert [is_precomputed(kernel) for kernel in ("precomputed", Precomputed(), "rbf", RBF(1.0), print)] == [
-        True, True, False, False, False,
-    ]  # fmt: skip
-    assert [is_user_kernel(kernel) for kernel in ("precomputed", Precomputed(), "rbf", RBF(1.0), print)] == [
-        False, False, False, False, True,
-    ]  # fmt: skip
 
 
 @pytest.mark.parametrize("kernel", ["linear", "poly", "rbf", "sigmoid", "zeta", None])

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, make_dataclass
 import numpy as np
 import pytest
 
-from refsvm import DualProblem, KKTGap, MaximumGain, MostViolatingPair, NewtonStep, SecondOrder
-from refsvm.testing import Case, StrategyReport, check_strategy, practice_problems
+from refsvm import DualProblem, MostViolatingPair, NewtonStep, SecondOrder
+from refsvm.testing import StrategyReport, check_strategy, practice_problems
 from refsvm.testing.contract import infeasibility
 
 from ..catalogue import PROBLEMS
@@ -93,10 +93,3 @@ def test_infeasibility_is_measured():
     assert infeasibility(problem, np.array([-0.5, 0.5])) == 0.0
     assert infeasibility(problem, np.array([-0.5, 0.4])) == pytest.approx(0.05)
     assert infeasibility(problem, np.array([-1.5, 1.5])) == pytest.approx(0.5)
-
-
-def test_a_case_names_itself():
-    case = Case("mine", PROBLEMS["xor"].problem, (MaximumGain(), NewtonStep(), KKTGap()))
-    case.require(True, 3, "not said.")
-    with pytest.raises(AssertionError, match=r"^Problem 'mine' with MaximumGain\(rows=2\), .* 3: said.$"):
-        case.require(False, 3, "said.")
