@@ -51,7 +51,7 @@ def said_by(found, name):
     return value(*at.get(name, [X])) if callable(value) else value
 
 
-@pytest.mark.filterwarnings("ignore:refsvm.*its old name:DeprecationWarning")
+@pytest.mark.filterwarnings("ignore:refsvm.* the old name:DeprecationWarning")
 @pytest.mark.parametrize("name", PICKLES.namelist())
 def test_a_pickle_of_0_4_0_says_what_it_said_or_is_refused_with_both_versions(name):
     try:

@@ -28,7 +28,7 @@ VALUES = np.load(FILES / "values.npz")
 X = VALUES["X"]
 LATER = "9.1.0"
 pytestmark = pytest.mark.filterwarnings(
-    "ignore:refsvm.*its old name:DeprecationWarning"
+    "ignore:refsvm.* the old name:DeprecationWarning"
 )  # of modules in pickles
 
 
