@@ -683,7 +683,8 @@ def keeps_contract(call: Call, rng: Generator) -> None:
     try:
         check_strategy(rule_of(call, []), rng=int(rng.integers(2**31)))
     except AssertionError as error:
-        raise Lost(str(error).split(": ", 1)[-1]) from None
+        cause = error.__cause__
+        raise cause if isinstance(cause, Lost) else Lost(str(error).split(": ", 1)[-1]) from None
 
 
 def steps_on(name: str, seed: int, rule: WorkingSetSelector) -> int:
