@@ -69,9 +69,9 @@ plt.show()
 #    }\alpha_i=U_i.
 #
 # These are the *Karush-Kuhn-Tucker conditions*. A :math:`b` that satisfies all of them exists exactly if
-# :math:`\max_{I_\text{up}}G\le\min_{I_\text{down}}G`, that is, if :math:`\psi\le0`. Before the end no :math:`b`
-# satisfies all conditions. The middle of the overlap is then the fairest choice: it breaks every condition by at most
-# :math:`\psi/2`.
+# :math:`\max_{I_\text{up}}G\le\min_{I_\text{down}}G`, that is, if :math:`\psi\le0`. Before the optimum is reached no
+# :math:`b` satisfies all conditions. The middle of the overlap is then the fairest choice: it breaks every condition by
+# at most :math:`\psi/2`.
 #
 # .. shipped:: core/problem.py
 #    :object: DualProblem.kkt_gap DualProblem.intercept DualProblem.midway

@@ -165,7 +165,7 @@ for C in (0.1, 1.0, 10.0):
     print(f"C = {C:4g}: in {other:.0%} of the steps; the chosen j has {share:.0%} of the best gain")
 
 # %%
-# If :math:`C` is small, the box often cuts the step, but the chosen :math:`j` is nearly as good.
+# If :math:`C` is small, the box often cuts the step, but the chosen :math:`j` is nearly as good as the best :math:`j`.
 #
 # ``MaximumGain`` searches the rows and columns of the two variables that have just moved, because their kernel rows are
 # in memory. Since the next pair contains one of these variables, its step computes at most *one* new row.

@@ -258,8 +258,8 @@ plt.show()
 #
 # .. worth:: 18
 #
-#    The system loses if many variables are free, because its cost grows like the cube of their number. At an event
-#    there is no derivative.
+#    The system loses if many variables are free, because its cost grows like the cube of their number. At an event the
+#    derivative does not exist.
 #
 # .. admonition:: Known elsewhere as
 #

@@ -169,8 +169,8 @@ near h = 0 until the sign is certain. The tables above compare the errors with t
 """
 LEFT_OUT = """
 The sections *by `leave_one_out`* leave these linear models out, because 200,000 steps of the most violating pair did
-not reach ψ ≤ ε/10 on all examples. The table shows their steps to ψ ≤ 2ε, the accuracy of the paper, to which {solved}
-of the {of} models are solved. Fewer than 200,000 steps are enough for {within}: these models were left out because of
+not reach ψ ≤ ε/10 on all examples. The table shows the steps of these models to ψ ≤ 2ε,
+the accuracy of the paper, which {solved} of the {of} models reach. Fewer than 200,000 steps are enough for {within}: these models were left out because of
 ε/10, the others because of the limit. The tables as printed contain the solved models.
 """
 TEN_ORDERS = """
@@ -238,7 +238,7 @@ the check (56) is on or off, and the path begins by (55). The other sections use
 column may name another linear algebra. By default `SVMP()` keeps the inverse of A, computes g afresh every 50 events
 and has tolerances of 10⁻⁷ and less.
 
-**Not as the paper.** The paper does not say which examples it used. Ours are the first in one random order, so
+**Not as the paper.** The paper does not say which examples it used. We use the first examples in one random order, so
 individual numbers of events need not agree. In our tables an event is a breakpoint at which λ has fallen; the paper
 also counts special events, at which λ has not fallen. By default our path begins at an optimum that is solved up to
 rounding; `SVMP(starts_at_bound=True)` starts SMO by (55) and solves to ε_smo. On an empty elbow (Remark 4) b moves in
@@ -329,7 +329,7 @@ turns, kernel matrix included. If rows are repeated, svmpath's system of the elb
     "cost": """
 The data are normal points in ten dimensions with noisy labels; C goes from 10⁻³ to 10². Costs are the fastest of three
 turns, without the kernel matrix and the start. QR, `PivotedQR` in this table, computes the factors anew at every event,
-at a cost that grows with the cube of the elbow's size m. An event with the inverse takes about m² operations, and nm
+at a cost that grows with the cube of the elbow's size m. With the inverse an event takes about m² operations, and nm
 more for the rates of all n examples.
 """,
 }
@@ -351,9 +351,9 @@ shrinking. With shrinking the problem of the active variables is solved to the K
 between. With three orders p is at least 0.25.
 """,
     "about": """
-**As the paper.** C, σ and ε = 0.001 come from its Table 1. The selectors are those of LIBSVM 2.71 and 2.8, and HMG with
-η = 1e-8. HMG stops by its own rule, and by the KKT gap. The cache holds the same part of the kernel matrix as in the
-paper. Tables 2, 4, 6 and 7 use ten random orders of the examples, six on MNIST.
+**As the paper.** C, σ and ε = 0.001 come from its Table 1. The selectors are the selectors of LIBSVM 2.71 and 2.8, and
+HMG with η = 1e-8. HMG stops by its own rule, and by the KKT gap. The cache holds the same part of the kernel matrix as
+in the paper. Tables 2, 4, 6 and 7 use ten random orders of the examples, six on MNIST.
 
 **Not as the paper.** The face set is not public. The tables use 4,000 examples of connect-4 and 1,000 of MNIST unless
 they state other numbers. The section "Larger sets" uses all of connect-4, and "Time against n" all of both sets, in one
@@ -413,10 +413,10 @@ the steps (in the paper 88 to 102 %). Shrinking solves restricted problems furth
 it saves these steps. HMG with the paper's rule stops earlier without shrinking, since restricted problems are solved to
 a KKT gap here. All rows in this table are whole rows, so their numbers can be compared: HMG computes no more rows than
 it takes steps, except for one row of the first step. At equal accuracy HMG computes 0.96, 0.72 and 0.70 times the rows
-of second order. HMG takes 1.2 to 1.4 times the steps of second order. **In time** a solve without shrinking costs the
-paper a factor of up to seven. At equal KKT gap our seconds without shrinking are {least} to {most} of the seconds with
-it: the parts of connect-4 and MNIST are small. On spambase every selector loses more time without shrinking than in the
-paper, although a shrunk problem computes again the rows that were in memory.
+of second order. HMG takes 1.2 to 1.4 times the steps of second order. **In time** a solve without shrinking takes up to
+seven times as long in the paper. At equal KKT gap our seconds without shrinking are {least} to {most} of the seconds
+with it: the parts of connect-4 and MNIST are small. On spambase every selector loses more time without shrinking than
+in the paper, although a shrunk problem computes again the rows that were in memory.
 """,
     "table 5": """
 **Reproduces in part.** With every size of the cache HMG computes the fewest rows, 21 to 27 % fewer than second order.
