@@ -169,9 +169,9 @@ near h = 0 until the sign is certain. The tables above compare the errors with t
 """
 LEFT_OUT = """
 The sections *by `leave_one_out`* leave these linear models out, because 200,000 steps of the most violating pair did
-not reach ψ ≤ ε/10 on all examples. The table shows the steps of these models to ψ ≤ 2ε,
-the accuracy of the paper, which {solved} of the {of} models reach. Fewer than 200,000 steps are enough for {within}: these models were left out because of
-ε/10, the others because of the limit. The tables as printed contain the solved models.
+not reach ψ ≤ ε/10 on all examples. The table shows the steps of these models to ψ ≤ 2ε, the accuracy of the paper,
+which {solved} of the {of} models reach. Fewer than 200,000 steps are enough for {within}: these models were left out
+because of ε/10, the others because of the limit. The tables as printed contain the solved models.
 """
 TEN_ORDERS = """
 The table shows Prec in per cent, on all sets of at most {small} training examples. One variable of η moves per step, as
