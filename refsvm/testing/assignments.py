@@ -21,6 +21,7 @@ from refsvm.testing.strategy import check_strategy
 
 Generator = np.random.Generator
 Call = Callable[..., Any]
+Draw = Callable[[Generator], tuple[Any, ...]]
 
 
 class Lost(Exception):  # noqa: N818  it says why a point is lost
@@ -53,7 +54,7 @@ class Point:
 
 
 def point(
-    function: str, what: str, draw: Callable[[Generator], tuple[Any, ...]], check: Callable[..., None],
+    function: str, what: str, draw: Draw, check: Callable[..., None],
     worth: int = 1, times: int = 4,
 ) -> Point:  # fmt: skip
     """Return a point that a student gets if `check` accepts the answers to several random problems."""
@@ -66,9 +67,7 @@ def point(
     return Point(function, what, run, worth)
 
 
-def where(
-    draw: Callable[[Generator], tuple[Any, ...]], good: Callable[..., bool]
-) -> Callable[[Generator], tuple[Any, ...]]:
+def where(draw: Draw, good: Callable[..., bool]) -> Draw:
     """Return a function that repeats `draw` until `good` accepts the arguments drawn."""
 
     def drawn(rng: Generator) -> tuple[Any, ...]:
@@ -278,9 +277,7 @@ def training(second_order: bool) -> list[Point]:
 # -- the assignments ---------------------------------------------------------------------------------------------------
 
 
-def some_of(
-    draw: Callable[[Generator], tuple[Any, ...]], *kept: int
-) -> Callable[[Generator], tuple[Any, ...]]:
+def some_of(draw: Draw, *kept: int) -> Draw:
     """Return a function that calls `draw` and returns the arguments at the positions in `kept`."""
     return lambda rng: tuple(map(draw(rng).__getitem__, kept))
 
@@ -299,7 +296,7 @@ def gaussian(A: Any, B: Any, gamma: float) -> np.ndarray:
     return np.exp(-gamma * ((A[:, None] - B) ** 2).sum(-1))
 
 
-def two_sets(offset: float) -> Callable[[Generator], tuple[Any, ...]]:
+def two_sets(offset: float) -> Draw:
     """Return a function that draws two sets of examples and γ."""
     return lambda rng: (
         rng.normal(size=(7, 3)) + offset,
@@ -338,7 +335,7 @@ def gains(G: Any, alpha: Any, lower: Any, row: Any, diagonal: Any, i: int) -> np
     return np.where((alpha > lower) & (G[i] > G), gain, -np.inf)
 
 
-def a_partner(rng: Generator, draw: Callable[[Generator], tuple[Any, ...]] = some_pair) -> tuple[Any, ...]:
+def a_partner(rng: Generator, draw: Draw = some_pair) -> tuple[Any, ...]:
     """Return the arguments of `partner`: G, α, L, a row of K, the diagonal of K, and i."""
     K, G, alpha, lower, _, i, _ = draw(rng)
     return G, alpha, lower, K[i], np.diag(K).copy(), i
@@ -544,7 +541,7 @@ LEAVE_ONE_OUT = [
 ]  # fmt: skip
 
 
-def to_seed(C: float) -> Callable[[Generator], tuple[Any, ...]]:
+def to_seed(C: float) -> Draw:
     """Return a function that draws K, y, C, the α of the optimum and an example r with αᵣ ≠ 0."""
 
     def draw(rng: Generator) -> tuple[Any, ...]:
