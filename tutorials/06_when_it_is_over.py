@@ -246,7 +246,7 @@ plt.show()
 #
 # Two more rules stop when the *sign* of one decision is certain, which often happens before the optimum is reached;
 # :doc:`chapter 12 <12_a_sign_is_enough>` presents them. A limit in steps or seconds, a callback and Ctrl-C also end a
-# solve. However it ends, ``solve`` returns a solution with its status:
+# solve. However the solve ends, ``solve`` returns a solution with its status:
 
 print(solve(wide, max_iter=50, shrinking=False).status.value)
 many = make_banana(400, rng=0)

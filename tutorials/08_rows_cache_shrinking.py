@@ -322,8 +322,8 @@ figure.legend(loc="outside upper center", ncols=3, frameon=False)
 plt.show()
 
 # %%
-# Both ways soon work on few variables. With shrinking in place about a fifth of the numbers serve whole gradients; with
-# restricted problems, about a third.
+# Both ways soon work on few variables. With shrinking in place about a fifth of the numbers that a solve touches serve
+# whole gradients; with restricted problems, about a third.
 #
 # Why is a restriction safe? The stopping rule decides on all variables with their exact gradient. If a variable was
 # left out wrongly, the next round includes it: the most violating pair of the whole problem is always in :math:`A`, so

@@ -65,8 +65,8 @@ plt.show()
 # Repeating the argument gives an infinite ascending chain among finitely many variables, which is impossible. So in the
 # end each variable only rises or only falls. Then each variable meets a bound at most once, and only finitely many
 # steps are clipped. Only finitely many steps are free, so **the loop ends, for every** :math:`\varepsilon>0`. (Keerthi
-# and Gilbert published this theorem in 2002. Chen, Fan and Lin (2006) proved it for second-order selection, Glasmachers
-# and Igel (2006) for the hybrid, and Glasmachers (2008) for planned steps.)
+# and Gilbert published this theorem in 2002. Chen, Fan and Lin (2006) proved this for second-order selection,
+# Glasmachers and Igel (2006) for the hybrid, and Glasmachers (2008) for planned steps.)
 #
 # *Second-order selection* has :math:`\ell^2/q\ge\psi^2/D^2` (:doc:`chapter 7 <07_which_pair>`), so the bound on free
 # steps holds. Let :math:`d^2` be the smallest curvature (the package puts :math:`10^{-12}` in place of :math:`q\le0`),

@@ -223,9 +223,9 @@ except ValueError as error:
 #    \max_{s,\,\beta}\ s \quad\text{where}\quad
 #    L_M \;\le\; \hat s_M + s\,d_p + N\beta \;\le\; U_M, \qquad 0\le s\le s_{\max},
 #
-# At :math:`s_{\max}` the first bounded variable reaches :math:`G_i=b`, whatever :math:`u` is. At the solution,
-# variables go to their bounds and leave the elbow. The next lines solve this program for two points, each with a twin;
-# all four are on the elbow:
+# At :math:`s_{\max}` the first bounded variable reaches :math:`G_i=b`, whatever :math:`u` is. At the solution of the
+# program, variables go to their bounds and leave the elbow. The next lines solve this program for two points, each with
+# a twin; all four are on the elbow:
 
 
 def longest(rate, gap, null, limit):
