@@ -411,7 +411,7 @@ print(f"least, {error:.1%}, for C from {low:.3g} to {high:.3g}; at C = 3 it is {
 # 1. Is :math:`h=0` inside the tube of every target?
 # 2. Which function could be right about both copies?
 # 3. Move both variables a little towards zero.
-# 4. Three copies have three variables in the same box. What is the box of their sum?
+# 4. Three copies have three variables in the same box. Find the box of their sum.
 # 5. ``model.decision_function`` returns a value for each pair, on any grid of points.
 #
 # .. endfold::
