@@ -428,20 +428,11 @@ def test_every_class_of_results_is_shown():
     assert {type(SHOWN[name]()).__name__ for name in quick} == bases - {"Shown", *ABSTRACT}
 
 
-def test_points_of_paths_and_sides_of_a_derivative_print_a_line():
-    alpha, moves = np.linspace(0.0, 1.0, 60), (Move(3, -1, 0, "full rank"),)
-    assert repr(Breakpoint(2.5, alpha, 0.1, "full rank", moves, 7)) == (
-        "Breakpoint(C=2.5, full rank, 1 example moved, 7 on the elbow)"
-    )
-    point = LinePoint(0.25, alpha, 0.1, "end", (), 1200)
-    assert repr(point) == "LinePoint(t=0.25, end, 0 examples moved, 1,200 free)"
-    derivative = SHOWN["derivative at a kink"]()
-    assert repr(derivative.left) == "OneSided(db -2, dα of 2 of 2 variables)"
-    assert repr(derivative.right) == "OneSided(db 0, dα of 0 of 2 variables)"
-
-
-def test_records_and_problems_of_experiments_print_no_array():
+def test_parts_of_results_print_a_line_without_arrays():
     pytest.importorskip("scipy")
-    path = SHOWN["path"]()
-    printed = (path.record, path.merged, experiment().problems[0], experiment().problems[0].instance())
-    assert not [text for text in map(repr, printed) if len(text) > 100 or re.search("array|0x", text)]
+    path, of_experiment = SHOWN["path"](), experiment().problems[0]
+    alpha, moves = np.linspace(0.0, 1.0, 60), (Move(3, -1, 0, "full rank"),)
+    points = Breakpoint(2.5, alpha, 0.1, "full rank", moves, 7), LinePoint(0.25, alpha, 0.1, "end", (), 1200)
+    side = SHOWN["derivative at a kink"]().left
+    printed = (path.record, path.merged, of_experiment, of_experiment.instance(), *points, side)
+    assert not [text for text in map(repr, printed) if len(text) > 100 or re.search("array|0x|\n", text)]
