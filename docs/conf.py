@@ -149,15 +149,21 @@ def skip_noise(app, what, name, obj, skip, options):
     return True if noise or str(obj.__doc__).startswith("Alias for field number") else skip
 
 
+def hide_oracles(app, module):
+    """Return no source for the oracles of the assignments, because some of them answer an assignment."""
+    return ("", {}) if module == "refsvm.testing.assignments" else None
+
+
 def skip_unread(app, env):
-    """Leave modules whose source Sphinx cannot parse, as one with ** in a decorator, out of the list of sources."""
+    """Leave hidden modules, and modules that Sphinx cannot parse (with ** in a decorator), out of the sources."""
     modules = getattr(env, "_viewcode_modules", {})
-    for name in [name for name, read in modules.items() if not read]:
+    for name in [name for name, read in modules.items() if not read or not read[0]]:
         del modules[name]
 
 
 def setup(app):
     """Connect the functions above."""
+    app.connect("viewcode-find-source", hide_oracles)
     app.connect("env-updated", skip_unread)
     app.connect("autodoc-skip-member", skip_noise)
     app.connect("autodoc-process-docstring", set_docstring, priority=400)
