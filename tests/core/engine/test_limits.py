@@ -31,15 +31,6 @@ from ..solver.plain import BOARD, ENDLESS, LONG
 # -- iterations --------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("limit", [1, 2, 77])
-def test_the_iteration_limit_is_kept(limit, engine, shrinking):
-    solution = solve(ENDLESS, max_iter=limit, engine=engine, shrinking=shrinking)
-    assert solution.iterations == limit
-    assert solution.status is Status.MAX_ITER
-    assert solution.reason == Status.MAX_ITER.value
-    assert infeasibility(ENDLESS, solution.alpha) <= 1e-13
-
-
 def test_reaching_the_optimum_with_the_last_step_counts_as_solved(engine):
     needed = solve(BOARD, engine=engine, shrinking=False).iterations
     assert solve(BOARD, engine=engine, shrinking=False, max_iter=needed).status is Status.CONVERGED

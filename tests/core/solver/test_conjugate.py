@@ -103,22 +103,6 @@ def test_where_what_is_carried_is_cut_the_pair_goes_on(selector):
     assert len(goes_on) > 3
 
 
-@pytest.mark.parametrize("most", [2, 3, 7])
-@pytest.mark.slow
-def test_steps_begin_anew_after_a_cut_and_where_they_would_move_too_many(most):
-    """A step moves two variables, or goes on and moves `most` at most; with more allowed it does."""
-    moved, free = [], []
-    for state in iterate(board(), step=ConjugateStep(max_support=most), stop=KKTGap(1e-3)):
-        moved.append(np.count_nonzero(state.displacement))
-        if not (free and free[-1]):
-            assert moved[-1] == 2, "a step after a cut is Newton's"
-        free.append(state.last_free)
-    assert max(moved) == most
-    assert 2 in moved[1:]
-    unlimited = iterate(board(), step=ConjugateStep(max_support=60), stop=KKTGap(1e-3))
-    assert max(np.count_nonzero(state.displacement) for state in unlimited) > 7
-
-
 def test_fewer_steps_than_newton_and_planning():
     problem, counts = board(150), []
     for step in (NewtonStep(), PlanningAheadStep(), ConjugateStep()):
