@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -11,21 +9,15 @@ from hypothesis import strategies as st
 
 from refsvm import RBF, SIR, ActiveSet, DualProblem, Precomputed, solve
 from refsvm.core.seeders.mir import least_squares
-from refsvm.datasets import load
 
 from ...catalogue import SEEDERS
 from ...settings import needs_numba
-
-
-def boxed(problem, absent):
-    lower, upper = np.where(absent, 0.0, problem.lower), np.where(absent, 0.0, problem.upper)
-    return dataclasses.replace(problem, lower=lower, upper=upper)
+from .test_ato import boxed, problem_of
 
 
 @pytest.fixture(scope="module")
 def heart():
-    data = load("heart")
-    return DualProblem.classification(data.X[:150], data.y[:150], kernel=RBF(0.02), C=10.0)
+    return problem_of()
 
 
 @st.composite
