@@ -70,6 +70,8 @@ def test_the_slope_of_a_path_of_regressions():
     found = exactly(path.problem(0.3 * one + 0.7 * other)).derivative("epsilon")
     slope = (path.alpha(other) - path.alpha(one)) / (other - one)
     np.testing.assert_allclose(found.alpha, slope, rtol=1e-8, atol=1e-8 * np.abs(slope).max())
+    rate = (path.intercept(other) - path.intercept(one)) / (other - one)
+    assert found.intercept == pytest.approx(rate, rel=1e-8, abs=1e-8 * np.abs(slope).max())
 
 
 # -- where there is no derivative --------------------------------------------------------------------------------------

@@ -50,6 +50,8 @@ def test_a_line_may_begin_in_a_box_without_zero() -> None:
     begin = DualProblem(START.gram, START.v, 0.0, np.minimum(away, 2.0 * away), np.maximum(away, 2.0 * away))
     path = parametric_path(begin, END, engine="numpy")
     assert path.kkt_audit().worst <= 1e-6
+    best = solve(begin, stop=KKTGap(1e-10), engine="numpy").objective
+    assert begin.objective(path.alpha(0.0)) == pytest.approx(best, rel=1e-8)
 
 
 def test_a_jump_keeps_both_sides() -> None:
