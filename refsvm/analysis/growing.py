@@ -21,15 +21,16 @@ TOGETHER: Final = 64
 class GrowingMatrix:
     """A symmetric matrix K in the corner of a larger array, so that most new rows and columns need no copy of K.
 
-    When no spare rows are left, K is copied into an array that is larger by a fraction of its size. Two matrices may
-    share an array. The first matrix that grows takes the spare rows, and the other matrix is copied when it grows.
+    When no spare rows are left, K is copied into an array that is larger by a fraction of its size. Two growing
+    matrices may share an array: the first matrix that grows takes the spare rows, and the second is copied when it
+    grows.
 
     Parameters
     ----------
     values : ndarray of shape (n, n), float64
         K, which is copied.
     most : float
-        Largest number of rows of the array; a K that is larger gets no spare rows.
+        Largest number of rows of the array; if K has more rows, it gets no spare rows.
 
     Attributes
     ----------
@@ -52,7 +53,7 @@ class GrowingMatrix:
         self._set(_copied(values, np.arange(len(values)), len(values), most), len(values))
 
     def _set(self, array: np.ndarray, n: int) -> GrowingMatrix:
-        """Set the array and the number of rows in use, and return the matrix."""
+        """Store the array and the number n of its rows in use, and return `self`."""
         self.array, self.n, self._is_last = array, n, True
         return self
 
@@ -66,17 +67,17 @@ class GrowingMatrix:
     ) -> GrowingMatrix:
         """Return the matrix with m more rows and columns; ``rows(slice)`` computes new rows, of length n + m."""
         n, size, array = self.n, self.n + m, self.array
-        # another matrix that shares this array has used the spare rows
+        # copy K if another matrix has taken the spare rows of the shared array, or if there are too few spare rows
         if not self._is_last or size > len(array):
             array = _copied(self.K, np.arange(n), size, most)
         else:
             self._is_last = False
         for some in _slices(0, m, together):
             array[n + some.start : n + some.stop, :size] = rows(some)
-        # evaluate the new rows only; the new columns mirror them
+        # evaluate only the new rows, and mirror them into the new columns
         for some in _slices(n, size):
             array[:n, some] = array[some, :n].T
-            # two evaluations of one value may differ by rounding, so copy one to the other
+            # k(x, z) and k(z, x) may differ by rounding, so store the mean of both in both places
             both = 0.5 * (array[some, some.start : size] + array[some.start : size, some].T)
             array[some, some.start : size], array[some.start : size, some] = both, both.T
         return GrowingMatrix.__new__(GrowingMatrix)._set(array, size)
@@ -93,7 +94,7 @@ class GrowingMatrix:
 def _copied(K: np.ndarray, rows: np.ndarray, size: int, most: float) -> np.ndarray:
     """Return an array for a matrix of this size, with the given rows and columns of K in its corner."""
     room = int(min(size + max(LEAST, size // ROWS_FOR_ONE_SPARE), max(most, size)))
-    # filled with zeros, because freed memory may contain values of an example that must be forgotten
+    # fill the array with zeros, because freed memory may contain values of an example that was removed
     array, every = np.zeros((room, room)), len(rows) == len(K)
     for some in _slices(0, len(rows)):
         array[some, : len(rows)] = K[some] if every else K[rows[some]][:, rows]

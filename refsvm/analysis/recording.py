@@ -1,8 +1,8 @@
 """Recording: all states of a solve, each with the step that follows it.
 
-`iterate` yields a single state that changes. A recording keeps every state: you can go back to it, and see which pair
-the rules select next, how far they move it and what limits the step. `iterate` and a recording both run the loop
-`refsvm.core.solver.loop.steps`.
+`iterate` yields a single state object, which every step changes. A recording keeps every state, so that you can go back
+to a state and see which pair the rules select next, how far they move the pair, and what limits the step. `iterate` and
+a recording run the same loop, `refsvm.core.solver.loop.steps`.
 """
 
 from __future__ import annotations
@@ -44,8 +44,8 @@ class RecordedStep:
     carry : float
         κ of a step with momentum, which adds κ times the previous displacement; otherwise 0.
     slope, curvature, raw_curvature : float
-        ℓ = Gᵢ − Gⱼ; q = Kᵢᵢ + Kⱼⱼ − 2Kᵢⱼ as the rules use it; and q before it is bounded from below, which may be 0
-        or negative.
+        ℓ = Gᵢ − Gⱼ; the curvature q that the rules use, bounded from below; and the raw q = Kᵢᵢ + Kⱼⱼ − 2Kᵢⱼ, which may
+        be 0 or negative.
     low, high : float
         Bounds of the length along eᵢ − eⱼ that keep a step without momentum inside the box.
     along : float
@@ -93,7 +93,7 @@ class RecordedState(Shown):
     kernel_rows : int
         Kernel rows computed so far.
     next : RecordedStep or None
-        The step that the rules take from this state; None for the last state.
+        The step that the rules take from the state; None for the last state.
     """
 
     iteration: int
@@ -121,8 +121,8 @@ class RecordedState(Shown):
 class Recording(Shown):
     """The states of one solve by any rules; each rule is called once for each step, however often you read a state.
 
-    Requesting a state takes all steps up to it and one more, because a state shows its next step.
-    The steps agree with `iterate` and, bit for bit, with `solve` without shrinking.
+    When you request a state, the recording takes all steps up to this state and one more, because a state shows its
+    next step. A recording takes the steps of `iterate` and, bit for bit, the steps of `solve` without shrinking.
 
     Parameters
     ----------
@@ -137,11 +137,11 @@ class Recording(Shown):
     rules : Rules
         Selector, step and stopping rule.
     states : list of RecordedState
-        All states so far; the first is the state before any step.
+        All states so far; the first entry is the state before any step.
     status : Status or None
-        How the solve ended; None while it runs, and after an error.
+        How the solve ended; None while the solve runs, and after an error.
     reason : str
-        How the solve ended, as a sentence; the stopping rule's own sentence if that rule was satisfied.
+        How the solve ended, as a sentence; if the stopping rule ended the solve, the sentence of this rule.
     error : BaseException or None
         The error that a rule raised instead of taking a step.
 
@@ -201,12 +201,13 @@ class Recording(Shown):
         )
 
     def at(self, iteration: int) -> RecordedState:
-        """Return the state after this many steps; steps that are missing are taken first.
+        """Return the state after `iteration` steps, and take the missing steps first.
 
         Raises
         ------
         IndexError
-            If the solve ended earlier; the message says why. An error raised by a rule is raised again.
+            If the solve ended before `iteration` steps; the message says why. If a rule raised an error, `at` raises
+            this error again.
         ValueError
             If the argument is not a whole number ≥ 0.
         """
@@ -222,9 +223,9 @@ class Recording(Shown):
         )
 
     def reach(self, iteration: int) -> int:
-        """Take steps until this state and its next step are known; return the last iteration that exists.
+        """Take steps until the state `iteration` and its next step are known; return the last iteration that exists.
 
-        If a rule raises, the recording ends and `error` holds the exception.
+        If a rule raises an exception, the recording ends, and `error` holds the exception.
         """
         while len(self.states) <= iteration and not self.has_ended:
             self._take()
@@ -246,7 +247,7 @@ class Recording(Shown):
 
     @property
     def trace(self) -> Trace:
-        """The steps so far in the form of `solve`'s trace, which displays draw; the seconds are NaN."""
+        """The steps so far in the form of the trace that `solve` records; the seconds are NaN."""
         pairs = zip(self.states[:-1], self.states[1:], strict=True)
         steps = [_row(before.next, after) for before, after in pairs if before.next]
         rows = np.zeros(len(steps), dtype=TRACE_ROW)
@@ -260,7 +261,7 @@ class Recording(Shown):
         """Return the steps so far as a pandas DataFrame, with the columns of a trace and of the sub-problem.
 
         The columns objective, gap, rows, intercept and primal_objective describe the state after the step. A new
-        recording has no steps yet: call ``at`` or iterate over the recording first.
+        recording has no steps; before you call ``to_frame``, call ``at`` or iterate over the recording.
         """
         pd = pandas_for("to_frame()")
 
@@ -285,7 +286,7 @@ class Recording(Shown):
             self.error = error
             if not isinstance(
                 error, Exception
-            ):  # Ctrl-C in the middle of a step: α and G may be inconsistent
+            ):  # after Ctrl-C in the middle of a step, α and G may be inconsistent
                 raise
         taken = None if self.has_ended else _step_taken(state, image)
         self.states.append(_recorded(self.problem, before, taken))
@@ -296,7 +297,7 @@ class Recording(Shown):
 
 
 def _snapshot(state: SolverState) -> tuple[Any, ...]:
-    """Copy the arrays of a state that steps change."""
+    """Return copies of the arrays of a state that a step changes."""
     copies = state.alpha.copy(), state.gradient.copy()
     return (
         *copies,
@@ -310,7 +311,7 @@ def _snapshot(state: SolverState) -> tuple[Any, ...]:
 
 
 def _recorded(problem: DualProblem, before: tuple[Any, ...], taken: RecordedStep | None) -> RecordedState:
-    """Return a state with respect to the original data, even if the solve ran on data moved by their mean."""
+    """Return a state in terms of the original data, even if the solver shifted the data by their mean."""
     alpha, exact, top, bottom, gap, objective, rows, iteration = before
     centred = problem.centred
     b = centred.midway(exact, top, bottom)
@@ -322,7 +323,7 @@ def _recorded(problem: DualProblem, before: tuple[Any, ...], taken: RecordedStep
 
 
 def _step_taken(state: SolverState, image: np.ndarray | None) -> RecordedStep:
-    """Read the last step off a state; `image` is K times the displacement before it."""
+    """Return the step that led to a state; `image` is K times the displacement of the step before."""
     i, j = state.working_sets[0].tolist()
     mu, kappa, along = float(state.last_step), float(state.last_carry), state.raw_curvature
     if kappa and mu and image is not None:
@@ -335,7 +336,7 @@ def _step_taken(state: SolverState, image: np.ndarray | None) -> RecordedStep:
 
 
 def _row(step: RecordedStep, after: RecordedState) -> dict[str, Any]:
-    """Return the table row for one step."""
+    """Return the row of `to_frame` for one step."""
     return {
         "iteration": after.iteration, "i": step.i, "j": step.j, "step": step.length,
         "newton": step.slope / step.curvature, "planned": step.planned, "free": step.free, "moved": step.moved,

@@ -1,7 +1,7 @@
-"""OneVsOne: which two-class machines are trained for several classes, and how they vote.
+"""OneVsOne: lists the two-class machines that are trained for several classes, and counts their votes.
 
-All code that trains, stores or evaluates machines of several classes takes their order, signs and votes from this
-file.
+All code that trains, stores or evaluates machines of several classes takes the order, the signs and the votes of the
+machines from this file.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from refsvm.core.problem import DualProblem
 class OneVsOne:
     """One machine for each pair of k classes, with the order, signs and votes of LIBSVM.
 
-    The pairs are (0, 1), (0, 2), …, (k − 2, k − 1), and the first class of a pair is the positive one. With two
+    The pairs are (0, 1), (0, 2), …, (k − 2, k − 1), and the first class of a pair is its positive class. With two
     classes the single pair is reversed, as in scikit-learn, so that h(x) > 0 means the second class.
 
     Parameters
@@ -66,7 +66,7 @@ class OneVsOne:
         return (codes == positive) * 1.0 - (codes == negative) * 1.0
 
     def votes(self, values: np.ndarray) -> np.ndarray:
-        """Return the class number with most votes of the machines; on a tie the lowest, as in LIBSVM.
+        """Return the number of the class for which most machines vote; on a tie the lowest number, as in LIBSVM.
 
         Parameters
         ----------
@@ -89,7 +89,7 @@ class OneVsOne:
 
 
 def problems_of_pairs(gram: KernelMatrix, codes: np.ndarray, penalties: np.ndarray) -> Iterator[DualProblem]:
-    """Yield the problem for each pair of classes over all n examples, in the order and with the signs of `OneVsOne`.
+    """Yield a problem over all n examples for each pair of classes, in the order and with the signs of `OneVsOne`.
 
     Examples of other classes have L = U = 0. All pairs therefore share one kernel matrix, and the decision values of
     all examples are computed from each gradient.

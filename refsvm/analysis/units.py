@@ -1,7 +1,7 @@
-"""The unit of a regression's targets; default values of C and ε and default tolerances are multiples of it.
+"""The unit of a regression's targets: default values of C and ε and default tolerances are multiples of this unit.
 
 If targets, C and ε are multiplied by a number, then h, α and the KKT gap are multiplied by the same number. A default
-value that ignores the unit would therefore mean another model, or another precision, for each unit.
+value that ignores the unit of the targets would therefore mean another model, or another precision, for each unit.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ def unit_of_targets(y: np.ndarray, weights: np.ndarray | None = None) -> float:
     """
     if weights is not None:
         y, weights = y[weights > 0.0], weights[weights > 0.0]
-    # for equal targets the deviation would consist of the rounding error of their mean
+    # if all targets are equal, the deviation would be the rounding error of their mean
     if not len(y) or y.min() == y.max():
         return 1.0
     shares = np.ones(len(y)) if weights is None else weights / weights.max()
     # scale before squaring, so that no square overflows or underflows
     range_ = float(np.ptp(y))
     parts = (y - y.min()) / range_
-    # exact sums, which are the same on every processor
+    # `math.fsum` rounds sums correctly, so that they are the same on every processor
     count = math.fsum(shares)
     mean = math.fsum(shares * parts) / count
     return range_ * math.sqrt(math.fsum(shares * (parts - mean) ** 2) / count)

@@ -28,7 +28,7 @@ class OneSided(Stamped):
     Attributes
     ----------
     alpha : ndarray of shape (n,)
-        dα/dθ; if it is not unique, the one with the smallest norm.
+        dα/dθ; if dα/dθ is not unique, the derivative with the smallest norm.
     intercept : float
         db/dθ.
     """
@@ -75,23 +75,24 @@ class OneSided(Stamped):
 class Derivative(Shown):
     """The derivative of the optimum with respect to a parameter θ.
 
-    Each variable is either free or at a bound. While no variable changes from one state to the other, the optimum is a
-    smooth function of the parameter. At a value where a variable changes (an event), the optimum has a kink: `left` and
-    `right` differ, and `alpha`, `intercept` and `decision_function` raise a ValueError.
+    While no variable reaches or leaves a bound, the optimum is a smooth function of the parameter. A parameter value at
+    which a variable reaches or leaves a bound is an event. At an event the optimum has a kink: `left` and `right`
+    differ, and `alpha`, `intercept` and `decision_function` raise a ValueError.
 
     Attributes
     ----------
     name : str
         The parameter.
     left, right : OneSided
-        The derivatives as θ falls and as θ rises; they differ only at an event.
+        The derivatives as θ falls and as θ rises; `left` and `right` differ only at an event.
     events : ndarray of int64
         The examples whose variables are at an event at this θ, ascending.
     dependent : ndarray of int64
-        The examples that depend on other free examples in feature space (such as duplicates), ascending. The α of these
-        examples can change while h stays constant, so dα is not unique.
+        The examples that depend on other free examples in feature space (such as duplicates), ascending. The α of
+        dependent examples can change while h stays constant, so dα is not unique.
     condition : float
-        Condition number of the system; the relative error is about 10⁻¹⁶ times this. ∞ if the system is singular.
+        Condition number of the linear system; the relative error of the derivative is about 10⁻¹⁶ times `condition`. ∞
+        if the system is singular.
     """
 
     name: str
@@ -152,8 +153,8 @@ class Derivative(Shown):
     def _smooth(self) -> OneSided:
         if not self.is_two_sided:
             raise ValueError(
-                f"The examples {self.events[:10].tolist()} are at an event, the change from one set to "
-                f"another, so the derivative with respect to {self.name!r} has two sides; use its .left or .right."
+                f"The examples {self.events[:10].tolist()} are at an event: their variables reach or leave "
+                f"a bound, so the derivative with respect to {self.name!r} has two sides; use its .left or .right."
             )
         return self.right
 
@@ -164,8 +165,8 @@ def derivative(
 ) -> Derivative:
     """Return the derivatives of α, b and the decision function h with respect to a parameter.
 
-    As the parameter moves, the free variables keep Gᵢ = b and the others stay at their bounds. These conditions are a
-    linear system; the path trackers solve the same system.
+    As the parameter moves, the free variables keep Gᵢ = b and the bounded variables stay at their bounds. `derivative`
+    solves these conditions as a linear system, as the path trackers do.
 
     Parameters
     ----------
@@ -173,8 +174,8 @@ def derivative(
         "C", "weights", "targets", "epsilon", "nu", or a parameter of the kernel such as "gamma" and "coef0"; see
         `refsvm.analysis.derivatives.parameters`.
     along : array-like of shape (m,) or (d,), optional
-        The direction in which the parameters move together. This direction is required if each example or feature has
-        its own parameter, and refused otherwise.
+        The direction in which the parameters move together. `along` is required if each example or feature has its own
+        parameter, and must be omitted otherwise.
     least_norm : bool
         Whether `alpha` is the derivative of smallest norm if dα is not unique; False by default.
 
@@ -186,7 +187,7 @@ def derivative(
     Raises
     ------
     ValueError
-        If the parameter does not exist, or α or b jumps as the parameter moves.
+        If the problem does not have the parameter, or α or b jumps as the parameter moves.
 
     References
     ----------
@@ -217,7 +218,7 @@ def derivative(
 
 
 def _along(optimum: Optimum, rates: Rates, name: str, along: Any) -> Any:
-    """Return the direction of the parameters after checking it, or 1 for a single parameter."""
+    """Return the checked direction `along` in which the parameters move, or 1 for a single parameter."""
     if rates.each or rates.features:
         if along is None:
             raise ValueError(

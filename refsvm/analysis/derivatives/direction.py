@@ -32,7 +32,7 @@ class Direction(NamedTuple):
     Attributes
     ----------
     alpha : ndarray of shape (n,)
-        dα/dθ; if it is not unique, any of the solutions.
+        dα/dθ; if dα/dθ is not unique, any solution of the system.
     intercept : float
         ḃ, for data shifted to the origin around which the problem is solved.
     """
@@ -47,13 +47,13 @@ def direction(optimum: Optimum, rates: Rates, along: Any, sign: float) -> Direct
         | 0   1ᵀ  | | ḃ   |     | ż − 1ᵀd_B                |
         | 1  K_MM | | d_M |  =  | v̇_M − (K̇α)_M − K_MB d_B  |        d_B = the rate of the bound
 
-    At an event, d minimises ½ dᵀKd − (v̇ − K̇α)ᵀd over the rates that the box permits. A walk moves in the same
-    direction, so its special events find the sets that belong to d.
+    At an event, d minimises ½ dᵀKd − (v̇ − K̇α)ᵀd over the rates that the box permits. A path tracker's walk moves α in
+    the direction d, so the special events of a walk find the sets of variables that belong to d.
 
     Parameters
     ----------
     along : ndarray or float
-        The rate of the parameter; an array if each example or feature has its own.
+        The rate of the parameter; an array if each example or feature has its own parameter.
 
     Raises
     ------
@@ -65,14 +65,14 @@ def direction(optimum: Optimum, rates: Rates, along: Any, sign: float) -> Direct
     lower, upper = sign * rates.lower * shares, sign * rates.upper * shares
     # --- bounded variables move with their bound: d_B ---
     d = np.where(optimum.fixed, np.where(optimum.upper, upper, lower), 0.0)
-    # --- the right side: v̇ − K̇α − K d_B,  ż − 1ᵀd_B ---
+    # --- compute the right side of the system: v̇ − K̇α − K d_B,  ż − 1ᵀd_B ---
     push = sign * (rates.v * shares)[there] - products(problem.gram, there, d)
     if rates.kernel:
         push -= sign * kernel_rates(optimum, rates.kernel, along)
     total = sign * float((rates.z * shares).sum()) - float(d.sum())
     bounds = [np.where(np.isin(optimum.side, (FREE, TIED)), 0.0, each[there]) for each in (lower, upper)]
     walk = optimum.walk(Line(push, bounds[0], bounds[1], total))
-    # --- d_M and ḃ, with the sets chosen at an event ---
+    # --- solve for d_M and ḃ; at an event, choose the sets of variables ---
     # if a parameter changes by its own size, kernel values change by about their own size
     moved = float(np.abs(optimum.alpha).sum()) * _relative(rates.value, along) if rates.kernel else 0.0
     floor = ROUNDED * optimum.largest * (moved + float(np.abs(d).sum()))
@@ -82,14 +82,14 @@ def direction(optimum: Optimum, rates: Rates, along: Any, sign: float) -> Direct
 
 
 def _relative(value: Any, along: Any) -> float:
-    """Return the rate of a parameter relative to its value; for several parameters the largest."""
+    """Return the rate of a parameter relative to its value; for several parameters, the largest relative rate."""
     return float(np.max(np.abs(along) / np.where(value == 0.0, 1.0, np.abs(value))))
 
 
 def settle(walk: Walk, optimum: Optimum, floor: float) -> float:
-    """Change the sets until the walk's direction violates no condition, and return ḃ.
+    """Move variables between the sets until the walk's direction violates no optimality condition, and return ḃ.
 
-    Rates of G below `floor` are rounding errors.
+    `settle` ignores rates of G below `floor`, because they are rounding errors.
     """
     guard = SwitchingGuard(MOST_FLIPS)
     while True:
@@ -102,7 +102,7 @@ def settle(walk: Walk, optimum: Optimum, floor: float) -> float:
             return db
         if guard.looping(walk):
             raise ValueError(
-                f"The sets of the examples {_listed(optimum.events)}, which are at an event, could not be "
+                f"The sets of variables of the examples {_listed(optimum.events)} at this event could not be "
                 "determined; change a parameter slightly."
             )
         for i, side in flips[:1] if guard.one_at_a_time else flips:
@@ -114,7 +114,7 @@ def settle(walk: Walk, optimum: Optimum, floor: float) -> float:
 
 
 def _refined(walk: Walk, optimum: Optimum, floor: float) -> tuple[float, tuple[float, float]]:
-    """Compute the direction and refine it twice; return ḃ, and the thresholds of zero for d and for Ġ − ḃ."""
+    """Compute the walk's direction and refine it twice; return ḃ, and the sizes below which d and Ġ − ḃ count as 0."""
     assert walk.system is not None
     of, M = walk.variables, walk.members
     for _ in range(2):
@@ -135,7 +135,7 @@ def _take_first(walk: Walk, optimum: Optimum, floor: float) -> bool:
         if optimum.has_ends or not waiting.any():
             raise ValueError(
                 "No variable is free, and the moving bounds would change the sum of alpha, so b jumps here and "
-                f"has no derivative. It would jump to the end of its interval at the examples {_ends(optimum)}."
+                f"has no derivative. The examples {_ends(optimum)} set the end of the interval to which b would jump."
             )
     elif optimum.has_ends or not _crossed(of.push, below, above, floor):
         return False
@@ -147,7 +147,7 @@ def _take_first(walk: Walk, optimum: Optimum, floor: float) -> bool:
 
 
 def _crossed(push: np.ndarray, below: np.ndarray, above: np.ndarray, floor: float) -> bool:
-    """Return whether the interval of b closes: a rate of G in `below` exceeds a rate in `above`."""
+    """Return whether the interval of b closes, because a rate of G in `below` exceeds a rate of G in `above`."""
     top, bottom = push[below].max(initial=-np.inf), push[above].min(initial=np.inf)
     return bool(top > bottom + floor + NOISE * float(np.abs(push).max()))
 
@@ -179,7 +179,7 @@ def _ends(optimum: Optimum) -> str:
 
 
 def _listed(examples: np.ndarray) -> str:
-    """Return the first examples as a text."""
+    """Return the numbers of the first ten examples as a text."""
     return f"{examples[:10].tolist()}{' and more' if len(examples) > 10 else ''}"
 
 
@@ -193,7 +193,7 @@ def products(gram: Any, rows: np.ndarray, d: np.ndarray) -> np.ndarray:
 
 
 def kernel_rates(optimum: Optimum, name: str, along: Any, variables: np.ndarray | None = None) -> np.ndarray:
-    """Return (K̇α)ᵢ for each of `variables` (by default `places`), where a parameter of the kernel moves."""
+    """Return (K̇α)ᵢ for each of `variables` (by default `places`) as a parameter of the kernel moves."""
     gram, examples = examples_of(optimum.problem.gram)
     rows, spread = np.unique(
         examples[optimum.places if variables is None else variables], return_inverse=True
@@ -215,7 +215,7 @@ def form_rates(kernel: Any, name: str, along: Any, X: Any, vectors: Any, sums: n
 
 
 def kernel_derivative(kernel: Any, name: str, X: Any, Z: Any, along: Any = 1.0) -> np.ndarray:
-    """Return ∂k/∂θ: the formula of a `Kernel`, or differences of the values of another callable."""
+    """Return ∂k/∂θ from the formula of a `Kernel`, or from differences of the values of any other callable."""
     if np.ndim(along):
         return np.asarray(kernel.derivative(name, X, Z, along))
     rates = (

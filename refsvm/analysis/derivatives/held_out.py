@@ -48,11 +48,11 @@ class Space:
     names : tuple of str
         Names among "C", "gamma", "gammas", "epsilon" and "class_weight"; "gammas" means one γ for each feature.
     sizes : tuple of int
-        Length of each: d for "gammas", otherwise 1.
+        Number of entries of θ for each name: d for "gammas", otherwise 1.
     bounds : ndarray of shape (p, 2)
         Bounds of θ.
     fixed : dict
-        Values of the other parameters.
+        Values of the parameters that are not tuned.
     bounded_by_user : frozenset of str
         Names of the parameters whose bounds the user gave.
     """
@@ -64,7 +64,7 @@ class Space:
     bounded_by_user: frozenset[str] = frozenset()
 
     def at_default_bounds(self, values: dict[str, Any]) -> list[str]:
-        """Return a text for each scalar parameter at an end of its default bounds: name, value and end."""
+        """Return a text with name, value and end for each scalar parameter at an end of its default bounds."""
         ends = [
             (name, values[name] / np.exp(self.bounds[sum(self.sizes[:place])]))
             for place, name in enumerate(self.names)
@@ -77,7 +77,7 @@ class Space:
         ]
 
     def values(self, theta: np.ndarray) -> dict[str, Any]:
-        """Return the parameters by name; "gammas" becomes a tuple named gamma."""
+        """Return the parameters by name; the entries of "gammas" become a tuple named gamma."""
         parts = np.split(np.exp(theta), np.cumsum(self.sizes)[:-1])
         parameters = dict(self.fixed)
         for name, part in zip(self.names, parts, strict=True):
@@ -87,7 +87,7 @@ class Space:
         return parameters
 
     def theta(self, values: dict[str, Any]) -> np.ndarray:
-        """Return θ for parameters by name, within the bounds; a single γ is repeated for each feature."""
+        """Return θ for values of the parameters, clipped to the bounds; a single γ is repeated for each feature."""
         parts = [
             np.full(size, np.log(values["gamma" if name == "gammas" else name]))
             for name, size in zip(self.names, self.sizes, strict=True)
@@ -105,7 +105,7 @@ class Space:
 
 
 class Folds(LeftOutGroups):
-    """The models without each fold, and their solutions; folds whose absence changes nothing share the full model."""
+    """The models trained without each fold; folds that change nothing when left out share the full model."""
 
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)
@@ -146,7 +146,8 @@ class HeldOutLoss(Stamped):
     Attributes
     ----------
     events : int
-        Number of folds in the last call whose model was at an event; their gradients are taken at a nearby C.
+        Number of folds whose model was at an event in the last call; the gradients of these folds are taken at a nearby
+        C.
 
     Examples
     --------
@@ -187,7 +188,7 @@ class HeldOutLoss(Stamped):
     def __call__(self, theta: np.ndarray) -> tuple[float, np.ndarray]:
         """Return J and its gradient, shape (p,)."""
         values, n = self.space.values(theta), len(self.y)
-        # --- h of each example by the model without its fold ---
+        # --- compute h of each example by the model trained without the example's fold ---
         folds = self._solved(self.problem(values), values["C"])
         by_solution: dict[int, tuple[Solution, list[np.ndarray]]] = {}
         total, gradient, self.events = 0.0, np.zeros(len(theta)), 0
@@ -197,14 +198,14 @@ class HeldOutLoss(Stamped):
             self.fold_losses[place] = losses.mean()
             total += float(losses.sum())
             by_solution.setdefault(id(solution), (solution, []))[1].append(some)
-        # --- ∂J/∂θ: one adjoint for each model; folds whose absence changes nothing share the full model ---
+        # --- add up ∂J/∂θ: one adjoint for each model; folds that change nothing when left out share the full model ---
         for solution, parts in by_solution.values():
             self.ends()
             gradient += self._gradient(solution, np.concatenate(parts), values)
         return total / n, gradient / n
 
     def _solved(self, problem: DualProblem, C: float) -> Folds:
-        """Return the models without each fold, starting from the α of the last call."""
+        """Return the model without each fold, solved from a start at the α of the last call."""
         machine = next(task_given(problem, None, None, None).machines())
         start = None
         if self._before is not None:
@@ -221,7 +222,8 @@ class HeldOutLoss(Stamped):
     def _gradient(self, solution: Solution, some: np.ndarray, values: dict[str, Any]) -> np.ndarray:
         """Return the gradient with respect to θ of the loss of some examples, for the model trained without them.
 
-        At an event the gradient has two sides; it is then taken at a C that differs slightly (see `NUDGES`).
+        At an event the gradient has two sides; the function then returns the gradient at a slightly different C (see
+        `NUDGES`).
         """
         for nudge in (1.0, *NUDGES):
             at = {**values, "C": values["C"] * nudge}
@@ -230,7 +232,7 @@ class HeldOutLoss(Stamped):
                 return self._adjoint(near, some, at)
             except ValueError:
                 self.events += nudge == 1.0
-        return np.zeros(len(self.space.bounds))  # the folds that have a gradient decide the direction
+        return np.zeros(len(self.space.bounds))  # the other folds decide the direction of the search
 
     def _next_to(self, solution: Solution, values: dict[str, Any], nudge: float) -> Solution:
         """Return the model of the same fold at another C."""
@@ -243,7 +245,7 @@ class HeldOutLoss(Stamped):
         """Return Σ ∂ℓ/∂h ∂h/∂θ; raise a ValueError at an event."""
         h = solution.decision_values[some]
         rates = solution.pullback(X=self.X[some], decision_function=self.loss.slope(h, self.y[some]))
-        # the derivative with respect to an example's weight equals the derivative with respect to log of its penalty
+        # the derivative with respect to an example's weight equals the derivative with respect to log Cᵢ
         weights = rates["weights"] if self._has_weights else np.zeros(0)
         by_name: dict[str, Any] = {}
         for name in self.space.names:
@@ -335,7 +337,7 @@ def _gamma_given(gamma: Any, X: Any, names: tuple[str, ...]) -> float | tuple[fl
 
 
 def _bounds_given(bounds: Any, names: tuple[str, ...]) -> dict[str, tuple[float, float]]:
-    """Return the user's bounds, checked."""
+    """Check and return the user's bounds."""
     if not isinstance(bounds, dict | None):
         raise ValueError(
             f"bounds={shown(bounds)} is not a dictionary; give one such as {{'C': (0.1, 10.0)}}."
@@ -344,7 +346,7 @@ def _bounds_given(bounds: Any, names: tuple[str, ...]) -> dict[str, tuple[float,
     for name, pair in (bounds or {}).items():
         if name not in names:
             remedy = hint(str(name), names, f"give bounds of {', '.join(map(repr, names))}.")
-            raise ValueError(f"bounds contains {name!r}, which is not tuned; {remedy}")
+            raise ValueError(f"bounds contains {name!r}, which is not among the tuned parameters; {remedy}")
         try:
             low, high = pair
         except (TypeError, ValueError):

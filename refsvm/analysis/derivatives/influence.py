@@ -1,7 +1,7 @@
-"""influence: the exact change of decision values and of a held-out loss when examples are left out.
+"""`influence`: computes how decision values and a held-out loss change when examples are left out.
 
-for each group:  the model without it (`refsvm.analysis.derivatives.left_out`)
-h without the group − h, and its first-order approximation (`refsvm.analysis.derivatives.first_order`)
+for each group: train the model without the group (`refsvm.analysis.derivatives.left_out`), compute h without the group
+− h, and the first-order approximation of this change (`refsvm.analysis.derivatives.first_order`)
 """
 
 from __future__ import annotations
@@ -56,18 +56,18 @@ class Influence(Shown):
     decision_values : ndarray of shape (t,)
         h of the full model, trained on all examples.
     changes, first_order : ndarrays of shape (g, t)
-        The change of each h, exactly and to first order. Both are NaN for groups that a limit prevented;
-        `first_order` is also NaN if no variable remains free.
+        The change of each h, exactly and to first order. `changes` and `first_order` are NaN for groups that a limit
+        prevented; `first_order` is also NaN if no variable remains free.
     loss : float
         The mean loss of the full model; NaN without a loss.
     loss_changes, first_order_loss : ndarrays of shape (g,)
-        The change of the mean loss; negative if the loss is smaller without the group.
+        The change of the mean loss, exactly and to first order; negative if the loss is smaller without the group.
     kkt_gaps : ndarray of shape (g,)
-        The KKT gap of each model; NaN if it is unknown.
+        The KKT gap of the model without each group; NaN if the gap is unknown.
     iterations : int
         Number of steps, over all rounds.
     status : Status
-        CONVERGED, or what ended the call.
+        CONVERGED, or the limit that ended the call.
     seconds : float
         Wall time of the call.
     """
@@ -161,10 +161,10 @@ def influence(
     Parameters
     ----------
     X : array-like or CSR of shape (n, d)
-        Examples. Instead of X, y and the parameters you can pass a `DualProblem` of two classes or of a regression, or
-        its `Solution`, which saves the solve. An `SVC` or `SVR` can come before X and y.
+        Examples. Instead of X, y and the parameters you can pass a `DualProblem` of two classes or of a regression; if
+        you pass the problem's `Solution`, `influence` need not solve it. An `SVC` or `SVR` can come before X and y.
     y : array-like of shape (n,)
-        Labels of two classes, of any type; with ``epsilon=`` targets.
+        Labels of two classes, of any type; targets if ``epsilon=`` is given.
     kernel, gamma, degree, coef0, gram, C, epsilon
         As in `refsvm.leave_one_out`.
     groups : array-like of shape (n,), or list of arrays of int, optional
@@ -185,7 +185,8 @@ def influence(
         As in `refsvm.leave_one_out`.
     cache_mb : float
         Budget for kernel rows in MiB. If the kernel matrix fits into it, each model is solved to a loose tolerance,
-        and a linear system then gives its exact optimum. Otherwise the solver takes all steps, which is slower.
+        and a linear system then gives its exact optimum. Otherwise `influence` solves each model to `tol` with steps of
+        SMO, which is slower.
     time_limit : float, optional
         Limit on the whole call in seconds.
     progress : bool or "auto"
@@ -284,7 +285,7 @@ def problem_given(
 
 
 def groups_given(groups: Any, n: int) -> tuple[np.ndarray, tuple[np.ndarray, ...]]:
-    """Return the names of the groups, and the examples of each group.
+    """Return the name and the examples of each group.
 
     Raises
     ------
@@ -305,7 +306,7 @@ def groups_given(groups: Any, n: int) -> tuple[np.ndarray, tuple[np.ndarray, ...
     if is_listed and len(groups) and np.iterable(groups[0]) and not isinstance(groups[0], str):
         members = tuple(np.unique(positions("groups", each, n) % n) for each in groups)
         if empty := [number for number, each in enumerate(members) if not len(each)]:
-            raise ValueError(f"groups[{empty[0]}] is empty; give the examples of each group.")
+            raise ValueError(f"groups[{empty[0]}] is empty; give at least one example of each group.")
         return np.arange(len(members)), members
     array = np.asarray(groups)
     if array.shape == (n,):  # use objects, because NumPy would turn NaN among texts into a text
@@ -332,7 +333,7 @@ class EvaluatedExamples:
 
     @classmethod
     def of(cls, X: Any, y: Any, loss: Any, task: Any) -> EvaluatedExamples:
-        """Return the checked examples and loss of the arguments."""
+        """Check the arguments, and return the examples with their loss."""
         has_labels = task.kind == CLASSIFICATION
         known = None if loss is None else loss_called(loss, has_labels)
         X = None if X is None else examples_like(task.gram, X)
@@ -350,7 +351,7 @@ class EvaluatedExamples:
         return cls(X, labels, known)
 
     def mean(self, h: np.ndarray) -> np.ndarray:
-        """Return the mean loss for rows of decision values of shape (g, t); NaN without a loss, and for NaN."""
+        """Return the mean loss of each row of h, shape (g, t); NaN without a loss, and for rows with NaN."""
         means, known = np.full(len(h), np.nan), ~np.isnan(h).any(axis=1)
         if self.loss is not None:
             means[known] = self.loss.value(h[known], self.y).mean(axis=1)
@@ -388,7 +389,7 @@ def _first_order(
     alpha: np.ndarray,
     b: np.ndarray,
 ) -> None:
-    """Store the first-order changes of α by example and of b for the groups in the mask `known`."""
+    """Store the first-order changes of each example's α, and of b, for the groups in the mask `known`."""
     if left_out.full.status is Status.CONVERGED and known.any():
         leaving = FirstOrder(Optimum(left_out.given))
         for place in np.flatnonzero(known).tolist():

@@ -1,4 +1,4 @@
-"""Derivatives of kernels with respect to their parameters: formulas, or differences of kernel values.
+"""Derivatives of kernels with respect to their parameters, from formulas or from differences of kernel values.
 
 This module adds `Kernel.derivative`, `Kernel.derivative_sum` and `Kernel.smooth_parameters` to the base class of
 kernels.
@@ -25,8 +25,8 @@ STEP: Final = 1e-3
 def smooth_parameters(kernel: Any) -> tuple[str, ...]:
     """Return the names of the parameters of a kernel that are real numbers and not counts.
 
-    The kernel is a dataclass; the function finds no parameters of other kernels. For an `RBF`, "gamma" is included
-    even if each feature has its own γ.
+    The names are found only if the kernel is a dataclass. For an `RBF`, the list contains "gamma" even if each feature
+    has its own γ.
 
     Examples
     --------
@@ -119,8 +119,8 @@ def of_sigmoid(kernel: Sigmoid, name: str, X: Any, Z: Any) -> np.ndarray:
 def of_rbf(kernel: RBF, name: str, X: Any, Z: Any, along: Any = None) -> np.ndarray:
     """Return ∂k/∂γ = −‖x − z‖² k, shape (m, n).
 
-    If each feature has its own γ, `along`, shape (d,), is required: the direction a in which all of them move. The
-    derivative is then −Σⱼ aⱼ(xⱼ − zⱼ)² k.
+    If each feature has its own γ, the argument `along`, shape (d,), is required: the direction a in which all γⱼ move.
+    The derivative along a is −Σⱼ aⱼ(xⱼ − zⱼ)² k.
     """
     named(kernel, name)
     if not isinstance(kernel.gamma, tuple):
@@ -185,7 +185,7 @@ SUMS: Final[dict[type, Callable[..., Any]]] = {RBF: sum_of_rbf}
 
 
 def formula_for(kernel: Kernel, formulas: dict[type, Callable[..., Any]]) -> Callable[..., Any] | None:
-    """Return the formula for a kernel, or None. A subclass that computes its own values does not inherit a formula."""
+    """Return the formula for a kernel, or None; a subclass that computes its own values inherits no formula."""
     for base in type(kernel).__mro__:
         if base in formulas:
             return formulas[base]
@@ -197,8 +197,8 @@ def formula_for(kernel: Kernel, formulas: dict[type, Callable[..., Any]]) -> Cal
 def derivative(kernel: Kernel, name: str, X: ArrayLike, Z: ArrayLike, *along: ArrayLike) -> np.ndarray:
     """Return ∂k(x, z)/∂θ for the rows of X (m, d) and Z (n, d), shape (m, n).
 
-    For your own kernel it is computed by differences of kernel values, with about ten correct digits. Override this
-    method to use a formula.
+    For your own kernel, `derivative` computes differences of kernel values, with about ten correct digits. To use a
+    formula, override `derivative` in your kernel's class.
 
     Parameters
     ----------
@@ -209,7 +209,7 @@ def derivative(kernel: Kernel, name: str, X: ArrayLike, Z: ArrayLike, *along: Ar
     X, Z : ndarray or CSR
         The examples.
     *along : array-like of shape (d,)
-        Required for an `RBF` with one γ for each feature: the direction in which all of them move.
+        The direction in which the γ of all features move; required for an `RBF` with one γ for each feature.
 
     Raises
     ------
@@ -230,9 +230,9 @@ def derivative_sum(
     right: np.ndarray,
     values: np.ndarray,
 ) -> Any:
-    """Return Σᵢⱼ leftᵢ ∂k(xᵢ, zⱼ)/∂θ rightⱼ for vectors of shape (m,) and (n,), which is all that gradients need.
+    """Return Σᵢⱼ leftᵢ ∂k(xᵢ, zⱼ)/∂θ rightⱼ for vectors `left`, shape (m,), and `right`, shape (n,).
 
-    `values`, shape (m, n), are the kernel values between X and Z, which a formula may use.
+    A formula may use `values`, shape (m, n), the kernel values between X and Z.
     """
     formula = formula_for(kernel, SUMS)
     if formula is None:

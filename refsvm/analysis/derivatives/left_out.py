@@ -37,20 +37,20 @@ class LeftOutGroups:
     machine : Machine
         The full problem.
     rounds : Rounds
-        Rounds over its problem.
+        Leave-one-out rounds of the problem of `machine`.
     start : ndarray of shape (n,) or None
         α at which the solve on all examples starts, for instance the α of an earlier solution.
 
     Attributes
     ----------
     full : Solution
-        Solution on all examples, if the problem is solved.
+        Solution on all examples, if the solver has found it.
     status : Status
-        CONVERGED, or what ended the rounds.
+        CONVERGED, or the limit that ended the rounds.
     endings : list of Status
         Statuses of models that are not solved.
     changes : dict
-        For each group's number: examples, the change of each example's summed α, the change of b, and the KKT gap.
+        For each group's number: the examples whose summed α changes, these changes, the change of b, and the KKT gap.
 
     Examples
     --------
@@ -101,7 +101,7 @@ class LeftOutGroups:
 
     @property
     def _loose(self) -> KKTGap:
-        """The stopping rule of rounds that are settled afterwards."""
+        """The loose stopping rule of rounds whose solutions `settled` makes exact afterwards."""
         stop = self.rounds.rules.stop
         loose = LOOSE * float(stop.relative)
         return KKTGap(stop.tolerance if self.K is None else max(loose, stop.tolerance), stop.relative)
@@ -117,7 +117,7 @@ class LeftOutGroups:
         names, _, _ = sufficient(self.full, self.rounds.rows, (ZeroAlpha(),), self.machine.copies)
         changes_nothing, plan = names == ZeroAlpha.name, []
         for place, some in enumerate(members):
-            if changes_nothing[some].all():  # α stays optimal without this group
+            if changes_nothing[some].all():  # if all α are 0, α stays optimal
                 self._take(place, self.full)
                 yield place
             else:
@@ -128,7 +128,7 @@ class LeftOutGroups:
                 return
 
     def _by_rounds(self, some: list[int], members: Sequence[np.ndarray]) -> Iterator[Any]:
-        """Train the models without some groups: solve loosely and settle; where settling fails, take all steps."""
+        """Train the models without some groups: solve loosely and settle; if settling fails, solve to `tol`."""
         rounds, tight = self.rounds, []
         turns = [Round(self.machine.variables(members[place]), "all", place) for place in some]
         for place, turn, ended in zip(some, turns, rounds.run(turns, TOP(), self._loose), strict=False):
@@ -142,7 +142,7 @@ class LeftOutGroups:
             yield place
             if rounds.limits.seconds_left() <= 0.0:
                 break
-        # solve the few models again whose sets of variables were not found
+        # settling found no sets of variables for a few models: solve these models to the full tolerance
         if tight and rounds.limits.seconds_left() > 0.0:
             for turn, ended in zip(tight, rounds.run(tight, TOP()), strict=False):
                 self.iterations += ended.iterations
@@ -156,7 +156,7 @@ class LeftOutGroups:
             self.status = Status.TIME_LIMIT
 
     def _take(self, place: Any, solution: Solution) -> None:
-        """Store the changes of α by example and of b, and the gap."""
+        """Store how each example's α and b change in a round's solution, and the solution's KKT gap."""
         change = np.bincount(self.example, solution.alpha - self.full.alpha, self.matrix.n)
         where = np.flatnonzero(change)
         gap = max(0.0, solution.kkt_gap)

@@ -77,7 +77,7 @@ class Logistic(Loss):
     has_labels: ClassVar[bool] = True
 
     def value(self, h: np.ndarray, y: np.ndarray) -> np.ndarray:
-        """Return the loss without an overflow."""
+        """Return log(1 + e^(−y h)), computed so that no exponential overflows."""
         return np.asarray(np.logaddexp(0.0, -y * h))
 
     def slope(self, h: np.ndarray, y: np.ndarray) -> np.ndarray:
@@ -117,7 +117,7 @@ class Huber(Loss):
         positive("delta", self.delta)
 
     def value(self, h: np.ndarray, y: np.ndarray) -> np.ndarray:
-        """Return a square near 0, and a line beyond δ."""
+        """Return the Huber loss: r²/2 for |r| ≤ δ, and δ|r| − δ²/2 beyond."""
         size = np.abs(y - h)
         near = np.minimum(size, self.delta)
         return np.asarray(near * (size - 0.5 * near))
@@ -145,7 +145,7 @@ class Pinball(Loss):
             raise ValueError(f"level={self.level!r} is not between 0 and 1; give a quantile such as 0.5.")
 
     def value(self, h: np.ndarray, y: np.ndarray) -> np.ndarray:
-        """Return the larger of both linear functions."""
+        """Return max(q r, (q − 1) r)."""
         return np.asarray(np.maximum(self.level * (y - h), (self.level - 1.0) * (y - h)))
 
     def slope(self, h: np.ndarray, y: np.ndarray) -> np.ndarray:
@@ -165,7 +165,7 @@ def loss_called(loss: Any, has_labels: bool) -> Loss:
     Raises
     ------
     ValueError
-        If the loss does not exist, if a loss for labels is used with targets, or a loss for targets with labels.
+        If no loss has this name, if a loss for labels is used with targets, or a loss for targets with labels.
 
     Examples
     --------

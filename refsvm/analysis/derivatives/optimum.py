@@ -1,4 +1,4 @@
-"""Optimum: a solution with its sets of variables and the bordered system of the free ones.
+"""Optimum: a solution with its sets of variables and the bordered system of the free variables.
 
     free M        Lᵢ < αᵢ < Uᵢ, Gᵢ = b           move so that Ġᵢ = ḃ
     bounded B     αᵢ at a bound, Gᵢ ≠ b           move with the bound
@@ -7,8 +7,9 @@
         | 0   1ᵀ  |
     A = | 1  K_MM |       regular where no free example is affinely dependent on the others in feature space
 
-If no variable is free or at an event, b is the midpoint between the largest G of the variables that may rise and the
-smallest G of those that may fall. The variables at the ends of the interval of b then take the place of M.
+If no variable is free or at an event, b may lie in an interval, from the largest G of the variables that may rise to
+the smallest G of the variables that may fall, and b is its midpoint. The variables whose G are the ends of this
+interval then take the place of M.
 """
 
 from __future__ import annotations
@@ -53,28 +54,28 @@ class Optimum:
     Parameters
     ----------
     solution : Solution
-        A solution at any tolerance; if its KKT gap exceeds about 1e-9, it is first solved more exactly.
+        A solution at any tolerance; if its KKT gap exceeds about 1e-9, `Optimum` first refines the solution.
 
     Raises
     ------
     ValueError
-        If the solution cannot be refined to this gap.
+        If the solution cannot be refined to a KKT gap of about 1e-9.
 
     Attributes
     ----------
     problem : DualProblem
         The problem; if the solver shifts the data by their mean, the shifted problem.
     alpha : ndarray of shape (n,)
-        α; exact up to rounding if the sets are right.
+        α; exact up to rounding if `Optimum` found the right sets of variables.
     places : ndarray of shape (p,), int64
-        The variables of the system: first independent free ones, then free ones that depend on these, then those at
-        an event or at the ends of the interval of b.
+        The variables of the system: first the independent free variables, then the free variables that depend on them,
+        then the variables at an event or at the ends of the interval of b.
     side : ndarray of shape (p,), int8
-        FREE, TIED, BELOW or ABOVE for each of these variables.
+        FREE, TIED, BELOW or ABOVE for each variable of `places`.
     upper : ndarray of shape (n,), bool
         Whether α is at its upper bound.
     K : ndarray of shape (p, p)
-        Kernel values between these variables.
+        Kernel values between the variables of `places`.
     size : int
         Number of independent free variables.
     system : System
@@ -142,7 +143,7 @@ class Optimum:
         self.held = held
 
     def values(self, part: slice) -> np.ndarray:
-        """Return the kernel values between some `places` and `columns`; compute them again if they are not stored."""
+        """Return the kernel values between some `places` and `columns`, stored or computed again."""
         if self.held is not None:
             return np.asarray(self.held[part])
         return np.asarray(self.matrix.block(self.example[self.places[part]], self.columns))
@@ -203,7 +204,7 @@ class Optimum:
 
     @cached_property
     def _dependent_at_event(self) -> np.ndarray:
-        """Return whether the example of each variable at an event depends on the examples of M, shape (p − free,)."""
+        """Return for each variable at an event whether its example depends on the examples of M, shape (p − free,)."""
         size = self.size
         if self.has_ends or not size or self.free == len(self.places):
             return np.zeros(len(self.places) - self.free, dtype=bool)
@@ -213,7 +214,7 @@ class Optimum:
 
     @property
     def events(self) -> np.ndarray:
-        """The examples at an event, ascending, except examples that depend on the free ones in feature space."""
+        """The examples at an event, ascending, without examples that depend on the free examples in feature space."""
         if self.has_ends:
             many = [np.flatnonzero(self.side == side) for side in (BELOW, ABOVE)]
             chosen = np.concatenate([each for each in many if len(each) > 1] or [np.zeros(0, dtype=np.int64)])
@@ -222,7 +223,7 @@ class Optimum:
 
     @property
     def dependent(self) -> np.ndarray:
-        """The examples whose α may change while h stays constant, ascending; dα is not unique for them."""
+        """The examples whose α may change while h stays constant, ascending; their dα is not unique."""
         moved = self.places[: self.free][(np.abs(self.null) > DEPENDENT).any(axis=1)]
         return self.examples(np.append(moved, self.places[self.free :][self._dependent_at_event]))
 
@@ -243,7 +244,7 @@ class Optimum:
 
     @property
     def offsets(self) -> np.ndarray | float:
-        """How much the intercept around the mean of the data grows with each α, shape (n,); 0 without a mean."""
+        """The derivative of the intercept with respect to each α if the data are shifted, shape (n,), otherwise 0."""
         if self.problem.gram.origin is None:
             return 0.0
         gram, places = examples_of(self.problem.gram)
@@ -251,7 +252,7 @@ class Optimum:
 
 
 def range_of(problem: Any, alpha: np.ndarray, G: np.ndarray) -> float:
-    """Return the unit of G − b: half the range of v, or the range of the decision values if v is constant."""
+    """Return the unit in which G − b is measured: half the range of v, or, if v is constant, of the decision values."""
     v = problem.v[problem.lower < problem.upper]
     unit = 0.5 * float(np.ptp(v)) if len(v) and np.ptp(v) else problem.decision_range(alpha, G)
     # if all decision values are equal up to rounding, the rounding error is the unit

@@ -8,7 +8,7 @@ epsilon         v = y ∓ ε                                                    
 nu              z = ν Σ wᵢ                                                          novelty detection
 ==============  ==================================================================  ===================================
 
-`names_of` lists the names of the kernel's parameters after these names.
+`names_of` also lists the parameters of the kernel, such as "gamma".
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from refsvm.core.problem import DualProblem
 
 
 class Rates(NamedTuple):
-    """The changes caused by a unit change of a parameter.
+    """The rates at which v, L, U and z change with a parameter.
 
     Attributes
     ----------
@@ -37,7 +37,7 @@ class Rates(NamedTuple):
     kernel : str
         The name of the parameter if it belongs to the kernel, otherwise empty.
     value : float or ndarray of shape (d,)
-        The value of the kernel's parameter, or its values for all features; 0 for other parameters.
+        The value of the kernel's parameter, or one value for each feature; 0 if the parameter is not the kernel's.
     """
 
     v: np.ndarray
@@ -50,7 +50,7 @@ class Rates(NamedTuple):
 
     @property
     def features(self) -> int:
-        """Number of features with their own parameter; 0 for a single number."""
+        """Number of features if each feature has its own parameter; 0 if the parameter is a single number."""
         return np.size(self.value) if np.ndim(self.value) else 0
 
 
@@ -88,7 +88,7 @@ def names_of(problem: DualProblem) -> tuple[str, ...]:
 
 
 def rates_of(problem: DualProblem, name: str) -> Rates:
-    """Return the rates for a parameter.
+    """Return the rates of v, L, U and z for the parameter with this name.
 
     Raises
     ------

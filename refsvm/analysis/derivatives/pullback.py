@@ -1,4 +1,4 @@
-"""Pullback: turns the gradient of a loss with respect to α and b into gradients for all parameters, by one system."""
+"""Pullback: turns the gradient of a loss by α and b into gradients for all parameters, with one linear system."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from refsvm.services.types import ArrayLike
 
 @dataclass(frozen=True, eq=False)
 class Probes:
-    """Examples on whose decision values a loss depends.
+    """The examples on whose decision values a loss depends.
 
     Attributes
     ----------
@@ -40,11 +40,11 @@ class Probes:
     by_h: np.ndarray
 
     def parts(self) -> list[slice]:
-        """Return slices of the rows that are evaluated together."""
+        """Return slices of the rows of X; the kernel values of a slice are computed at a time."""
         return pieces(len(self.by_h), max(len(self.optimum.columns), self.X.shape[1]))
 
     def values(self, part: slice) -> np.ndarray:
-        """Return the kernel values of some rows with ``optimum.columns``; compute them again if they are not stored."""
+        """Return the kernel values of some rows with ``optimum.columns``, stored or computed again."""
         return self._values(part) if self._held is None else self._held[part]
 
     def _values(self, part: slice) -> np.ndarray:
@@ -70,9 +70,9 @@ class Gradients(Stamped, Mapping[str, Any]):
     optimum : Optimum
         The optimum.
     variables, u : ndarrays of shape (m,)
-        The free variables, or, if no variable is free, the variables at the ends of the interval of b; and their u.
+        The free variables (if no variable is free, the variables at the ends of the interval of b), and u of each.
     t : float
-        The first entry of the solution.
+        t, the first entry of the system's solution (t, u).
     """
 
     def __init__(
@@ -83,7 +83,7 @@ class Gradients(Stamped, Mapping[str, Any]):
         self._found: dict[str, Any] = {}
         _refuse_events(optimum)
         if optimum.has_ends:
-            # b is the mean of the two gradients G that bound it
+            # no variable is free, so b is the mean of the two entries of G that bound its interval
             self.variables, self.t = optimum.places, 0.0
             self.u = np.full(len(self.variables), by_b / max(1, len(self.variables)))
             return
@@ -94,7 +94,7 @@ class Gradients(Stamped, Mapping[str, Any]):
 
     @cached_property
     def _by_bound(self) -> np.ndarray:
-        """For each variable at a nonzero bound, the derivative of the loss with respect to this bound: g − K u − t."""
+        """The derivative of the loss with respect to the bound of each variable at a nonzero bound: g − K u − t."""
         problem, optimum = self.optimum.problem, self.optimum
         bound = np.where(optimum.upper, problem.upper, problem.lower)
         there, result = np.flatnonzero(optimum.fixed & (bound != 0.0)), np.zeros(problem.n)
@@ -137,7 +137,7 @@ class Gradients(Stamped, Mapping[str, Any]):
         return np.bincount(places, gain, gram.n)
 
     def _refuse_jump(self, name: str, sums: np.ndarray, each: bool) -> None:
-        """Raise an error if no variable is free and the parameter would change the sum of α, because b then jumps."""
+        """Raise an error if b jumps because no variable is free and the parameter would change the sum of α."""
         total = float(np.abs(sums).max(initial=0.0)) if each else abs(float(sums.sum()))
         if total > 1e-12 * float(np.abs(sums).sum()):
             raise ValueError(
@@ -168,14 +168,14 @@ class Gradients(Stamped, Mapping[str, Any]):
 def _refuse_events(optimum: Optimum) -> None:
     if len(optimum.events):
         raise ValueError(
-            f"The examples {optimum.events[:10].tolist()} are at an event, the change from one set to another, "
+            f"The examples {optimum.events[:10].tolist()} are at an event: their variables reach or leave a bound, "
             "so derivatives have two sides and a gradient does not exist. Use solution.derivative(name).left or "
             ".right, or change a parameter slightly."
         )
 
 
 def _reduced(optimum: Optimum, by_alpha: np.ndarray, least_norm: bool) -> np.ndarray:
-    """Return the gradient for the free α without its component along changes of α that leave h constant."""
+    """Return the gradient for the free α, without its component along changes of α that leave h constant."""
     g = by_alpha[optimum.places[: optimum.free]]
     if optimum.free == optimum.size:
         return g
@@ -209,10 +209,10 @@ def pullback(
     X : array-like or CSR of shape (t, d), optional
         Examples on whose decision values the loss depends; as in `Derivative.decision_function`.
     decision_function : array-like of shape (t,), optional
-        The derivatives ∂ℓ/∂h(x) at these examples. These gradients include the direct effect of a kernel parameter on
-        k(x, xᵢ), which α and b alone do not.
+        The derivatives ∂ℓ/∂h(x) at these examples. If given, the returned gradients include the direct effect of a
+        kernel parameter on k(x, xᵢ), not only its effect through α and b.
     least_norm : bool
-        Whether to use the dα of smallest norm if it is not unique; False by default.
+        Whether to use the dα of smallest norm if dα is not unique; False by default.
 
     Returns
     -------
@@ -229,8 +229,9 @@ def pullback(
 
     Notes
     -----
-    Two parts take time: the kernel values of the free variables and of X with the support vectors, each computed
-    once, and the factor of the system with m³/3 multiplications. All parameters share both.
+    `pullback` spends its time on the kernel values of the free variables and of X with the support vectors, and on the
+    factor of the system with m³/3 multiplications. The kernel values and the factor are computed once for all
+    parameters.
 
     Examples
     --------
@@ -245,7 +246,8 @@ def pullback(
     optimum = Optimum(solution)
     problem = optimum.problem
     by_b = real("intercept", intercept)
-    # b of the original data is b around their mean minus α times the offsets
+    # if the solver shifts the data by their mean, b of the original data is b of the shifted data minus α times the
+    # offsets
     by_alpha = vector("alpha", alpha, problem.n) - by_b * optimum.offsets
     probes = None
     if (X is None) != (decision_function is None):
@@ -257,7 +259,7 @@ def pullback(
         X = examples_like(problem.gram, X)
         probes = Probes(optimum, X, vector("decision_function", decision_function, X.shape[0]))
         by_b += float(probes.by_h.sum())
-        # entries of variables that stay at 0 are arbitrary, but nothing reads them
+        # the entries of variables that stay at 0 are arbitrary, because no code reads them
         gain = np.zeros(len(optimum.columns))
         for part in probes.parts():
             gain += probes.by_h[part] @ probes.values(part)

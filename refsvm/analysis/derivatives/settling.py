@@ -5,8 +5,9 @@
     leaves F     if its α is beyond a bound; α is set to the bound
     joins F      if its α is at a bound, and G would move it inside
 
-A few changes of the sets lead from a solution at a loose tolerance to the optimum up to rounding. The first change is
-the step of `refsvm.services.guards.polish`. Each change costs m³/3 multiplications for m free variables.
+After a few changes of the sets, settling turns a solution at a loose tolerance into the optimum up to rounding. The
+first change of the sets is the step that `refsvm.services.guards.polish` takes. Each change of the sets costs m³/3
+multiplications for m free variables.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ MOST_CHANGES: Final = 12
 
 
 def settled(begun: Solution, K: np.ndarray, example: np.ndarray, tol: float) -> Solution | None:
-    """Return the optimum, or None if its sets are not found.
+    """Return the optimum, or None if settling does not find the sets of its variables.
 
     Parameters
     ----------
@@ -76,6 +77,6 @@ def settled(begun: Solution, K: np.ndarray, example: np.ndarray, tol: float) -> 
             break
         free |= joins
     optimum = replace(begun, alpha=alpha, gradient=G)
-    # for an indefinite K the system may lead to a saddle point
+    # if K is indefinite, the solution of the system may be a saddle point
     gain = 0.5 * (alpha - begun.alpha) @ (begun.gradient + G)
     return optimum if optimum.kkt_gap <= tol and gain >= -tol else None

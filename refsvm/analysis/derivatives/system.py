@@ -3,7 +3,7 @@
     | 0  1ᵀ | | t |   | r₀ |        H = (K + c·11ᵀ)⁻¹ = (LLᵀ)⁻¹,  u = H1,  s = 1ᵀu
     | 1  K  | | x | = | r  |        t = c·r₀ − (r₀ − uᵀr)/s,  x = Hr + (c·r₀ − t)u
 
-A factor takes a sixth of the time of an inverse, and only a walk needs the inverse.
+Computing the factor takes a sixth of the time of computing the inverse, and only a walk needs the inverse.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class System:
         self._s = float(self._u.sum())
 
     def _by_factor(self, r: np.ndarray) -> np.ndarray:
-        """Return H r: solve with L, then with its transpose, a few unknowns at a time."""
+        """Return H r by solving with L and then with Lᵀ, for a few unknowns at a time."""
         L, x = self._L, r.copy()
         for part, inverse in self._parts:
             x[part] = inverse @ (x[part] - L[part, : part.start] @ x[: part.start])
@@ -69,6 +69,6 @@ class System:
         return np.append(t, self._by_factor(r) + (self._c * r0 - t) * self._u)
 
     def solve(self, right: np.ndarray) -> np.ndarray:
-        """Return x with A x = right, refined once."""
+        """Return x with A x = right, after one step of iterative refinement."""
         x = self.solve_once(right)
         return x + self.solve_once(right - np.append(x[1:].sum(), x[0] + self.K @ x[1:]))

@@ -1,10 +1,10 @@
-"""tune_by_gradient: minimises a held-out loss over parameters along its gradient.
+"""`tune_by_gradient` minimises a held-out loss J(θ) over parameters θ along the gradient of J.
 
     J(θ), ∂J/∂θ      for all parameters together (`refsvm.analysis.derivatives.held_out`)
-    from several starts:  L-BFGS-B within bounds, where each solve starts from the previous one
-    the result is the parameters of the smallest J
+    from several starts: L-BFGS-B within bounds, where each solve starts from the previous solution the result is the
+    parameters of the smallest J
 
-A grid is practical for at most two parameters; for any number of parameters, a gradient costs about as much as J.
+A grid is practical for at most two parameters; a gradient costs about as much as J for any number of parameters.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ GAIN: Final = 1e-3
 
 
 class _Enough(Exception):  # noqa: N818  a signal, not an error
-    """Ends the search from a start when its evaluations are used up; L-BFGS-B checks only after a line search."""
+    """Raised inside L-BFGS-B to end the search from a start at its last evaluation, also in a line search."""
 
 
 class Evaluation(NamedTuple):
@@ -80,7 +80,7 @@ class Tuning(Shown):
     evaluations : list of Evaluation
         All evaluated values of J, in order.
     status : Status
-        CONVERGED, or what ended the search.
+        CONVERGED, or the limit that ended the search.
     seconds : float
         Wall time of the call.
     """
@@ -93,14 +93,14 @@ class Tuning(Shown):
 
     @property
     def best_of_starts(self) -> np.ndarray:
-        """The smallest loss from each start, shape (starts,); the values differ widely if J has many optima."""
+        """The smallest loss from each start, shape (starts,); if J has many optima, the losses differ widely."""
         starts = dict.fromkeys(each.start for each in self.evaluations)
         return np.array(
             [min(each.loss for each in self.evaluations if each.start == start) for start in starts]
         )
 
     def to_frame(self) -> Any:
-        """Return the evaluations as a pandas DataFrame with a row for each."""
+        """Return a pandas DataFrame with a row for each evaluation of J."""
         import pandas as pd
 
         names = ("loss", "start", "slope", "events", "elapsed")
@@ -152,7 +152,7 @@ def tune_by_gradient(
     engine: str = "auto", cache_mb: float = 1000.0, time_limit: float | None = None, n_jobs: int | None = None,
     progress: bool | str = "auto", callback: Callable[[Progress], object] | None = None,
 ) -> Tuning:  # fmt: skip
-    """Return the parameters with the smallest held-out loss, found along its gradient.
+    """Return the parameters with the smallest held-out loss J that a search along the gradient of J finds.
 
     Parameters
     ----------
@@ -167,7 +167,7 @@ def tune_by_gradient(
         Held-out loss: "squared hinge" (default) or "logistic"; for a regression "squared" (default), "huber" or
         "pinball". See `refsvm.analysis.derivatives.losses`.
     folds : int, "loo", array-like of int, splitter, or iterable of pairs (train, test)
-        As in `refsvm.cross_validate`. With a number of folds, each fold gets an equal share of each class; "loo" is
+        As in `refsvm.cross_validate`. If `folds` is a number, each fold gets an equal share of each class; "loo" is
         exact leave-one-out.
     rng : int, numpy.random.Generator or None
         Shuffles the examples before they are assigned to folds, and draws the starts.
@@ -177,9 +177,9 @@ def tune_by_gradient(
         Values at the first start; a parameter that is not tuned keeps its value. The default of C is 1, or, for a
         regression, the standard deviation of the targets.
     bounds : dict of str to (float, float), optional
-        Lower and upper bounds by name; the notes list the defaults.
+        Lower and upper bound of each parameter by name; the notes list the default bounds.
     starts : int
-        Number of starts. The first start is at the given values; the others are drawn from the middle half of the
+        Number of starts. The first start is at the given values; the other starts are drawn from the middle half of the
         bounds, on a logarithmic scale.
     max_evaluations : int
         Largest number of evaluations of J from each start.
@@ -196,7 +196,7 @@ def tune_by_gradient(
     Returns
     -------
     Tuning
-        The result; after a limit it contains the best parameters so far.
+        The result; if a limit ends the search, the result contains the best parameters so far.
 
     Raises
     ------
@@ -221,10 +221,10 @@ def tune_by_gradient(
     the targets; the class weight from 0.1 to 10.
 
     A search from a start ends when an iteration reduces J by less than a thousandth, which is much less than J's own
-    standard error over the folds. J is smooth except for kinks at events, where a variable changes its set; the
-    gradient is then taken at a C that differs by a millionth. J has many optima, and plateaus where all examples or
-    none are support vectors; on small data its slope may be smaller than its noise. `Tuning.best_of_starts` shows how
-    far apart the starts ended.
+    standard error over the folds. J is smooth except for kinks at events, where a variable reaches or leaves a bound;
+    at a kink the search takes the gradient at a C that differs by a millionth. J has many optima, and plateaus where
+    all examples are support vectors or no example is; on small data the slope of J may be smaller than the noise of J.
+    `Tuning.best_of_starts` shows how far apart the starts ended.
 
     References
     ----------
@@ -259,14 +259,15 @@ def minimised(
     rng: Any, time_limit: float | None, progress: bool | str, began: float,
     watching: Callable[[Progress], object] | None = None,
 ) -> Tuning:  # fmt: skip
-    """Return the smallest J from several starts, as `tune_by_gradient` does.
+    """Minimise J from several starts, and return the result of `tune_by_gradient`.
 
     Parameters
     ----------
     J : HeldOutLoss
         The loss.
     value_at : callable
-        Function from θ to J and its gradient: J itself, or a function that looks up stored values first.
+        Function that returns J and its gradient at θ: `J`, or a function that looks up stored values before it calls
+        `J`.
     starts, max_evaluations, rng, time_limit, progress
         As in `tune_by_gradient`.
     began : float
@@ -294,7 +295,7 @@ def minimised(
             raise EndedEarly(Status.CALLBACK)
         if sum(each.start == number for each in rows) == most:
             raise _Enough
-        # the first step changes no parameter by more than a factor e
+        # scale J so that the first step changes no parameter by more than a factor e
         unit = next(each.slope for each in rows if each.start == number) or 1.0
         return value / unit, gradient / unit
 
@@ -324,7 +325,7 @@ def minimised(
         )
     elif at := J.space.at_default_bounds(result.best):
         warnings.warn(
-            f"The best value is at an end of the default bounds: {', '.join(at)}. Values beyond may be better; pass "
+            f"The best value is at an end of the default bounds: {', '.join(at)}. Values beyond it may be better; pass "
             "wider bounds=.",
             stacklevel=frames_within() + 1,
         )
@@ -332,7 +333,7 @@ def minimised(
 
 
 def _best_of(rows: list[Evaluation], status: Status, seconds: float) -> Tuning:
-    """Return the result for these evaluations."""
+    """Return the `Tuning` whose best parameters are the evaluation with the smallest J."""
     best = min(rows, key=lambda each: each.loss, default=None)
     params, value = ({}, np.nan) if best is None else (best.params, best.loss)
     return Tuning(params, value, rows, status, seconds)

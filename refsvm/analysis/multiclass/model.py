@@ -48,7 +48,7 @@ class Scaling:
     def of(cls, X: Any) -> Scaling:
         """Return the scaling that gives the features variance 1, and mean 0 if X is dense.
 
-        For a CSR matrix only the features that occur are scaled, since there may be millions of others.
+        In a CSR matrix, which may have millions of features, only features with nonzero entries are scaled.
         """
         from sklearn.preprocessing import StandardScaler
 
@@ -61,7 +61,7 @@ class Scaling:
         return cls(np.zeros(len(columns)), scale, None if len(columns) == X.shape[1] else columns)
 
     def lists(self) -> list[list[float]]:
-        """Return means and scales, preceded by the numbers of the features (from 1) if these are not all features."""
+        """Return means and scales; if not all features are scaled, put the numbers of the scaled features first."""
         some = [] if self.columns is None else [(self.columns + 1).tolist()]
         return [*some, self.mean.tolist(), self.scale.tolist()]
 
@@ -84,7 +84,7 @@ class Scaling:
 
 @dataclass(frozen=True, eq=False)
 class StoredModel(Stamped):
-    """Base of all models, which aligns the support vectors with the columns of the data; see `Model` for the fields."""
+    """Base class of all models: aligns the support vectors with the columns of the data; `Model` lists the fields."""
 
     kernel: Kernel | Precomputed
     support_vectors: Any
@@ -94,7 +94,7 @@ class StoredModel(Stamped):
     scaling: Scaling | None = field(default=None, kw_only=True)
 
     def _values(self, X: Any, n_support: np.ndarray | None = None) -> np.ndarray:
-        """Return Σ αᵢ k(x, xᵢ) + b for every row of X and decision function; `n_support` is None without classes."""
+        """Return Σ αᵢ k(x, xᵢ) + b of each decision function for all rows of X; `n_support` is None without classes."""
         X = examples(self._by_name(X))
         X, vectors = self._aligned(X if self.scaling is None else self.scaling(X))
         sums = partial(pair_sums, self.dual_coef, n_support)
@@ -104,7 +104,7 @@ class StoredModel(Stamped):
         return decision_values(self.kernel, X, vectors, sums, origin) + intercept
 
     def _centred(self, n_support: np.ndarray | None) -> tuple[np.ndarray | None, np.ndarray]:
-        """Return an origin for a linear kernel (None for 0), and b with respect to it; other origins need Σα = 0."""
+        """Return the origin of a linear kernel, and b for data shifted to this origin; if Σα ≠ 0, return (None, b)."""
         vectors = self.support_vectors
         origin = origin_of(vectors) if isinstance(self.kernel, Linear) and vectors.shape[0] else None
         if origin is None:
@@ -117,14 +117,14 @@ class StoredModel(Stamped):
         )
 
     def _by_name(self, X: Any) -> Any:
-        """Return the columns of a table in the model's order, matched by name if the model has names."""
+        """Return the columns of a table in the order of the model's features, found by name if the model has names."""
         columns = list(getattr(X, "columns", ()))
         names = [str(name) for name in columns]
         if (
             not columns
             or self.columns is None
             or not (set(self.columns) <= set(names) or all(isinstance(name, str) for name in columns))
-        ):  # if names are numbers that the model lacks, they only count the columns
+        ):  # column names that are numbers, and unknown to the model, only count the columns
             return X
         counts = Counter(names)
         for name in self.columns:
@@ -138,7 +138,7 @@ class StoredModel(Stamped):
         return X[[places[name] for name in self.columns]]
 
     def _aligned(self, X: Any) -> tuple[Any, Any]:
-        """Return X and the support vectors with equal widths; dense if X is dense and the vectors are not too wide."""
+        """Return X and the support vectors with equal numbers of columns; dense if X is dense and they fit."""
         m, d = self.support_vectors.shape
         if isinstance(self.kernel, Precomputed):
             columns = self._dense.ravel().astype(np.int64) - 1
@@ -165,15 +165,15 @@ class StoredModel(Stamped):
 
 @dataclass(frozen=True, eq=False)
 class Model(StoredModel):
-    """A classifier that only predicts, with the attributes of a fitted `SVC` in the same layout and signs.
+    """A classifier that only predicts. Its attributes have the layout and the signs of a fitted `SVC`.
 
     Parameters
     ----------
     kernel : Kernel or Precomputed
         The kernel.
     support_vectors : csr_matrix of float64, shape (m, d)
-        Support vectors, grouped by class in the order of `classes`. For `Precomputed` a single column with the number
-        of each support vector in the training set, from 1.
+        Support vectors, grouped by class in the order of `classes`. For `Precomputed`, a single column contains the
+        number of each support vector in the training set, from 1.
     dual_coef : ndarray of float64, shape (k − 1, m)
         Coefficients in the layout that `refsvm.analysis.multiclass.one_vs_one` describes.
     intercept : ndarray of float64, shape (k(k − 1)/2,)
@@ -209,13 +209,14 @@ class Model(StoredModel):
         ----------
         X : array-like or CSR of shape (t, d)
             Examples with as many columns as the training data. A CSR matrix may have fewer or more columns: missing
-            features are zero. With a precomputed kernel, the kernel values with all training examples.
+            features are zero. With a precomputed kernel, X contains the kernel values of each example with all training
+            examples.
 
         Returns
         -------
         ndarray of float64
-            With two classes shape (t,), positive for ``classes[1]``. With more shape (t, k(k − 1)/2), positive for
-            the pair's first class.
+            With two classes the shape is (t,), and h > 0 means ``classes[1]``. With k > 2 classes the shape is (t, k(k
+            − 1)/2), and h > 0 means the first class of the pair.
 
         Raises
         ------
@@ -226,7 +227,7 @@ class Model(StoredModel):
         return values[:, 0] if len(self.classes) == 2 else values
 
     def predict(self, X: Any) -> np.ndarray:
-        """Return the class with the most votes of the pairs; in a tie, the first in `classes`, as in LIBSVM.
+        """Return the class for which most pairs vote; in a tie, the class that comes first in `classes`, as in LIBSVM.
 
         Parameters
         ----------

@@ -12,10 +12,10 @@
     1 1:0 2:1                 k − 1 coefficients, then the support vector as index:value
     -1 1:2 2:1
 
-For classes p < q the decision value is h(x) = Σ c k(xᵢ, x) − rho over the support vectors of p and q. c is
-coefficient q − 1 for support vectors of p, and coefficient p for support vectors of q; h(x) > 0 is a vote for p. Models
-of regression (epsilon_svr) and novelty detection (one_class) have one coefficient and one rho, and lack the lines label
-and nr_sv.
+For classes p < q the decision value is h(x) = Σ c k(xᵢ, x) − rho over the support vectors of p and q. c is coefficient
+number q − 1 of a support vector of p, or coefficient number p of a support vector of q, counted from 0; h(x) > 0 is a
+vote for p. Models of regression (epsilon_svr) and novelty detection (one_class) have one coefficient and one rho, and
+lack the lines label and nr_sv.
 """
 
 from __future__ import annotations
@@ -64,8 +64,8 @@ def write_model(
     estimator : SVC, SVR or OneClassSVM
         A fitted estimator with one of this package's kernels; see the notes for its labels.
     path : str or path
-        The file to write. An existing file is replaced once the new one is complete and on the disk; otherwise it
-        stays unchanged.
+        The file to write. An existing file is replaced once the new file is complete and on the disk; if writing fails,
+        the existing file stays unchanged.
     columns : sequence of str, optional
         Names of the features, by default ``feature_names_in_`` of the estimator.
     scaling : refsvm.analysis.multiclass.model.Scaling, optional
@@ -75,25 +75,28 @@ def write_model(
     Raises
     ------
     ValueError
-        If the kernel is another callable, labels are numbers but not 32-bit integers, or a feature's name is missing
-        or not unique.
+        If the kernel is not a kernel of this package, labels are numbers but not 32-bit integers, or a feature's name
+        is missing or not unique.
     OSError
         If the file cannot be written.
 
     Notes
     -----
-    LIBSVM's labels are integers. Other classes are numbered from 0, and a last line, which LIBSVM ignores, stores
-    their names; another such line stores the names of the features. The version of refsvm precedes these lines.
+    LIBSVM's labels are integers. Classes that are not numbers are numbered from 0, and a line after the support
+    vectors, which LIBSVM ignores, stores their names. Another line, which LIBSVM ignores, stores the names of the
+    features. A line with the version of refsvm precedes these lines.
 
     An RBF kernel with one γ for each feature is written as LIBSVM's kernel with γ = 1 and support vectors whose
     features are multiplied by √γⱼ. LIBSVM predicts correctly for data scaled in the same way, as by `RBF.scaled`;
     `read_model` scales the data itself.
 
-    ``SV`` is followed by the number and the SHA-256 digest of the remaining bytes of the file. LIBSVM ignores them,
-    but `read_model` refuses a file that does not match them. Delete this digest if you edit a file by hand.
+    ``SV`` is followed by the number and the SHA-256 digest of the remaining bytes of the file. LIBSVM ignores this
+    number and this digest, but `read_model` refuses a file that does not match them. If you edit a file by hand, delete
+    the text after ``SV``.
 
     The last feature of the first support vector is written even if it is zero, so that the number of features can be
-    read off the file. A regression with all targets inside the tube has no support vector; its file contains b only.
+    read off the file. A regression with all targets inside the tube has no support vector; the model file of such a
+    regression contains b only.
 
     References
     ----------
@@ -140,7 +143,7 @@ def write_model(
 
 
 def read_model(path: str | os.PathLike[str]) -> Model | FunctionModel:
-    """Read a LIBSVM model file of any of the five types. Nothing is unpickled.
+    """Read a LIBSVM model file of any of the five types, without unpickling anything.
 
     Parameters
     ----------
@@ -157,8 +160,8 @@ def read_model(path: str | os.PathLike[str]) -> Model | FunctionModel:
     FileNotFoundError
         If path does not exist or is not a file.
     ValueError
-        If the file is not a model, or is truncated, changed or inconsistent; if labels or counts are not integers, or
-        a label occurs twice; or if a later version of refsvm added an entry that this version cannot read.
+        If the file is not a model, or is truncated, changed or inconsistent; if labels or counts are not integers, or a
+        label occurs twice; or if the file contains an entry of a later refsvm that this version cannot read.
 
     Examples
     --------
@@ -177,7 +180,7 @@ def read_model(path: str | os.PathLike[str]) -> Model | FunctionModel:
             f"path={str(path)!r} is not a file; give a model written by 'refsvm fit' or LIBSVM."
         )
     try:
-        # class names may contain other line ends of Unicode
+        # split only at line feeds, because class names may contain other line separators of Unicode
         return model_of(unsealed(path.read_bytes()).replace("\r\n", "\n").split("\n"))
     except (ValueError, OverflowError, RecursionError) as error:
         reasons = {
@@ -192,7 +195,7 @@ def read_model(path: str | os.PathLike[str]) -> Model | FunctionModel:
 
 
 def whole_numbers(classes: np.ndarray) -> tuple[list[int], list[str]]:
-    """Return the classes in the form that a model file stores.
+    """Return the classes as a model file stores them: as integers, or as numbers and names.
 
     Parameters
     ----------
@@ -229,7 +232,7 @@ def whole_numbers(classes: np.ndarray) -> tuple[list[int], list[str]]:
 
 
 def different_names(columns: Iterable[Any]) -> list[str]:
-    """Return the names of features as texts; raise an error if one is missing or not unique.
+    """Return the names of features as texts; raise an error if a name is missing or not unique.
 
     Parameters
     ----------
@@ -269,12 +272,12 @@ def different_names(columns: Iterable[Any]) -> list[str]:
 
 
 def _shown(number: Any) -> str:
-    """Return a number with 17 digits, which identify every float64."""
+    """Return the text of a number with 17 digits, from which every float64 can be read back exactly."""
     return f"{number:.17g}"
 
 
 def _header(estimator: Any, labels: list[int] | None, orientation: float) -> dict[str, str]:
-    """Return the lines before the support vectors; `labels` is None unless the estimator is a classifier."""
+    """Return the lines of the file before the line SV; `labels` is None unless the estimator is a classifier."""
     name = {kernel: name for name, kernel in KERNELS.items()}.get(type(estimator.kernel_))
     if name is None:
         raise ValueError(
@@ -310,10 +313,11 @@ def _has_gammas(kernel: Any) -> bool:
 
 
 def _scaling(kernel: Any, scaling: Scaling | None) -> Scaling | None:
-    """Return the scaling before LIBSVM's kernel: the scaling before training, followed by √γⱼ."""
+    """Return the scaling of the features that LIBSVM's kernel needs: the scaling before training, followed by √γⱼ."""
     if not _has_gammas(kernel):
         return scaling
-    # a feature with γ = 0 is 0 in all support vectors, and almost 0 in the data to predict
+    # multiplication by √SMALLEST makes a feature with γ = 0 almost 0 in the data to predict; in all support vectors it
+    # is 0
     scale = 1.0 / np.sqrt(np.maximum(kernel.gamma, SMALLEST))
     mean = np.zeros(len(scale))
     if scaling is not None:
@@ -324,7 +328,7 @@ def _scaling(kernel: Any, scaling: Scaling | None) -> Scaling | None:
 
 
 def _entries(estimator: Any) -> Iterator[list[tuple[int, float]]]:
-    """Yield each support vector as (index from 1, value) without zeros; if precomputed, as (0, number)."""
+    """Yield the nonzero features of each support vector as (index from 1, value); if precomputed, yield (0, number)."""
     if isinstance(estimator.kernel_, Precomputed):
         yield from ([(0, float(serial) + 1)] for serial in estimator.support_)
         return

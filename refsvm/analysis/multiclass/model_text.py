@@ -48,7 +48,7 @@ _WHOLE: Final = re.compile(r"[-+]?[0-9]+").fullmatch
 
 
 def sealed(header: Iterable[str], body: Iterable[str]) -> bytes:
-    """Return the bytes of a model file, with the number and the digest of the other bytes in the line SV.
+    """Return the bytes of a model file; the line SV contains the number and the digest of all other bytes.
 
     Parameters
     ----------
@@ -60,16 +60,16 @@ def sealed(header: Iterable[str], body: Iterable[str]) -> bytes:
 
 
 def unsealed(content: bytes) -> str:
-    """Return the text of a model file without its seal, if it has one.
+    """Return the text of a model file without its seal (the number and the digest after SV).
 
     Raises
     ------
     ValueError
-        If the content does not match its seal, or has no seal and seems to be truncated.
+        If the content does not match the seal, or the file has no seal and its last line has no end.
     """
     seal = _SEAL.search(content)
     if seal is None or not seal[1].strip():
-        # LIBSVM and earlier versions write no digest, so only a missing line end shows that bytes are missing
+        # without a digest, as from LIBSVM or an earlier refsvm, only a missing line end shows that the file was cut off
         text = content.decode("utf-8-sig")
         if seal is not None and not text.endswith("\n"):
             raise ValueError("the last line has no end, so the file may be cut off; copy it again")
@@ -88,18 +88,18 @@ def _seal(whole: bytes) -> bytes:
 
 
 def sign(k: int) -> float:
-    """Return −1 for two classes, where LIBSVM's h is positive for the first class and ours for the second; else 1."""
+    """Return −1 for two classes, because LIBSVM's h is then the negative of ours; return 1 otherwise."""
     return -1.0 if k == 2 else 1.0
 
 
 def _header(lines: list[str]) -> tuple[dict[str, list[str]], list[str]]:
-    """Split at the line SV; return the header as a dict from keyword to words, and the remaining lines."""
+    """Return the lines of a file before the line SV, as a dict from keyword to words, and the lines after it."""
     header: dict[str, list[str]] = {}
     for number, line in enumerate(lines):
         keyword, *words = line.split(" ")
         if keyword == "SV" and not any(words):
             return header, lines[number + 1 :]
-        # stop early: a file that is not a model need not be read to its end
+        # stop after 100 lines without SV: the file is not a model, and need not be read to its end
         if not keyword or number > 100:
             break
         if keyword not in KEYWORDS or keyword in header:
@@ -117,10 +117,10 @@ def _one(header: dict[str, list[str]], keyword: str) -> str:
 
 
 def _finite(words: Iterable[str], keyword: str, size: int) -> np.ndarray:
-    """Return `size` finite numbers."""
+    """Return the words after a keyword as an array; raise an error unless they are `size` finite numbers."""
     words = [*words]
     try:
-        # Python would read 1_0 and digits of other scripts as numbers, but such a file is damaged
+        # refuse 1_0 and digits of other scripts, which `float` accepts: a file that contains them is damaged
         values = np.array([float(word) if _REAL(word) else float("") for word in words])
     except ValueError:
         raise ValueError(f"{keyword} contains words that are not numbers") from None
@@ -130,10 +130,10 @@ def _finite(words: Iterable[str], keyword: str, size: int) -> np.ndarray:
 
 
 def _whole(words: Iterable[str], keyword: str, size: int) -> np.ndarray:
-    """Return `size` 32-bit integers, LIBSVM's integer type."""
+    """Return the words after a keyword as an array; raise an error unless they are `size` 32-bit integers."""
     words = [*words]
     values = _finite(words, keyword, size)
-    # LIBSVM would read a larger number as another label, and 1e3 or 1.0 as 1
+    # refuse labels that LIBSVM would misread: larger integers overflow, and 1e3 or 1.0 would become 1
     for word, is_large in zip(words, np.abs(values) >= 2**31, strict=True):
         if is_large or not _WHOLE(word):
             raise ValueError(f"{keyword} contains {word:.40}, which is not a 32-bit integer")
@@ -141,20 +141,20 @@ def _whole(words: Iterable[str], keyword: str, size: int) -> np.ndarray:
 
 
 def model_of(lines: list[str]) -> Model | FunctionModel:
-    """Check the header, then read the support vectors."""
+    """Return the model that the lines of a file describe, after checking its header and its support vectors."""
     header, body = _header(lines)
     svm_type, name = _one(header, "svm_type"), _one(header, "kernel_type")
     if svm_type not in ("c_svc", "nu_svc", *TASKS):
-        raise ValueError(f"svm_type {svm_type} is unknown")
+        raise ValueError(f"svm_type {svm_type} is unknown to LIBSVM")
     if name not in KERNELS:
-        raise ValueError(f"kernel_type {name} is unknown")
-    # a missing parameter is an error, because the default may differ and would change the predictions
+        raise ValueError(f"kernel_type {name} is unknown to LIBSVM")
+    # a missing parameter is an error, because this package's default may differ from the value used in training
     parameters = {
         field.name: float(_finite([_one(header, field.name)], field.name, 1)[0])
         for field in fields(KERNELS[name])
     }
     k, total = (int(_whole([_one(header, word)], word, 1)[0]) for word in ("nr_class", "total_sv"))
-    # LIBSVM's model of data with one class, or of targets inside the tube, has no support vectors
+    # LIBSVM writes no support vectors if the data have one class or all targets lie inside the tube
     is_function = svm_type in TASKS
     if (is_function and (k != 2 or "label" in header)) or k < (2 if total else 1) or total < 0:
         raise ValueError(
@@ -164,7 +164,7 @@ def model_of(lines: list[str]) -> Model | FunctionModel:
     lines, rest = body[:total], body[total:]
     if len(body) <= total or counts.sum() != total or (counts < 0).any() or any(map(_is_vector, rest)):
         added = "" if is_function else f", nr_sv adds up to {counts.sum()}"
-        raise ValueError(f"total_sv is {total}{added}, but the lines after SV are {len(body) - 1}")
+        raise ValueError(f"total_sv is {total}{added}, but the number of lines after SV is {len(body) - 1}")
     pairs = 1 if is_function else k * (k - 1) // 2
     rho = _finite(header.get("rho", []), "rho", pairs)
     for unused, size in (("probA", pairs), ("probB", pairs), ("prob_density_marks", 10)):
@@ -173,7 +173,7 @@ def model_of(lines: list[str]) -> Model | FunctionModel:
     _refuse_later(rest)
     coefficients, vectors = _support_vectors(lines, 2 if is_function else k, name == "precomputed")
     if not total and (names := _after(COLUMNS, rest)) and isinstance(names[0], list):
-        vectors.resize(0, len(names[0]))  # only the list of names gives the number of features
+        vectors.resize(0, len(names[0]))  # the names give the number of features
     parts: dict[str, Any] = {"kernel": KERNELS[name](**parameters), "support_vectors": vectors}
     parts |= {"columns": _columns(rest, vectors), "scaling": _scaling(rest, vectors)}
     if is_function:
@@ -190,24 +190,24 @@ def model_of(lines: list[str]) -> Model | FunctionModel:
 
 
 def _classes(labels: np.ndarray, rest: list[str]) -> np.ndarray:
-    """Return labels as integers, or the names stored after the support vectors."""
+    """Return the integers after `label`, or the class names that the file stores after the support vectors."""
     names = _names_after(rest, NAMES, len(labels), "classes")
     if names is not None:
         return np.array(names)
-    # predictions could not distinguish two classes with one label
+    # refuse equal labels, because predictions could not distinguish their two classes
     if len(set(labels.tolist())) < len(labels):
         raise ValueError("label contains a label twice")
     return labels
 
 
 def _columns(rest: list[str], vectors: Any) -> tuple[str, ...] | None:
-    """Return the names of the features, if they are stored after the support vectors."""
+    """Return the names of the features that the file stores after the support vectors, or None."""
     names = _names_after(rest, COLUMNS, vectors.shape[1], "features")
     return None if names is None else tuple(names)
 
 
 def _scaling(rest: list[str], vectors: Any) -> Scaling | None:
-    """Return the scaling of the features, if it is stored after the support vectors."""
+    """Return the scaling of the features that the file stores after the support vectors, or None."""
     if not (lines := _after(SCALING, rest)):
         return None
     lists = lines[0]
@@ -231,7 +231,7 @@ def _is_vector(line: str) -> bool:
 
 
 def _refuse_later(rest: list[str]) -> None:
-    """Raise an error for a line that a later version added, without which the model might predict something else."""
+    """Raise an error for a line of a later version, because a model read without this line might predict wrongly."""
     for line in rest:
         if line.startswith("# ") and not line.startswith((NAMES, COLUMNS, SCALING, VERSION)):
             writer = next((each.removeprefix(VERSION) for each in rest if each.startswith(VERSION)), "?")
@@ -241,12 +241,12 @@ def _refuse_later(rest: list[str]) -> None:
 
 
 def _after(mark: str, rest: list[str]) -> list[Any]:
-    """Return the content of the lines that begin with a mark."""
+    """Return the rest of each line that begins with `mark`."""
     return [json.loads(line.removeprefix(mark)) for line in rest if line.startswith(mark)]
 
 
 def _names_after(rest: list[str], mark: str, size: int, things: str) -> list[str] | None:
-    """Return the names in the line that begins with a mark, if there is one."""
+    """Return the names in the line that begins with `mark`, or None if no line does."""
     if not (lines := _after(mark, rest)):
         return None
     names = lines[0]
@@ -262,7 +262,7 @@ def _support_vectors(lines: list[str], k: int, precomputed: bool) -> tuple[np.nd
     from scipy.sparse import csr_matrix
 
     lowest = 0 if precomputed else 1
-    coefficients: list[np.ndarray] = []  # grows line by line: a wrong header cannot claim memory
+    coefficients: list[np.ndarray] = []  # a list, because a wrong header could claim any memory
     rows: list[int] = []
     words: list[list[str]] = []
     for row, line in enumerate(lines):
@@ -276,12 +276,11 @@ def _support_vectors(lines: list[str], k: int, precomputed: bool) -> tuple[np.nd
     columns = _whole((index for index, _ in words), "SV", len(words)) - lowest
     values = _finite((value for _, value in words), "SV", len(words))
     if (columns < 0).any() or (precomputed and (columns.any() or len(columns) < len(lines))):
-        needed = "the index 0 and no other" if precomputed else "indices of 1 or larger"
+        needed = "the index 0 and no other index" if precomputed else "indices of 1 or larger"
         raise ValueError(f"each support vector needs {needed}")
-    if precomputed and ((values < 1) | (values != np.floor(values)) | (values >= 2**31)).any():
-        raise ValueError(
-            "with a precomputed kernel, the value of index 0 must be the number of a training example, from 1 on"
-        )
+    for r in np.flatnonzero(precomputed & ((values < 1) | (values != np.floor(values)) | (values >= 2**31))):
+        found = f"support vector {rows[r] + 1} is 0:{words[r][1]:.20}"
+        raise ValueError(f"{found}, but after 0: must be the number of a training example, from 1 on")
     if ((np.diff(rows) == 0) & (np.diff(columns) <= 0)).any():
         raise ValueError("the indices of a support vector must ascend")
     shape = (len(lines), int(columns.max(initial=-1)) + 1)

@@ -3,8 +3,8 @@
 `refsvm.analysis.scheme.OneVsOne` defines the pairs. Each pair is a dual problem on the examples of its two classes,
 with decision value h_pq(x) = Σ αᵢ k(x, xᵢ) + b.
 
-The coefficients of all pairs share one array of shape (k − 1, m). A support vector of class p belongs to k − 1 pairs,
-and its column contains its α in each of them, ordered by the other class.
+The coefficients of all pairs share one array of shape (k − 1, m). A support vector of class p belongs to k − 1 pairs of
+p with another class. The column of the support vector contains its α in each pair, in the order of the other classes.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ REMEDY: Final = {
 
 @dataclass(frozen=True)
 class RowKernel:
-    """A user's kernel on examples of any kind, such as strings; the solver sees row numbers as its X.
+    """A user's kernel on examples of any kind, such as strings; the solver's X contains the examples' numbers.
 
     Parameters
     ----------
@@ -68,13 +68,13 @@ class RowKernel:
         return kernel_values(self.kernel, left, left if columns is rows else self._examples(columns))
 
     def _examples(self, rows: np.ndarray) -> Any:
-        """Return X[rows], or X itself for all rows, because a kernel may check if it gets the same object twice."""
+        """Return X[rows], or X itself for all rows, because a kernel may check whether its arguments are one object."""
         numbers = rows.ravel().astype(np.int64)
         return self.X if np.array_equal(numbers, np.arange(self.X.shape[0])) else self.X[numbers]
 
 
 def kernel_values(kernel: Callable[..., Any], X: Any, Z: Any) -> np.ndarray:
-    """Return k(x, z) of a user's kernel as a dense array of float64, for any kind of array that it returns."""
+    """Return k(x, z) of a user's kernel as a dense float64 array, whatever kind of array the kernel returns."""
     return called(kernel, X, Z)
 
 
@@ -89,7 +89,7 @@ class Pair:
     rows : ndarray of shape (m,), int64
         The examples of both classes, ascending.
     problem : DualProblem
-        The dual problem over these m variables.
+        The dual problem of the m examples in `rows`.
     """
 
     negative: int
@@ -107,9 +107,9 @@ class BinaryResult:
     negative, positive : int
         Numbers of the two classes, positions in ``classes_``.
     rows : ndarray of shape (m,), int64
-        Training examples of the pair, ascending; examples of weight 0 are left out.
+        Numbers of the training examples of the pair, ascending, without examples of weight 0.
     alpha : ndarray of shape (m,), float64
-        Signed α of these examples.
+        Signed α of the examples in `rows`.
     intercept : float
         The intercept b.
     dual_objective, primal_objective, kkt_gap : float
@@ -119,11 +119,11 @@ class BinaryResult:
     status : Status
         Why the solver ended.
     decision_range : float
-        max − min of the decision values over the training examples, for messages; inf if the pair converged.
+        max − min of the decision values over the training examples, which warnings mention; inf if the pair converged.
     origin : ndarray of shape (d,) or None
         Origin around which the linear kernel was evaluated; None for 0.
     centred_intercept : float
-        b with respect to this origin, where it is exact.
+        b for data shifted to `origin`, where b has no rounding error from the shift.
     """
 
     negative: int
@@ -143,7 +143,7 @@ class BinaryResult:
 
     @classmethod
     def of(cls, pair: Pair, solution: Solution, status: Status) -> BinaryResult:
-        """Return the numbers of a solution without its problem, which contains the data."""
+        """Return the result of a pair from its solution, without the solution's problem, which contains the data."""
         there = solution.in_solver_coordinates()
         return cls(
             pair.negative, pair.positive, pair.rows, solution.alpha, solution.intercept, solution.objective,
@@ -158,13 +158,13 @@ class BinaryResult:
         return self.primal_objective - self.dual_objective
 
     def with_intercept(self, b: float) -> BinaryResult:
-        """Return the result with another b; for thousands of pairs `dataclasses.replace` would be slow."""
+        """Return a copy of the result with another b, faster than `dataclasses.replace` for thousands of pairs."""
         result = object.__new__(BinaryResult)
         result.__dict__.update(self.__dict__, intercept=b)
         return result
 
     def scattered(self, n: int) -> np.ndarray:
-        """Return α over all n training examples, zero for other classes, shape (n,)."""
+        """Return α of all n training examples, 0 for examples of other classes, shape (n,)."""
         full = np.zeros(n)
         full[self.rows] = self.alpha
         return full
@@ -195,7 +195,8 @@ def pairs(
     """
     n, scheme = len(codes), OneVsOne(int(codes.max()) + 1)
     everyone = np.arange(n) if (penalties > 0.0).all() else np.flatnonzero(penalties > 0.0)
-    # one origin for all pairs, because they predict the same data; a single pair may choose its origin
+    # all pairs share an origin, because they predict the same data; with two classes, the single pair may choose its
+    # origin
     moving = {} if scheme.k == 2 else {"origin": origin_for(kernel, X, everyone), "may_move": False}
     for number, pair in enumerate(scheme.pairs):
         if only is not None and number not in only:
@@ -210,21 +211,22 @@ def solve_pairs(
     problems: Iterable[Pair], previous: list[BinaryResult] | None, interrupt: interruptible, options: RunOptions,
     workers: int = 1,
 ) -> Iterator[BinaryResult]:  # fmt: skip
-    """Solve every pair, one after another or several at the same time.
+    """Solve the problem of every pair, one after another, or several at the same time in threads.
 
     Parameters
     ----------
     problems : iterable of Pair
         The pairs.
     previous : list of BinaryResult or None
-        For each pair an earlier result on the same examples to start from; it is made feasible without a warning.
+        For each pair, an earlier result on the same examples from whose α the solve starts; an infeasible α is repaired
+        without a warning.
     interrupt : interruptible
         Handler of Ctrl-C around all pairs.
     options : RunOptions
-        Options of the solves; the time limit is for all pairs together.
+        Options of the solves; the time limit applies to all pairs together.
     workers : int
-        Number of threads that share the pairs. Threads are used if they save time, which needs compiled code; the
-        results do not depend on the number of threads.
+        Number of threads that share the pairs. With compiled code, threads are started if they save time; the results
+        do not depend on the number of threads.
 
     Yields
     ------
@@ -237,7 +239,8 @@ def solve_pairs(
     def trained(numbered: tuple[int, Pair]) -> BinaryResult:
         number, pair = numbered
         start = None if previous is None else _feasible_start(previous[number], pair)
-        # every pair needs an α, so that the classifier is fitted even if training is incomplete
+        # solve every pair, some with few steps: a classifier needs a model of each pair even if its training is
+        # incomplete
         pressed = interrupt.pressed
         own = replace(options, max_iter=1, shrinking=False) if pressed else options
         solution = solved(pair.problem, own, start)
@@ -250,14 +253,15 @@ def solve_pairs(
     numbered = enumerate(problems)
     for each in numbered:
         yield trained(each)
-        # this thread solves the first pair, because small pairs are done before other threads have started
+        # solve the first pair without threads: if it takes little time, starting threads would take longer than the
+        # pairs
         if workers > 1 and is_worth_workers(2, time.perf_counter() - began, engines != {"numpy"}):
             yield from in_threads(trained, numbered, workers)
 
 
 def _feasible_start(earlier: BinaryResult, pair: Pair) -> np.ndarray:
-    """Return the α of an earlier result on the examples of a pair, made feasible."""
-    # between two fits weights may become 0 or positive, so the two results may contain different examples
+    """Return the α of an earlier result for the examples of a pair, moved to the nearest feasible point."""
+    # weights that become 0 or positive between two fits change the examples of a pair
     n = 1 + max([*earlier.rows[-1:], pair.rows[-1]])
     return pair.problem.feasible(earlier.scattered(n)[pair.rows])
 
@@ -266,14 +270,14 @@ Trained = TypeVar("Trained", BinaryResult, Solution)
 
 
 def worst(results: Sequence[Trained]) -> Trained:
-    """Return the unfinished result with the largest KKT gap; if all converged, the result with the largest gap."""
-    # a single status represents all pairs, and the user needs the worst
+    """Return the result with the largest KKT gap among the results that did not converge; if all did, among all."""
+    # the user sees a single status for all pairs, so it must be the worst status
     unfinished = [result for result in results if result.status is not Status.CONVERGED]
     return max(unfinished or results, key=lambda result: result.kkt_gap)
 
 
 def convergence_message(results: Sequence[Trained], stop: StoppingRule) -> str:
-    """Return the warning for results that did not all converge: the reason, the worst gap, and the remedy."""
+    """Return the warning for pairs that did not converge, with the reason, the worst KKT gap, and the remedy."""
     result, count = worst(results), ""
     if len(results) > 1:
         unfinished = sum(other.status is not Status.CONVERGED for other in results)
@@ -316,7 +320,7 @@ def layout(results: list[BinaryResult], codes: np.ndarray) -> tuple[np.ndarray, 
 def _layout_of_several(
     results: list[BinaryResult], codes: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the layout for more than one pair."""
+    """Return the layout of `layout` for more than one pair."""
     k = int(codes.max()) + 1
     first, second = (
         np.repeat(classes, [len(result.rows) for result in results])
@@ -327,12 +331,12 @@ def _layout_of_several(
     live = np.flatnonzero(alpha)
     rows, alpha, first, second = rows[live], alpha[live], first[live], second[live]
     support = np.unique(rows)
-    # a stable sort, because LIBSVM keeps the support vectors of a class in ascending order
+    # sort by class and keep the ascending order of the support vectors within a class, as LIBSVM does
     support = support[np.argsort(codes[support], kind="stable")]
     position = np.zeros(len(codes), dtype=np.int64)
     position[support] = np.arange(len(support))
     coefficients = np.zeros((k - 1, len(support)))
-    # a support vector of p faces q in row q − 1, because p is skipped; a support vector of q faces p in row p
+    # for the pair p < q, α of p's support vectors is in row q − 1 (the rows skip p), α of q's support vectors in row p
     coefficients[np.where(codes[rows] == first, second - 1, first), position[rows]] = alpha
     n_support = np.bincount(codes[support], minlength=k)
     return support.astype(np.int32), n_support.astype(np.int32), coefficients

@@ -2,9 +2,9 @@
 
     h_pq(x) = Σ αᵢ k(x, xᵢ) + b
 
-Only the support vectors are used. The decision values of a block of examples require one product
-with the support vectors, one call of the kernel function, and one product with the coefficients of all pairs, in the
-layout that `refsvm.analysis.multiclass.one_vs_one` describes. Threads share the blocks of large data.
+For each block of examples, `decision_values` computes one product with the support vectors, calls the kernel function
+once, and computes one product with the coefficients of all pairs, in the layout that
+`refsvm.analysis.multiclass.one_vs_one` describes. Threads share the blocks of large data.
 """
 
 from __future__ import annotations
@@ -54,12 +54,12 @@ def pair_sums(coefficients: np.ndarray, n_support: np.ndarray | None, values: An
     n_support : ndarray of shape (k,), int
         Number of support vectors of each class; None without classes.
     values : ndarray or CSR of shape (m, t)
-        One row for each support vector: its kernel values, or the vector itself to compute the weights of a linear
-        model.
+        One row for each support vector: its kernel values, or, to compute the weights of a linear model, the support
+        vector itself.
 
     Returns
     -------
-    ndarray of shape (k(k − 1)/2, t), float64, or long double for such values
+    ndarray of shape (k(k − 1)/2, t), float64, or long double if `values` are long double
     """
     if n_support is None or len(coefficients) == 1:
         return _sums(coefficients, values)
@@ -67,7 +67,7 @@ def pair_sums(coefficients: np.ndarray, n_support: np.ndarray | None, values: An
     number = np.zeros((k, k), dtype=np.int64)  # index of the pair of two classes
     first, second = np.triu_indices(k, 1)
     number[first, second] = number[second, first] = np.arange(len(first))
-    # long double values keep their type, because b is computed from them
+    # keep the type of long double values, because the precision of b depends on it
     sums = np.zeros((len(first), values.shape[1]), np.result_type(coefficients, values.dtype))
     ends = np.cumsum(n_support)
     for c in range(k):
@@ -77,8 +77,9 @@ def pair_sums(coefficients: np.ndarray, n_support: np.ndarray | None, values: An
 
 
 def _sums(coefficients: np.ndarray, values: Any) -> np.ndarray:
-    """Return the matrix product of coefficients and values; with Numba its bits are the same on every machine."""
-    # without Numba, BLAS takes a tenth of the time of NumPy's own loops; sparse and long double values never use BLAS
+    """Return the matrix product of coefficients and values, which with Numba has the same bits on every machine."""
+    # without Numba, let BLAS compute the product in a tenth of the time of NumPy's loops; BLAS has no sparse or long
+    # double
     if is_sparse(values) or values.dtype == np.longdouble or not arithmetic.can_be_fast():
         return np.asarray(coefficients @ values)
     return arithmetic.product(coefficients, values)
@@ -104,16 +105,17 @@ def decision_values(
     origin : ndarray of shape (d,), optional
         Origin around which a linear kernel is evaluated.
     reduce : callable, optional
-        Function of the values of some rows that returns one entry or row for each; by default the values themselves.
+        Function that turns the decision values of some rows of X into one entry or row for each row; by default the
+        values are returned unchanged.
 
     Returns
     -------
     ndarray of shape (t, k(k − 1)/2), float64, or the results of `reduce`
     """
-    # only the sum knows the number of pairs; calling it without values takes no time
+    # call `pair_sum` without values to learn the number of pairs
     pairs = len(pair_sum(np.empty((vectors.shape[0], 0))))
     if isinstance(kernel, Linear) and 8 * pairs * _columns_in_use(vectors) <= WEIGHTS_BYTES:
-        # compute w once, then one product for each row, without kernel values
+        # if the kernel is linear, compute w once, and then x·w for each row, without kernel values
         X, weights = _linear_parts(around(origin, X), around(origin, vectors), pair_sum)
         return _reduced_in_blocks(lambda rows: _products(X[rows], weights), X.shape[0], pairs, reduce)
     if isinstance(kernel, Kernel) and is_sparse(vectors) and not is_sparse(X):
@@ -122,14 +124,14 @@ def decision_values(
         vectors = stored_for_products(kernel, vectors, origin)
         X = csr if is_sparse(vectors) else X
     t, m = X.shape[0], max(1, vectors.shape[0])
-    # choose blocks that stay in the cache until they are summed
+    # choose blocks of kernel values so small that they are still in the processor's cache when they are summed
     height = max(1, BLOCK_ENTRIES // m)
     if is_sparse(X) and not (isinstance(kernel, Kernel) and is_sparse(vectors)):
         height = max(1, min(height, 8 * BLOCK_ENTRIES // X.shape[1]))  # a block of X may become dense
     large = isinstance(kernel, Kernel) and t * m >= (LARGE_ENTRIES if is_sparse(X) else LARGE_DENSE_ENTRIES)
     if large:
         arithmetic.fastest(waits=is_sparse(X))
-    # for small data, loading compiled code takes longer than it saves
+    # do not load compiled code for small data, because loading it takes longer than it saves
     table_from = 0 if large or arithmetic.current.sparse is not None else np.inf
     values = _kernel_values_of(kernel, X, vectors, table_from, origin)
 
@@ -151,8 +153,8 @@ def decision_values(
 def _reduced_in_blocks(
     values: Callable[[slice], np.ndarray], t: int, pairs: int, reduce: Callable[[np.ndarray], np.ndarray]
 ) -> np.ndarray:
-    """Return the results of `reduce` for the values of t rows; with many pairs, some rows at a time."""
-    # if all values are wanted, a single block saves a copy
+    """Return the results of `reduce` for the decision values of t rows; with many pairs, call it for blocks of rows."""
+    # if the values themselves are returned, a single block saves a copy of them
     if reduce is np.asarray or t * pairs <= REDUCED_ENTRIES:
         return reduce(values(slice(0, t)))
     height = max(1, REDUCED_ENTRIES // pairs)
@@ -161,13 +163,13 @@ def _reduced_in_blocks(
 
 
 def _columns_in_use(vectors: Any) -> int:
-    """Return an upper bound of the number of columns of the support vectors that are not empty."""
+    """Return an upper bound of the number of columns in which some support vector is nonzero."""
     return int(min(vectors.shape[1], vectors.nnz) if is_sparse(vectors) else vectors.shape[1])
 
 
 def _linear_parts(X: Any, vectors: Any, pair_sum: Callable[[Any], np.ndarray]) -> tuple[Any, Any]:
     """Return x and w, shape (pairs, d), with Σ αᵢ x·xᵢ = x·w for every row of X and every pair."""
-    if is_sparse(vectors) and is_sparse(X):  # w only contains the columns that support vectors use
+    if is_sparse(vectors) and is_sparse(X):  # omit columns that no support vector uses
         products = SparseProducts(vectors)
         X, vectors = products.aligned(X), products.Z
     return X, np.ascontiguousarray(pair_sum(vectors))

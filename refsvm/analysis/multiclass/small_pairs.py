@@ -1,4 +1,4 @@
-"""Trains all pairs of classes: pairs of small classes in few calls, the other pairs one after another."""
+"""Trains all pairs of classes; many pairs of small classes are solved in one call, other pairs one after another."""
 
 from __future__ import annotations
 
@@ -38,10 +38,11 @@ def train_pairs(
     Returns
     -------
     list of BinaryResult
-        One result for each pair, in order. Kernel rows computed for several pairs are counted in the first of these.
+        One result for each pair, in order. Kernel rows computed for several pairs are counted in the first pair that
+        uses them.
     """
     scheme, solved = OneVsOne(int(codes.max()) + 1), dict[int, BinaryResult]()
-    X = stored_for_products(kernel, X)  # choose dense or sparse storage once, for the examples of all pairs
+    X = stored_for_products(kernel, X)  # store all examples either dense or sparse
     if scheme.k > 2 and previous is None and are_small(codes, penalties, options):
         solved = small_pairs(kernel, X, codes, penalties, interrupt, options)
     left = [number for number in range(len(scheme.pairs)) if number not in solved]
@@ -58,11 +59,11 @@ def train_present(
     kernel: Any, X: Any, codes: np.ndarray, penalties: np.ndarray, previous: list[BinaryResult] | None,
     interrupt: interruptible, options: RunOptions, present: np.ndarray,
 ) -> list[BinaryResult]:  # fmt: skip
-    """Train the models of all pairs of classes if only the classes `present` (at least two) have positive penalties.
+    """Train the models of all pairs of classes; only the classes `present` (at least two) have positive penalties.
 
-    A pair with an absent class gets a constant model that votes for the other class. An absent class therefore never
-    wins: it gets at most a vote from each other absent class, while each present class gets the votes against all
-    absent ones.
+    In a pair with an absent class, a constant model votes for the other class. An absent class therefore never wins the
+    vote: it gets votes only against other absent classes, while each present class gets a vote against every absent
+    class.
     """
     scheme = OneVsOne(int(codes.max()) + 1)
     numbers = np.full(scheme.k, 0)
@@ -79,7 +80,7 @@ def train_present(
 
 
 def facing(result: BinaryResult, turns: bool) -> BinaryResult:
-    """Return the result; if `turns`, exchange its positive and negative class, as two classes alone need it."""
+    """Return the result of a pair; if `turns`, exchange its positive and negative class."""
     if not turns:
         return result
     return replace(
@@ -89,7 +90,7 @@ def facing(result: BinaryResult, turns: bool) -> BinaryResult:
 
 
 def constant(p: int, q: int, has_p: bool, has_q: bool, origin: np.ndarray | None) -> BinaryResult:
-    """Return the model for two classes of which one is absent: the optimum with α = 0."""
+    """Return the constant model (α = 0) of a pair of classes at least one of which has no examples."""
     nothing, b = np.zeros(0, dtype=np.int64), float(has_p) - float(has_q)
     return BinaryResult(
         negative=q, positive=p, rows=nothing, alpha=np.zeros(0), intercept=b, dual_objective=0.0, primal_objective=0.0,
@@ -102,7 +103,7 @@ def are_small(codes: np.ndarray, penalties: np.ndarray, options: RunOptions) -> 
     if options.callback is not None or options.cache_dtype == "float32" or not supports(options.rules):
         return False
     sizes = np.sort(np.bincount(codes[penalties > 0.0]))
-    # if `cache_mb` is too small for this piece of the matrix, `refsvm.solve` solves the pair with two rows in memory
+    # `small_pairs` needs the kernel matrix of `least` examples in the budget; `refsvm.solve` needs only two kernel rows
     least = min(FEWEST_EXAMPLES, int(sizes.sum()))
     is_enough = options.cache_mb >= megabytes(least, least)
     return bool(is_enough and sizes[0] + sizes[1] <= FEW and np.isfinite(penalties).all())
@@ -111,14 +112,14 @@ def are_small(codes: np.ndarray, penalties: np.ndarray, options: RunOptions) -> 
 def small_pairs(
     kernel: Any, X: Any, codes: np.ndarray, penalties: np.ndarray, interrupt: interruptible, options: RunOptions
 ) -> dict[int, BinaryResult]:  # fmt: skip
-    """Train the models of the pairs of small classes; return them by the indices of the pairs.
+    """Train the models of the pairs of small classes; return a dict from the index of each pair to its result.
 
-    The result lacks pairs that are larger, need many steps, or have an indefinite or imprecise kernel matrix;
-    `refsvm.solve` solves these.
+    The dict lacks pairs that are larger, need many steps, or have an indefinite or imprecise kernel matrix;
+    `refsvm.solve` must solve them.
     """
     known, solved = np.flatnonzero(penalties > 0.0), dict[int, BinaryResult]()
     rules, backend = options.rules, small_backend(options.engine)
-    # one origin for all pairs, because they predict the same data
+    # all pairs share an origin, because they predict the same data
     gram = gram_of_rows(kernel, X, known, origin=origin_for(kernel, X, known), may_move=False)
     warn_of_rounding(gram.facts.data_error, rules.stop.tolerance)
     limit, late = min(options.max_iter or MOST_STEPS, MOST_STEPS), None
@@ -128,7 +129,7 @@ def small_pairs(
             late = Status.INTERRUPTED
         elif options.time_limit.left() <= 0.0:
             late = Status.TIME_LIMIT
-        # every pair needs some α, so that the classifier is fitted even if training is incomplete
+        # after a limit, take one step for each remaining pair: a classifier needs a model of every pair
         stands = stack.solve(backend, rules, limit if late is None else 1)
         results = results_of(stack, stands, late, known, gram.origin)
         for result in list(results.values())[:1]:
@@ -140,7 +141,7 @@ def small_pairs(
 def results_of(
     stack: Stack, stands: np.ndarray, late: Status | None, known: np.ndarray, origin: np.ndarray | None
 ) -> dict[int, BinaryResult]:
-    """Return the results of a stack's solved pairs, by the indices of the pairs; if `late`, of all its pairs."""
+    """Return a dict from the index of each solved pair of a stack to its result; if `late`, include unsolved pairs."""
     problems = stack.problems
     values = problems.v - problems.gradient
     ranges = np.where(stands, np.inf, values.max(axis=1) - values.min(axis=1))
@@ -155,7 +156,7 @@ def results_of(
     made: dict[int, BinaryResult] = {}
     for number, (row, point), each in zip(stack.numbers[wanted].tolist(), arrays, numbers, strict=True):
         negative, positive, intercept, objective, primal, gap, steps, range_, is_done = each
-        # for thousands of results, the constructor of a frozen dataclass, which sets each field on its own, is slow
+        # set all fields in one call: the constructor of a frozen dataclass is slow for thousands of results
         result = object.__new__(BinaryResult)
         result.__dict__.update(
             negative=negative, positive=positive, rows=row, alpha=point, intercept=intercept,

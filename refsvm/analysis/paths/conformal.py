@@ -6,13 +6,14 @@ h_t is trained on all n + 1 examples. An example of weight w counts as w example
 interval contains every t with p(t) > 1 − confidence. For exchangeable examples it contains the next target with
 probability at least `confidence`, whatever their distribution.
 
-Scores that differ only by rounding errors count as equal: Rᵢ ≥ Rₙ₊₁ holds if Rᵢ is not below Rₙ₊₁ by more than 10⁻⁷
-times the range of all n + 1 targets, a rule that treats all examples alike. A model that fits every example exactly,
-for instance with ε = 0 and more features than examples, therefore accepts every target until the α of the new example
-reaches its bound.
+Scores that differ only by rounding errors count as equal: Rᵢ counts as ≥ Rₙ₊₁ if Rᵢ is not below Rₙ₊₁ by more than 10⁻⁷
+times the range of all n + 1 targets. This rule treats all examples alike, as the guarantee requires. A model that fits
+every example exactly, for instance with ε = 0 and more features than examples, therefore accepts every target until the
+α of the new example reaches its bound.
 
-Other methods evaluate p on a grid of t and train a model for each point. This module moves v of the new example's two
-copies along a line: h_t is affine in t between two events, and each change of a rank is the root of a linear function.
+Other methods evaluate p on a grid of t and train a model for each point. This module walks along t: t only changes v of
+the new example's two copies, so h_t is affine in t between two events, and each t at which the order of two scores
+changes is the root of a linear function.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ AT_BOUND: Final = 1e-13
 
 
 class Examples(NamedTuple):
-    """The data of all walks: K, y, C and the copies of the n examples, C of the new example, and ε."""
+    """The data that all walks share: K; y, C and number of copies of the n examples; C of the new example; and ε."""
 
     K: np.ndarray
     y: np.ndarray
@@ -83,7 +84,7 @@ def conformal_intervals(
     epsilon : float
         Half the width of the tube.
     confidence : float
-        Smallest probability with which an interval contains the target, in (0, 1).
+        The least probability, in (0, 1), with which an interval contains the target.
     engine : {"auto", "numba", "numpy"}
         As in `refsvm.parametric_path`.
     weights : ndarray of shape (n,), optional
@@ -93,8 +94,8 @@ def conformal_intervals(
     -------
     ndarray of shape (m, 2)
         Lower and upper ends of the smallest interval that contains the set of accepted targets, which may have gaps.
-        The ends are infinite if confidence > n/(n + 1), because there are then too few examples. An example of weight w
-        counts w times.
+        The ends are infinite if there are too few examples, so that confidence > n/(n + 1), where an example of weight
+        w counts w times.
 
     Raises
     ------
@@ -127,18 +128,18 @@ def conformal_intervals(
             "numbers as weights=."
         )
     counts = copies("an interval", weights, len(y))
-    # 1e-9, because 0.9 is not exact in binary, so the product may lie just below a whole number
+    # add 1e-9, because 0.9 is not exact in binary and the product may lie just below a whole number
     few = math.floor((1.0 - confidence) * (int(counts.sum()) + 1) + 1e-9)
     if few == 0:
         return np.tile([-np.inf, np.inf], (len(cross), 1))
     bounds = penalties * counts
-    # compute once what does not depend on the new example
+    # store the data that do not depend on the new example
     shared = Examples(K, y, bounds, counts, float(penalties[0]), epsilon, engine)
     problem = DualProblem.regression(
         y=y, gram=Gram(Precomputed(), K, is_checked=True), C=bounds, epsilon=epsilon
     )
     unit = max(float(np.ptp(problem.v)), 1e-300)
-    # the model without the new example equals the model with it at the target h(x), where its α is 0
+    # start at the target h(x): there the new example has α = 0, so the model without the new example is optimal
     solved = solve(problem, stop=KKTGap(EPS_START * unit), engine=engine)
     beta = solved.alpha.reshape(2, -1)
     intervals = np.empty((len(cross), 2))
@@ -153,14 +154,14 @@ def conformal_intervals(
 def _farthest(
     shared: Examples, whole: np.ndarray, beta: np.ndarray, here: float, way: float, few: int
 ) -> float:
-    """Return the last t with p(t) > 1 − confidence on one side of h(x), where p = 1."""
-    # once the new example is bounded, only its own score changes
+    """Return the t farthest from h(x) on one side with p(t) > 1 − confidence; at h(x), p = 1."""
+    # once the α of the new example is at its bound, t changes no score except the new example's
     far, bounded = float(np.ptp(shared.y)) + 2.0 * shared.epsilon or 1.0, False
     while not bounded:
         t, residuals, bounded = _followed(shared, whole, beta, here, here + way * far)
-        # the first distance is too short for only a few far targets
+        # walk farther each time; the first distance suffices for nearly all targets
         far *= 4.0
-    # the range of all targets, including the new one
+    # the range of all n + 1 targets at each t
     unit = np.maximum(shared.y.max(), t) - np.minimum(shared.y.min(), t)
     last = np.abs(residuals[-1])
     ranked = -float(smallest(-last[None, :-1], shared.copies, few)[0])
@@ -177,11 +178,11 @@ def _farthest(
 def _last_inside(
     one: np.ndarray, other: np.ndarray, counts: np.ndarray, few: int, tied: float
 ) -> float | None:
-    """Return the largest fraction of the way between two targets at which `few` scores reach the new example's."""
-    # |rᵢ| ≥ |r|  where  (rᵢ − r)(rᵢ + r) ≥ 0: roots of two lines
+    """Return the last t, as a fraction of a segment, at which `few` scores are at least the new example's score."""
+    # |rᵢ| ≥ |r| is (rᵢ − r)(rᵢ + r) ≥ 0, whose two factors are linear, so the order changes at their roots
     begin = np.concatenate([one[:-1] - one[-1], one[:-1] + one[-1]])
     end = np.concatenate([other[:-1] - other[-1], other[:-1] + other[-1]])
-    # scores change their order only where two of them cross, so a few points decide for all points between them
+    # scores change their order only at these roots, so it suffices to count at the roots and between them
     crossed = begin * end < 0.0
     roots = begin[crossed] / (begin[crossed] - end[crossed])
     cuts = np.concatenate([[0.0], np.sort(roots), [1.0]])
@@ -194,14 +195,14 @@ def _last_inside(
 def _followed(
     shared: Examples, whole: np.ndarray, beta: np.ndarray, here: float, there: float
 ) -> tuple[np.ndarray, np.ndarray, bool]:
-    """Walk from one target of the new example to another target.
+    """Walk from one target of the new example to another target, and return the residuals at each event.
 
     Returns
     -------
         t : ndarray of shape (k,)
             Targets of the new example.
         residuals : ndarray of shape (k, n + 1)
-            yᵢ − h(xᵢ); the last one belongs to the new example.
+            yᵢ − h(xᵢ) of the n examples and, last, of the new example.
     bounded : bool
         Whether the α of the new example is at a bound at the end.
     """
@@ -212,7 +213,7 @@ def _followed(
     )
     K = np.tile(whole, (2, 2))
     walk = PathState(start, K, shared.engine, ProblemLine(start, end, (here, there), largest(K)))
-    # the new example starts with α = 0
+    # both copies of the new example start with α = 0
     walk.variables.alpha[:] = np.column_stack([beta, [0.0, 0.0]]).ravel()
     points = []
     if solve_at(walk, here, EPS_START, "start"):
@@ -229,22 +230,21 @@ def _followed(
     n = len(shared.y)
     values = (alpha[:, : n + 1] + alpha[:, n + 1 :]) @ whole + b[:, None]
     targets = np.column_stack([np.tile(shared.y, (len(t), 1)), t])
-    # if ε is 0, one copy may be at its bound while the other copy cancels a part of its α
+    # with ε = 0 one copy may be at its bound while the α of its twin cancels a part, so compare the sum with C
     return t, targets - values, bool(abs(alpha[-1, n] + alpha[-1, -1]) == shared.C_new)
 
 
 def _middles(walk: PathState, K: np.ndarray, one: Any, other: Any) -> list[Any]:
-    """Return further points of a segment without free variables, where b is the middle of its interval.
+    """Return further points of a segment on which no variable is free, so that b is the middle of an interval.
 
-    On such a segment α is constant and only the new example's G moves, so an end of the interval bends where this G
-    passes the G of another example. The guarantee requires a b that does not depend on which example is the new one,
-    and the middle has this property.
+    On such a segment α is constant and only the new example's G moves, so b bends where this G passes the G of another
+    example. The guarantee requires a b that treats all examples alike, as the middle of the interval does.
     """
     alpha = one[1]
-    # LAPACK may leave an α slightly short of the bound that it has reached
+    # rounding errors of LAPACK may leave an α slightly short of a bound that it has reached
     short = AT_BOUND * float(np.abs(alpha).max())
     rises, falls = walk.problem.upper - alpha > short, alpha - walk.problem.lower > short
-    # both copies on the elbow may have reached their bounds although the elbow is not empty
+    # test the bounds and not whether the elbow is empty, because both copies on the elbow may be at their bounds
     if (rises & falls).any() or not np.array_equal(alpha, other[1]):
         return []
     old = np.ones(len(alpha), dtype=bool)

@@ -1,4 +1,4 @@
-"""continued: walks from one solved problem to another over the same kernel matrix, without a solver."""
+"""`continued` walks from the solution of one problem to the solution of another problem over the same kernel matrix."""
 
 from __future__ import annotations
 
@@ -34,16 +34,16 @@ POLISHED: Final = 1e-9
 
 
 class Reached(NamedTuple):
-    """The end of a walk, from which the next walk starts.
+    """The state at the end of a walk, from which the next walk starts.
 
     Attributes
     ----------
     gradient : ndarray of shape (n,)
-        G; NaN for variables that did not exist.
+        G; NaN for variables that did not exist in the walk.
     members : ndarray of shape (m,), int64
-        The free variables, in the order of the system.
+        The free variables, in the order of the rows of `system`.
     system : Bordered or None
-        The inverse of the free variables' matrix, if it is known.
+        The inverse of the matrix of the free variables; None if no inverse is known.
     """
 
     gradient: np.ndarray
@@ -51,7 +51,7 @@ class Reached(NamedTuple):
     system: Bordered | None
 
     def placed(self, places: np.ndarray, n: int) -> Reached:
-        """Return the same state among n variables: variable i becomes ``places[i]``, or is dropped if this is −1."""
+        """Return the state renumbered for n variables: variable i becomes ``places[i]``; −1 drops the variable."""
         gradient, there = np.full(n, np.nan), places >= 0
         gradient[places[there]] = self.gradient[there]
         members = places[self.members]
@@ -79,16 +79,16 @@ def continued(
     start, end : DualProblem
         Problems over the same kernel matrix.
     alpha : ndarray of shape (n,)
-        A solution of `start`, at any tolerance; it is first solved more exactly, so that it is a point of the path.
+        A solution of `start`, at any tolerance; `continued` first refines α so that α is a point of the path.
     tracker, engine, cache_mb, time_limit, max_events
         As in `refsvm.parametric_path`.
     reached : Reached, optional
-        State at the end of the walk that found `alpha`. If that point is still optimal, it is neither solved nor
-        factorised again.
+        State at the end of the walk that found `alpha`. If `alpha` is still optimal, `continued` neither refines it nor
+        factorises the matrix again.
     progress : Progress, optional
-        Object that shows how far the call is, in percent.
+        Line on which the call shows how much of it is done, in percent.
     part : (int, int)
-        If a call makes several walks: the number of this walk, and the number of all.
+        If a call makes several walks: the number of this walk, and the number of all walks.
 
     Returns
     -------
@@ -114,7 +114,7 @@ def continued(
         for events, point in enumerate(points_of(tracker, walk, 1.0), 1):
             limit = limits.reached(point, events)
             if limit is not None and point[0] != 1.0:
-                status, walk.variables.alpha[:] = limit, point[1]  # compiled code may have gone further
+                status, walk.variables.alpha[:] = limit, point[1]  # discard steps after the limit
                 break
     if walk.status in (Status.INTERRUPTED, Status.TIME_LIMIT):
         status = walk.status
@@ -133,18 +133,18 @@ def continued(
 def _arrived(
     walk: PathState, line: ProblemLine, end: DualProblem, status: Status, engine: str
 ) -> tuple[np.ndarray, np.ndarray, Status]:
-    """Return α, G and the status at the end of the walk; steps of SMO remove the rounding errors of the walk."""
+    """Return α, G and the status at the end of a walk, after steps of SMO have removed the walk's rounding errors."""
     problem = end.with_gram(walk.problem.gram)
-    # thousands of events accumulate rounding errors in Σα, which a solution must not contain
+    # after thousands of events Σα contains rounding errors, so move α to the nearest feasible point
     alpha = problem.feasible(walk.variables.alpha)
     gradient = walk.gradient(problem.v, alpha)
-    # if the range of the decision values is smaller than their unit, the tolerance is relative to the range
+    # make the tolerance relative to the range of the decision values if this range is smaller than their unit
     share = min(1.0, problem.decision_range(alpha, gradient))
     tolerance, rounding = POLISHED * line.unit[0], rounding_of_gradient(alpha, gradient, walk.largest)
     allowed = max(10.0 * tolerance * share, rounding)
     if status is Status.CONVERGED and problem.kkt_gap(alpha, gradient) > allowed:
         stop = KKTGap(max(tolerance, rounding), relative=True)
-        # if rounding hides the optimum, no number of steps would find it
+        # limit the steps: if rounding errors hide the optimum, no number of steps finds it
         most = max(MOST_STEPS, 100 * problem.n)
         ended = solve(problem, start=alpha, stop=stop, engine=engine, max_iter=most, time_limit=walk.deadline)
         return ended.alpha, ended.gradient, ended.status
@@ -152,7 +152,7 @@ def _arrived(
 
 
 def _resumed(walk: PathState, alpha: np.ndarray, reached: Reached) -> bool:
-    """Set the walk to the end of an earlier one; return whether that point is optimal at the start of this walk."""
+    """Set the walk to the end of an earlier walk; return whether this point is optimal at the start of the walk."""
     problem, G = walk.along.at(0.0), reached.gradient.copy()
     new = np.flatnonzero(np.isnan(G))
     G[new] = problem.v[new] - walk.K[new] @ alpha
@@ -167,10 +167,10 @@ def _resumed(walk: PathState, alpha: np.ndarray, reached: Reached) -> bool:
 
 
 def before_growth(solved: DualProblem, problem: DualProblem) -> tuple[DualProblem, np.ndarray]:
-    """Return the larger problem in its state before examples were added, and the positions of the old variables.
+    """Return the larger problem with empty boxes for the added examples, and the positions of the old variables.
 
-    Both problems begin with the same examples, and the boxes of the added examples are empty. In a regression,
-    examples are added to each of the two groups of variables.
+    The smaller and the larger problem begin with the same examples. In a regression, examples are added to each of the
+    two groups of variables.
     """
     old_places = np.arange(solved.n)
     if isinstance(problem.gram, View) and problem.gram.repeats:
@@ -186,8 +186,8 @@ def continue_to(
 ) -> Solution:
     """Return the exact solution of a problem that differs in v, L, U or z, by a walk from this solution.
 
-    Use it after ``problem.without(r)`` removed examples, ``problem.extended(X, y)`` added them, or weights or targets
-    changed. This solution is first refined to a gap of 1e-9.
+    Call `continue_to` after ``problem.without(r)`` removed examples, ``problem.extended(X, y)`` added examples, or
+    weights or targets changed. It first refines this solution to a KKT gap of 1e-9.
 
     Parameters
     ----------

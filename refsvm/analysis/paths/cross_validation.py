@@ -47,9 +47,10 @@ class PathCrossValidation(Shown):
     curves : tuple of ErrorCurve
         Held-out errors of each fold.
     fold : ndarray of shape (n,), int64
-        The fold that holds out each example.
+        Number of the fold that holds out each example.
     breakpoints : tuple of int
-        Number of breakpoints on each fold's path; with leave-one-out, number of breakpoints walked for each example.
+        Number of breakpoints on each fold's path; with leave-one-out, the number of breakpoints on the walks without
+        each example.
     seconds : float
         Wall time of the call.
     """
@@ -97,7 +98,8 @@ def cross_validate_path(
 
     For each fold, the path of the examples outside the fold is tracked; all paths share one kernel matrix. The
     prediction for a held-out example changes at values of C that are as exact as the breakpoints of the path. With
-    several classes each pair has its own paths, and the votes are counted again wherever the vote of a pair changes.
+    several classes, each pair of classes has its own paths, and `cross_validate_path` counts the votes again at each C
+    at which the vote of a pair changes.
 
     Parameters
     ----------
@@ -107,9 +109,11 @@ def cross_validate_path(
         Number of folds, "loo" for leave-one-out, the fold of each example, or an object with scikit-learn's
         ``split(X, y)``.
     stratified : bool
-        Whether to share the examples of each class equally among the folds. This option applies only if `folds` is a
-        number. rng : int, numpy.random.Generator or None Shuffles the examples before they are assigned to folds; None
-        leaves them in order. It applies only if `folds` is a number.
+        Whether to share the examples of each class equally among the folds. `stratified` applies only if `folds` is a
+        number.
+    rng : int, numpy.random.Generator or None
+        Shuffles the examples before they are assigned to folds; None leaves them in order. `rng` applies only if
+        `folds` is a number.
     groups : array-like of shape (n,), optional
         Group of each example, for a splitter that uses groups.
     sample_weight : array-like of shape (n,), optional
@@ -126,7 +130,7 @@ def cross_validate_path(
     Raises
     ------
     ValueError
-        As in `refsvm.regularization_path`, and if a fold leaves one class with positive weights.
+        As in `refsvm.regularization_path`, and if only one class has positive weights outside a fold.
     KeyboardInterrupt
         After Ctrl-C and the end of the current path: a `refsvm.core.engine.limits.Interrupted`, whose ``result`` is a
         tuple of the finished folds' curves.
@@ -134,9 +138,9 @@ def cross_validate_path(
     Notes
     -----
         Leave-one-out does not require n paths. The path of all examples determines most signs of left-out decision
-        values. Where a sign is unknown, the path without the example is followed (`refsvm.analysis.paths.left_out`).
-        Folds of several examples do not allow this: nearly everywhere on the path of all examples, some example of the
-        fold has α ≠ 0. Therefore each fold has its own path.
+        values. Where the sign of an example is unknown, a walk follows the path without this example
+        (`refsvm.analysis.paths.left_out`). For folds of several examples the path of all examples determines few signs,
+        because nearly everywhere on it some example of the fold has α ≠ 0. Therefore each fold has its own path.
 
     Examples
     --------
@@ -157,13 +161,13 @@ def cross_validate_path(
     classes, codes = numbered(y, n)
     if isinstance(folds, str) and folds == "loo":
         folds = np.arange(n)
-    # `stratified` applies only to a number of folds
+    # only a number of folds can be stratified
     stratified = bool(stratified and np.ndim(folds) == 0 and not hasattr(folds, "split"))
     weights = given_weights(sample_weight, n)
     refuse_absent_class(classes, codes, weights)
     weights = None if weights is None else in_exact_steps(weights)
     fold = fold_numbers(folds, codes, stratified=stratified, rng=rng, groups=groups)
-    # compute the kernel matrix once; the matrices of the folds are parts of it
+    # compute the kernel matrix of all examples once; the kernel matrix of each fold is a part of it
     gram = held_gram(matrix, cache_mb)
     options = {"C_min": C_min, "C_max": C_max, "tracker": tracker, "engine": engine, "cache_mb": cache_mb}
     fold_progress.begin("", total=int(fold.max()) + 1)
@@ -174,7 +178,7 @@ def cross_validate_path(
             curves.append(curve)
             breakpoints.append(count)
             fold_progress.tell(len(curves))
-        # an incomplete set of folds is not a cross-validation
+        # raise an error, because the curves of some folds are not a cross-validation
         if interrupt.pressed:
             raise Interrupted(
                 f"cross_validate_path was interrupted; error.result holds the curves of {len(curves)} folds.",
@@ -197,7 +201,7 @@ def held_out(
 ) -> Iterator[tuple[ErrorCurve, int]]:  # fmt: skip
     """Yield the error curve of each fold, and the number of breakpoints on the paths of all pairs without the fold.
 
-    A class without examples outside the fold gets no vote.
+    A class without examples outside a fold gets no vote for the examples of this fold.
 
     Parameters
     ----------
@@ -207,7 +211,7 @@ def held_out(
     gram : Gram
         Result of `held_gram` for all examples.
     weights : ndarray of shape (n,), optional
-        Factors of C that add up exactly, which are the weights of examples in the error.
+        Factors of C, which are also the weights of the examples in the error; sums of factors have no rounding error.
     interrupt : interruptible
         Handler of Ctrl-C.
     options : dict
@@ -237,16 +241,17 @@ def left_out(
     X: Any, codes: np.ndarray, gram: Gram, fold: np.ndarray, weights: np.ndarray | None, interrupt: interruptible,
     options: dict[str, Any],
 ) -> Iterator[tuple[ErrorCurve, int]]:  # fmt: skip
-    """Yield the error curve of each left-out example, and the number of breakpoints walked for it.
+    """Yield the error curve of each left-out example, and the number of breakpoints on the walks without it.
 
-    An example is left out of the pairs that contain its class. The path of such a pair determines most signs of its
-    examples. The path of another pair determines all signs. The arguments are as in `held_out`.
+    An example is left out of the pairs that contain its class. The path of such a pair determines the sign of most
+    left-out examples of its two classes. The path of a pair determines the sign of every example of a third class. The
+    arguments are as in `held_out`.
     """
     k, factors = int(codes.max()) + 1, np.ones(len(codes)) if weights is None else weights
     alone = (factors > 0.0) & (np.bincount(codes, factors > 0.0)[codes] == 1.0)
     if k == 2 and alone.any():
         raise ValueError(SINGLE_CLASS.format(fold[alone.argmax()]))
-    counting = np.where(factors > 0.0, codes, -1)  # examples of weight 0 are predicted, but never trained on
+    counting = np.where(factors > 0.0, codes, -1)  # train without examples of weight 0
     of_pairs = list[LeftOutPaths]()
     for rows, path in pair_paths(gram, X, counting, factors, PathLimits(len(codes)), alike=True, **options):
         if interrupt.pressed:

@@ -63,7 +63,7 @@ class ErrorCurve(Shown):
         return self.errors / self.count if self.count else np.full(len(self.errors), np.nan)
 
     def at(self, C: Any) -> Any:
-        """Return the share of errors at one C or at several: a float, or an array of the same shape.
+        """Return the share of errors at C: a float for a number C, or an array of the shape of an array C.
 
         Raises
         ------
@@ -79,18 +79,19 @@ class ErrorCurve(Shown):
         return float(errors) if errors.ndim == 0 else errors
 
     def _steps(self, C: np.ndarray) -> np.ndarray:
-        """Return the index of the step on which each C lies."""
+        """Return, for each C, the index of the step of the curve on which C lies."""
         return np.clip(self.C.searchsorted(C, side="right") - 1, 0, len(self.errors) - 1)
 
     def best(self) -> tuple[float, float, float]:
-        """Return the ends of the interval of C with the least error, and this error.
+        """Return the ends of the interval of C with the least error, and the least error.
 
-        If several intervals have the least error, it is the widest in log C; among equally wide intervals, the first.
+        If several intervals have the least error, `best` chooses the widest interval in log C, and among equally wide
+        intervals the first.
 
         Warns
         -----
         ConvergenceWarning
-            If the path ended early, because the error may be smaller on the missing part.
+            If the path ended early, because the error may be smaller on the missing part of the path.
         """
         if self.status is not Status.CONVERGED:
             warn(
@@ -110,7 +111,7 @@ class ErrorCurve(Shown):
 
     @staticmethod
     def total(curves: Sequence[ErrorCurve]) -> ErrorCurve:
-        """Add the errors of several curves, on the range of C that all of them cover.
+        """Return the sum of the errors of several curves, on the range of C that all curves cover.
 
         Raises
         ------
@@ -148,7 +149,7 @@ class ErrorCurve(Shown):
 
 
 def first_unfinished(ends: Iterable[Status]) -> Status:
-    """Return the status of the first path that does not reach its end, or CONVERGED."""
+    """Return the status of the first path that does not reach its end; CONVERGED if all paths do."""
     return next((each for each in ends if each is not Status.CONVERGED), Status.CONVERGED)
 
 
@@ -158,8 +159,8 @@ def curve_of_changes(
 ) -> ErrorCurve:  # fmt: skip
     """Return the step function that starts with the value `errors` and changes by `change` at each C in `at`.
 
-    Changes are whole numbers, or weights that add up exactly (`refsvm.analysis.resampling.weights.in_exact_steps`),
-    so that steps with equal errors have equal values.
+    The changes are whole numbers, or weights whose sums have no rounding error
+    (`refsvm.analysis.resampling.weights.in_exact_steps`), so that steps with equal errors have exactly equal values.
     """
     order = at.argsort(kind="stable")
     places, where = np.unique(at[order], return_inverse=True)
@@ -181,7 +182,8 @@ class Turns(NamedTuple):
     said : ndarray of shape (t,), bool
         Whether the vote is for the second class at the smallest C.
     at, example, up : ndarrays of shape (e,)
-        For each change its C, its example, and whether the vote is for the second class from there on.
+        For each change of a vote: the C at which it changes, the example, and whether the vote is for the second class
+        after the change.
     """
 
     first: int
@@ -196,7 +198,7 @@ def voted_curve(
     turns: Sequence[Turns], codes: np.ndarray, k: int, ends: tuple[float, float],
     weights: np.ndarray | None = None, status: Status = Status.CONVERGED,
 ) -> ErrorCurve:  # fmt: skip
-    """Return the error of the vote as a function of C; on a tie the first class wins.
+    """Return the error of the voting pairs as a function of C; on a tie of classes the first class wins.
 
     Parameters
     ----------
@@ -236,13 +238,13 @@ def voted_curve(
 def _changes(
     turns: Sequence[Turns], codes: np.ndarray, k: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Return which examples are wrong at the smallest C; then for each change its C, its example, and ±1 or 0."""
+    """Return which examples are wrong at the smallest C, and C, example and change of the errors for each turn."""
     t, every = len(codes), np.arange(len(codes))
     count = np.zeros((t, k), dtype=np.int64)
     for turn in turns:
         count[every, np.where(turn.said, turn.second, turn.first)] += 1
     at, index = (np.concatenate([each[place] for each in turns]) for place in (3, 4))
-    # a vote moves from one class of its pair to the other
+    # at each turn, one class of the pair gains the vote that the other class loses
     gains, loses = (
         np.concatenate([np.where(each.up, each[place], each[1 - place]) for each in turns])
         for place in (1, 0)
@@ -252,12 +254,12 @@ def _changes(
     change = np.zeros((len(at), k), dtype=np.int64)
     np.add.at(change, (np.arange(len(at)), gains), 1)
     np.add.at(change, (np.arange(len(at)), loses), -1)
-    # count the votes for an example after each of its changes
+    # count the votes of all classes for an example after each turn
     total = np.vstack([np.zeros((1, k), dtype=np.int64), change.cumsum(axis=0)])
     first = np.searchsorted(index, every)
     after = count[index] + total[1:] - total[first[index]]
     wrong = np.concatenate([count.argmax(axis=1) != codes, after.argmax(axis=1) != codes[index]])
-    # join changes of one example at the same C
+    # if votes for an example turn several times at the same C, keep the counts after the last turn
     is_last = np.append((index[1:] != index[:-1]) | (at[1:] != at[:-1]), True)[: len(at)]
     at, index, wrong_after = at[is_last], index[is_last], wrong[t:][is_last]
     begins = np.append(True, index[1:] != index[:-1])[: len(at)]
@@ -266,9 +268,9 @@ def _changes(
 
 
 def validation_error(path: RegularizationPath, X: Any, y: Any, sample_weight: Any = None) -> ErrorCurve:
-    """Return the error on other examples as a function of C.
+    """Return the error on the examples X, y as a function of C.
 
-    λh is linear in λ = 1/C between breakpoints, so each C at which a prediction changes is as exact as the breakpoints.
+    Between breakpoints λh is linear in λ = 1/C, so each C at which a prediction changes is as exact as the breakpoints.
 
     Parameters
     ----------
@@ -281,7 +283,7 @@ def validation_error(path: RegularizationPath, X: Any, y: Any, sample_weight: An
     Returns
     -------
     ErrorCurve
-        The error on these examples.
+        The error on the examples of X.
     """
     if not path.problem.has_labels:
         raise ValueError(

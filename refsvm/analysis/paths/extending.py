@@ -1,4 +1,4 @@
-"""DualProblem.extended: a problem with further examples after its own."""
+"""`DualProblem.extended`: appends examples to a problem."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from refsvm.services.types import ArrayLike
 
 
 def grown(gram: KernelMatrix, X: Any) -> Gram:
-    """Return the kernel matrix with further examples.
+    """Return the kernel matrix of the examples of `gram` followed by new examples.
 
     X contains the new examples. If the kernel matrix was given by its values, X contains the kernel values of the new
     examples with all n + m examples, shape (m, n + m). The `centred` matrix of a linear kernel keeps its origin.
@@ -58,18 +58,19 @@ def grown(gram: KernelMatrix, X: Any) -> Gram:
 
 
 def extended(problem: DualProblem, X: ArrayLike, y: ArrayLike = None, *, C: ArrayLike = None) -> DualProblem:
-    """Return the problem with further examples after its own.
+    """Return the problem with new examples appended to its examples.
 
     Parameters
     ----------
     problem : DualProblem
     X : array-like or CSR of shape (m, d)
-        The new examples. If the kernel matrix was given: their kernel values with all n + m examples, shape (m, n +
-        m).
+        The new examples. If the problem was made from a kernel matrix, X contains the kernel values of the new examples
+        with all n + m examples, shape (m, n + m).
     y : array-like of shape (m,)
         Labels ±1 of the new examples, or targets; None for novelty detection.
     C : float or array-like of shape (m,), optional
-        Penalties or weights of the new examples; by default the common value of the other examples.
+        Penalties of the new examples, or weights for novelty detection; by default the common value of the problem's
+        examples.
 
     Returns
     -------
@@ -79,8 +80,8 @@ def extended(problem: DualProblem, X: ArrayLike, y: ArrayLike = None, *, C: Arra
     Raises
     ------
     ValueError
-        If the problem is of an unknown kind, its examples differ in C and `C` is missing, or the shapes of X and y do
-        not fit.
+        If the problem is not a classification, a regression or novelty detection, if its examples differ in C and `C`
+        is missing, or if the shapes of X and y do not fit.
 
     Examples
     --------

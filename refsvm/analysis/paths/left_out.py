@@ -1,14 +1,14 @@
 """LeftOutPaths: the sign of each left-out decision value, proved from the path of all examples or found by a walk.
 
-The variables are scaled: s = λα, f = λ(h − b) and ŵ = λw. If s is feasible without r, both paths agree. If even the
-machine trained with r predicts r wrongly, the machine trained without r predicts r wrongly. In all other cases, a ball
-contains ŵ_R, the weights of the machine trained without r:
+The variables are scaled: s = λα, f = λ(h − b) and ŵ = λw. If s is feasible without r, the path with r and the path
+without r agree. If the machine trained with r predicts r wrongly, the machine trained without r predicts r wrongly. In
+all other cases, a ball contains ŵ_R, the weights of the machine trained without r:
 
     s + δ is feasible without r:  δᵣ removes the excess of r, and the free variables j ∈ M share it
     P_R(ŵ, b̂) − D_R(s + δ) = ½‖δŵ‖²,  as G = b on M,  so  ½‖ŵ − ŵ_R‖² + ½‖ŵ + δŵ − ŵ_R‖² ≤ ½‖δŵ‖²
 
-A computed breakpoint is only near the optimum, so its duality gap and |G − b| on M are added to the radius
-(`refsvm.core.stopping.midpoint`).
+A computed breakpoint is only near the optimum, so `LeftOutPaths` adds the breakpoint's duality gap and |G − b| on M to
+the radius (`refsvm.core.stopping.midpoint`).
 
 ŵ_R lies in the ball over the diameter from ŵ to ŵ + δŵ, and for every j
 
@@ -48,14 +48,14 @@ class LeftOutPaths:
     Parameters
     ----------
     path : RegularizationPath
-        The path of some examples. Equal examples of equal weights may share a variable; leaving out r then narrows the
-        box of this variable by the weight of one example.
+        The path of some examples. Equal examples of equal weights may share a variable. If r shares a variable, leaving
+        out r narrows the box of the variable by the weight of one example.
     rows : ndarray of shape (m,), int64
-        The numbers of these examples among all examples, ascending.
+        The numbers of the path's examples among all examples, ascending.
     gram : Gram
         The kernel matrix of all examples; the path uses only the examples in `rows`.
     tracker : PathTracker, optional
-        Algorithm that follows the paths without an example.
+        Algorithm that follows the path without one example where the sign is unknown.
     engine : str
         As in `refsvm.regularization_path`.
 
@@ -67,7 +67,7 @@ class LeftOutPaths:
         ĥ_R(xᵣ) for each segment and variable, at both ends of the segment, or a number of the same sign; NaN if the
         path does not determine the sign.
     walked : ndarray of shape (g,), int64
-        Number of breakpoints walked for each variable.
+        Number of breakpoints on the walks without one example of each variable.
     """
 
     def __init__(
@@ -81,26 +81,26 @@ class LeftOutPaths:
         # ĥ = Ks + b̂
         self._values = self._s @ K + path.record.intercept[:, None]
         self._y, self._weight = problem.v, np.abs(problem.lower + problem.upper)
-        # the weight of one example of each variable; a round without this example removes this weight
+        # the weight of one example of each variable, by which the variable's box shrinks if this example is left out
         self._own = np.abs(path.merged.weight[path.merged.first])
-        # the amount by which r exceeds its box without one example, with its sign
+        # the signed amount by which a variable exceeds its box after one of its examples is left out
         self._excess = self._y * np.maximum(np.abs(self._s) - (self._weight - self._own), 0.0)
         diagonal = K.diagonal()
-        # rounding may put a distance of equal examples below 0
+        # rounding errors may make the squared distance of equal examples negative
         self._distances = np.sqrt(np.maximum(diagonal[:, None] + diagonal - 2.0 * K, 0.0))
         self.before, self.after = np.empty((2, len(path.C) - 1, problem.n))
         self.walked = np.zeros(problem.n, dtype=np.int64)
         self._variable = dict(zip(rows.tolist(), path.merged.group.tolist(), strict=True))
         self._known: dict[int, tuple[bool, np.ndarray, np.ndarray]] = {}
         self._with_all = path.crossings(gram.block(np.arange(gram.n), rows))
-        # decide all examples together: one product for a whole segment costs less than a walk for one example
+        # decide all examples of a segment together: one matrix product costs less than a walk for one example
         for k in range(len(path.C) - 1):
             self._decide(k)
 
     # -- signs from the path of all examples -----------------------------------------------------------------------
 
     def _decide(self, k: int) -> None:
-        """Determine and store the signs for segment k."""
+        """Determine and store the signs of ĥ_R(xᵣ) on segment k, as far as the path of all examples proves them."""
         y, both = self._y, slice(k, k + 2)
         middle = np.abs(self._s[both].mean(axis=0))
         free = (middle > 0.0) & (middle < self._weight)
@@ -108,10 +108,10 @@ class LeftOutPaths:
         values, limit = self._values[both], -MARGIN * self.lam[both, None] - delta / self._own
         # 1. s is feasible without r, and another free variable determines b
         same = (self._excess[both] == 0.0).all(axis=0) & (int(free.sum()) - free > 0)
-        # 2. yᵣh(xᵣ) < 0, and leaving r out does not make it larger
+        # 2. r is predicted wrongly, and leaving out r does not make yᵣh(xᵣ) larger
         wrong = (y * values < limit).all(axis=0)
         known = np.where(same, values, np.where(wrong, -y, np.nan))
-        # 3. the ball that contains the machine without r
+        # 3. the ball that contains ŵ_R proves the sign
         for label in (1.0, -1.0):
             rest = np.flatnonzero(np.isnan(known[0]) & (y == label))
             if len(rest):
@@ -124,7 +124,7 @@ class LeftOutPaths:
         """Return the largest duality gap between two breakpoints, and the largest |Ĝ − b̂| of each variable."""
         s, excess = self._s[both], self.lam[both, None] * self._y - self._values[both]
         lower, upper = np.minimum(0.0, self._y * self._weight), np.maximum(0.0, self._y * self._weight)
-        # s and Ĝ − b̂ are affine in λ, so each factor of a term is largest at an end of the segment
+        # s and Ĝ − b̂ are affine in λ, so on a segment each factor of a term is largest at one end
         above = (upper - s).max(axis=0) * np.maximum(excess, 0.0).max(axis=0)
         below = (s - lower).max(axis=0) * np.maximum(-excess, 0.0).max(axis=0)
         return float((above + below).sum()), np.abs(excess).max(axis=0)
@@ -132,7 +132,7 @@ class LeftOutPaths:
     def _by_the_ball(
         self, k: int, rest: np.ndarray, free: np.ndarray, label: float, error: tuple[float, float]
     ) -> np.ndarray:
-        """Return the signs of ĥ_R(xᵣ), or NaN, for some r of one class on segment k."""
+        """Return the sign of ĥ_R(xᵣ) on segment k for some r of one class; NaN if the ball does not prove the sign."""
         y, ends = self._y, (k, k + 1)
         (delta, off), (takers, loss) = error, self._takers(k, rest, free, label)
         loss = max(loss, off)
@@ -140,7 +140,7 @@ class LeftOutPaths:
         # an upper bound of the squared radius: δ + ¼‖δŵ‖² + Σ|δⱼ||Gⱼ − b̂|
         square = np.max([length**2 for _, length, _ in moved], axis=0)
         reach = np.sqrt(delta + 0.25 * square + loss * np.max([most for *_, most in moved], axis=0))
-        # if the radius is infinite, its product with a distance of 0 must be 0, not NaN
+        # set the reach to 0 where the distance is 0: an infinite radius would give NaN
         reach = np.where(self._distances[rest] > 0.0, reach[:, None], 0.0) * self._distances[rest]
         must, cannot = np.ones((2, len(rest), len(y)), dtype=bool)
         for end, (change, *_) in zip(ends, moved, strict=True):
@@ -148,7 +148,7 @@ class LeftOutPaths:
             centre = y * (centre - centre[np.arange(len(rest)), rest][:, None])
             must &= centre + reach < (1.0 - MARGIN) * self.lam[end]
             cannot &= centre - reach > (1.0 + MARGIN) * self.lam[end]
-        # the weights of all examples of a class that have a loss at η = 0, without r's own weight
+        # the total weight of the examples of a class, other than r, that have a loss at η = 0
         of_class = self._weight * (y == np.array([[label], [-label]]))
         certain, possible = of_class @ must.T, of_class @ ~cannot.T
         certain[0] -= self._own[rest]
@@ -156,13 +156,13 @@ class LeftOutPaths:
         return np.where(possible[1] < certain[0], label, np.where(possible[0] < certain[1], -label, np.nan))
 
     def _takers(self, k: int, rest: np.ndarray, free: np.ndarray, label: float) -> tuple[np.ndarray, float]:
-        """Return the examples that share r's excess (free, and if needed one bounded), and their largest |G − b̂|."""
+        """Return the examples that share r's excess (the free ones, or a bounded one), and their largest |G − b̂|."""
         both = slice(k, k + 2)
         room = np.where(self._y == label, self._weight - np.abs(self._s[both]), np.abs(self._s[both]))
         left = (room * free).sum(axis=1, keepdims=True) - (room * free)[:, rest]
         if (left > self._own[rest]).all():
             return free, 0.0
-        # |G − b̂| = |λy − ĥ| of variables at a bound; only these can use their whole box
+        # compute |G − b̂| = |λy − ĥ| for variables at a bound, which can take an excess as large as their box
         loss = np.abs(self.lam[both, None] * self._y - self._values[both]).max(axis=0)
         loss[room.min(axis=0) < self._weight] = np.inf
         takers, nearest = free.copy(), int(loss.argmin())
@@ -174,13 +174,13 @@ class LeftOutPaths:
     def _moved(
         self, end: int, rest: np.ndarray, takers: np.ndarray, label: float
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return δŵ·φⱼ for all j, ‖δŵ‖, and the excess, which bounds every |δⱼ|, for each r at a breakpoint."""
+        """Return for each r at a breakpoint δŵ·φⱼ for all j, ‖δŵ‖, and r's excess, which bounds every |δⱼ|."""
         K, a, s = self.path.kernel_matrix, np.abs(self._excess[end, rest]), np.abs(self._s[end])
         # up to the sign δᵣ = −aᵣ, and δⱼ = aᵣ uⱼ/Σu for each other j ∈ M, where uⱼ is the distance of j to its bound
         u = np.where(takers, np.where(self._y == label, self._weight - s, s), 0.0)
         own, Ku, diagonal = u[rest], K @ u, K[rest, rest]
         room = u.sum() - own
-        # if the boxes of the other free variables cannot hold the excess, s + δ is infeasible: the radius is infinite
+        # set the radius to ∞ if the other free variables cannot take the excess of r, because s + δ is then infeasible
         fits = a <= room
         a, room = np.where(fits, a, 0.0), np.where(room > 0.0, room, 1.0)
         change = (a / room)[:, None] * Ku - (a / room * own + a)[:, None] * K[rest]
@@ -192,16 +192,16 @@ class LeftOutPaths:
     # -- walks for the remaining signs -----------------------------------------------------------------------------
 
     def walked_for(self, r: int) -> int:
-        """Return the number of breakpoints walked for an example."""
+        """Return the number of breakpoints on the walks without example r."""
         return int(self.walked[self._variable[r]]) if r in self._variable else 0
 
     def turns(self, r: int) -> tuple[np.ndarray, ...]:
-        """Return the last four fields of `Turns` for example r, predicted without r.
+        """Return the last four fields of `Turns` for the votes on example r of the machine trained without r.
 
-        Equal examples share their walks, because the machine without one of them equals the machine without another.
+        Equal examples share their walks, because leaving out either of two equal examples gives the same machine.
         """
         variable = self._variable.get(r)
-        if variable is None:  # the path does not use r
+        if variable is None:  # r is not on the path
             begin, at, index, up = self._with_all
             crossings = begin[r], at[index == r], up[index == r]
         else:
@@ -214,17 +214,17 @@ class LeftOutPaths:
         )
 
     def _crossings(self, r: int) -> tuple[bool, np.ndarray, np.ndarray]:
-        """Return whether ĥ_R(xᵣ) ≥ 0 at the least C, each C where its sign changes, and whether it is ≥ 0 after it."""
+        """Return whether ĥ_R(xᵣ) ≥ 0 at the least C, each C where it changes sign, and whether it is ≥ 0 after each."""
         at, values = self._along(r)
         positive = values >= 0.0
-        # ĥ is linear between two breakpoints, so its sign turns where the chord meets 0
+        # between two breakpoints ĥ is linear in λ, so its sign changes where the line through their values is 0
         turns = np.flatnonzero(positive[1:] != positive[:-1])
         a, b = values[turns], values[turns + 1]
         C = 1.0 / (at[turns] + (at[turns + 1] - at[turns]) * (a / (a - b)))
         return bool(positive[0]), C, positive[turns + 1]
 
     def _along(self, r: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return descending values of λ, and ĥ_R(xᵣ) or numbers of the same sign there, linear in between."""
+        """Return descending values of λ, and ĥ_R(xᵣ) or a number of the same sign at each λ, linear in between."""
         at, values, done = [], [], 0
         known = np.column_stack([self.before[:, r], self.after[:, r]])
         ends = np.column_stack([self.lam[:-1], self.lam[1:]])
@@ -240,18 +240,18 @@ class LeftOutPaths:
         return np.concatenate(at), np.concatenate(values)
 
     def _unknown(self, r: int) -> list[tuple[int, int]]:
-        """Return for each walk without r its first segment, and the segment after its last."""
+        """Return, for each walk without r, its first segment and the segment after its last segment."""
         segments = np.flatnonzero(np.isnan(self.before[:, r]))
         if not len(segments):
             return []
-        # neighbouring segments share a walk, because another start takes longer than some events
+        # segments near each other share a walk, because starting another walk takes longer than following some events
         parts = np.split(segments, np.flatnonzero(np.diff(segments) > APART) + 1)
         return [(int(part[0]), int(part[-1]) + 1) for part in parts]
 
     def _walk(self, r: int, first: int, last: int) -> np.ndarray:
-        """Follow the optimum without r from one breakpoint to another; return λ and ĥ_R(xᵣ), shape (t, 2)."""
+        """Follow the optimum without r between two breakpoints; return λ and ĥ_R(xᵣ) at each event, shape (t, 2)."""
         path, K = self.path, self.path.kernel_matrix
-        # a variable of several equal examples loses one of them, and keeps the weight of the others
+        # leave one example out of r's variable, which keeps the weight of the other examples that share it
         less = np.where(np.arange(len(self._y)) == r, (self._weight - self._own) / self._weight, 1.0)
         problem = path.problem.boxed(path.problem.lower * less, path.problem.upper * less)
         line = RegularizationLine(problem, float(path.C[first]), float(path.C[last]))

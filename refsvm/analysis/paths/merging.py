@@ -21,9 +21,9 @@ def merge_variables(start: DualProblem, end: DualProblem, X: Any = None, *, alik
     start, end : DualProblem
         Problems over the same kernel matrix.
     X : ndarray or CSR of shape (n, d), optional
-        The examples, by default those stored in the kernel matrix. Without examples, no two rows count as equal.
+        The examples, by default the examples stored in the kernel matrix. Without examples, no variables are grouped.
     alike : bool
-        Whether examples of different weights keep separate variables, so that each can be left out on its own.
+        Whether examples of different weights keep separate variables, so that each example can be left out on its own.
 
     Returns
     -------
@@ -54,7 +54,7 @@ def merge_variables(start: DualProblem, end: DualProblem, X: Any = None, *, alik
 
 
 def source_of(gram: KernelMatrix) -> tuple[Any, np.ndarray]:
-    """Return the matrix to which (nested) views refer, and the row of each variable in it."""
+    """Return the kernel matrix to which a view refers, through nested views, and each variable's row in that matrix."""
     indices = np.arange(gram.n)
     while isinstance(gram, View):
         gram, indices = gram.source, gram.indices[indices]
@@ -62,7 +62,7 @@ def source_of(gram: KernelMatrix) -> tuple[Any, np.ndarray]:
 
 
 def merged_problem(problem: DualProblem, merged: Merged) -> DualProblem:
-    """Return the problem whose variables are sums of merged variables."""
+    """Return the problem in which each group of merged variables is one variable, their sum."""
     if len(merged.first) == problem.n:
         return problem
     lower, upper = (np.bincount(merged.group, weights=bound) for bound in (problem.lower, problem.upper))

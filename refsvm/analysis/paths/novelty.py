@@ -1,4 +1,4 @@
-"""The margin for rounding errors of decision values in b of a one-class problem."""
+"""Computes b of a one-class problem with a margin for rounding errors of decision values."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ MOST_ROUNDED: Final = 1e-10
 def intercept_of_inside(
     gram: KernelMatrix, alpha: np.ndarray, gradient: np.ndarray, inside: np.ndarray, otherwise: float
 ) -> float:
-    """Return the least b of a one-class problem for which no inside example has h < 0, plus a margin for rounding.
+    """Return the least b of a one-class problem for which no inside example has h < 0, with a margin for rounding.
 
-    h(xᵢ) = b − Gᵢ. A prediction adds the same terms in another order, so its rounding error has the size of the
-    terms, not of the sum.
+    h(xᵢ) = b − Gᵢ. A prediction adds the terms of h(xᵢ) in another order, so its rounding error is relative to the
+    terms, not to their sum.
 
     Parameters
     ----------
@@ -30,7 +30,7 @@ def intercept_of_inside(
     alpha, gradient : ndarrays of shape (n,)
         α and G.
     inside : ndarray of shape (n,), bool
-        Examples with αᵢ below its bound.
+        Whether each example has αᵢ below its upper bound.
     otherwise : float
         b if no example is inside.
 
@@ -48,6 +48,6 @@ def intercept_of_inside(
     largest = float(np.abs(gram.diagonal()).max())
     terms = float(np.abs(gradient).max()) + float(alpha.max()) * largest
     share = ROUNDED * math.sqrt(len(alpha)) * max(1.0, gram.facts.data_error / EPSILON)
-    # a prediction recomputes kernel values; far from the origin their rounding errors exceed the error of the sum
+    # a prediction recomputes kernel values, whose rounding errors exceed the error of the sum far from the origin
     noise = 2.0 * noise_of_values(gram, largest) * float(np.linalg.norm(alpha))
     return b + max(min(share, MOST_ROUNDED) * terms, noise)

@@ -21,16 +21,16 @@ AT_BOUND: Final = 1e-9
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class ParametricPath(TrackedPath):
-    """The optimum α(t), b(t) of every problem on a line: affine in t between breakpoints.
+    """The optimum α(t), b(t) of every problem on a line of problems; α and b are affine in t between breakpoints.
 
-    Made by `refsvm.parametric_path` and by the functions for named lines.
+    `refsvm.parametric_path` and the functions of `refsvm.analysis.paths.lines` return this class.
 
     Parameters
     ----------
     start, end : DualProblem
-        The problems at both ends.
+        The problems at both ends of the line.
     line : ProblemLine
-        The line between them, with merged variables as single variables.
+        The line from `start` to `end`, with merged variables as single variables.
     record, merged, status, seconds, start_seconds, drift, nullity, tracker, counts, matrix, classes
         As in `refsvm.core.paths.tracked.TrackedPath`.
 
@@ -51,7 +51,7 @@ class ParametricPath(TrackedPath):
 
     @property
     def along(self) -> ProblemLine:
-        """The line between both problems, the same as `line`."""
+        """The line between both problems, the same object as `line`."""
         return self.line
 
     # -- breakpoints -----------------------------------------------------------------------------------------------
@@ -69,7 +69,7 @@ class ParametricPath(TrackedPath):
         Raises
         ------
         ValueError
-            If t is outside the path; this holds for all methods with an argument t.
+            If t is outside the path; all methods with an argument t raise this error.
         """
         self._segment(t)
         whole = ProblemLine(self.start, self.end, self.line.t, 1.0)
@@ -83,12 +83,12 @@ class ParametricPath(TrackedPath):
         t : float
             The parameter.
         before : bool
-            Whether to return the value before a jump of α or b at t, in the direction of the path. Other methods have
-            the same argument.
+            Whether to return the value before a jump of α or b at t, in the direction of the path.
 
         Notes
         -----
-        Merged variables divide their sum so that each has covered the same fraction of its box from L to U.
+        The sum of merged variables is divided so that each variable is at the same fraction of the way from its L to
+        its U.
         """
         chosen, group, own = self._variables(t, before), self.merged.group, self.problem(t)
         if len(chosen) == self.n:
@@ -103,9 +103,9 @@ class ParametricPath(TrackedPath):
         return self._intercept(t, before) - self._gram.offset(self._variables(t, before))
 
     def _intercept(self, at: float, before: bool = False) -> float:
-        """Return b; for a one-class problem the end of its interval at which examples below their bound are inside.
+        """Return b; for a one-class problem, the end of b's interval at which examples with α below U are inside.
 
-        This guarantees that at most a share ν of the training data is outside, as in `refsvm.OneClassSVM`.
+        With this end, at most a share ν of the training data is outside, as in `refsvm.OneClassSVM`.
         """
         b = super()._intercept(at, before)
         if not (is_novelty(self.start) and is_novelty(self.end)):
@@ -140,9 +140,7 @@ class ParametricPath(TrackedPath):
         return self._decision(X, t, before)
 
     def cross(self, X: Any, variables: np.ndarray) -> np.ndarray:
-        """Return the kernel values of rows of X with examples of merged variables, shape (m, len(variables))."""
-        if (
-            gram := self._gram
-        ).origin is not None:  # b refers to this pair's origin, not to the origin of all examples
+        """Return kernel values of the rows of X with the examples of some variables, shape (m, len(variables))."""
+        if (gram := self._gram).origin is not None:  # b of a pair refers to the pair's origin
             return cross_values(gram, variables, X)
         return cross_values(self.start.gram, self.merged.first[variables], X)

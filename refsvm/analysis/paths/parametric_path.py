@@ -1,4 +1,4 @@
-"""parametric_path: walks between any two problems over one kernel matrix."""
+"""`parametric_path` walks from the optimum of one problem to the optimum of another over the same kernel matrix."""
 
 from __future__ import annotations
 
@@ -43,23 +43,24 @@ def parametric_path(
 
         v(t) = (1 − s) v(start) + s v(end),    s = (t − t₀)/(t₁ − t₀),    L, U, z alike
 
-    α and b are affine in t between breakpoints. ½ w², the decision function up to b, and the objective are
-    continuous. α may jump where the optimum is not unique, and b where no variable is free; such a breakpoint occurs
-    twice, once for each side.
+    α and b are affine in t between breakpoints. ½ w², the decision function up to b, and the objective are continuous
+    in t. α may jump where the optimum is not unique, and b may jump where no variable is free; the path contains a
+    breakpoint with a jump twice, once for each side.
 
     Parameters
     ----------
     start, end : DualProblem
         Problems over the same positive semi-definite kernel matrix, with finite bounds. ``problem.boxed(…)``,
-        ``problem.without(r)`` and problems made with ``gram=problem.gram`` share the matrix. A problem has at most
-        two classes; with more, each pair has its own path.
+        ``problem.without(r)`` and problems made with ``gram=problem.gram`` share the matrix. A problem has at most two
+        classes; with more classes, follow a path for each pair of classes.
     t : (float, float)
-        The values of the parameter at both ends, in its own unit, by default (0, 1); it may rise or fall.
+        The values of t at `start` and at `end`, by default (0, 1); t may rise or fall.
     tracker : PathTracker, optional
         Algorithm that follows the path, by default ``SVMP()``.
     merge : bool, default True
-        Whether variables with the same kernel row and the same v on the whole line share one variable, whose box is the
-        sum of their boxes. This changes no decision function. False leaves duplicates to the tracker.
+        Whether variables with the same kernel row and the same v on the whole line are merged into one variable, whose
+        box is the sum of their boxes. Merging changes no decision function. With False, the tracker must handle
+        duplicates.
     engine, cache_mb, time_limit, max_events
         As in `refsvm.regularization_path`.
     callback : callable, optional
@@ -70,7 +71,8 @@ def parametric_path(
     Returns
     -------
     ParametricPath
-        The path. After a limit it ends at the last breakpoint found, and ``path.status`` names the limit.
+        The path. If a limit ends the call, the path ends at the last breakpoint found, and ``path.status`` names the
+        limit.
 
     Raises
     ------
@@ -146,7 +148,7 @@ def line_between(
 
 
 def tracker_of_lines(tracker: PathTracker | None) -> PathTracker:
-    """Return the tracker, by default `SVMP`; refuse a tracker that only follows lines of 1/C."""
+    """Return the tracker, by default `SVMP`; raise an error for a tracker that follows only lines of 1/C."""
     tracker = chosen_tracker(tracker)
     if not tracker.any_line:
         raise ValueError(
@@ -158,7 +160,7 @@ def tracker_of_lines(tracker: PathTracker | None) -> PathTracker:
 
 
 def _ends(t: Any) -> tuple[float, float]:
-    """Check the values of the parameter at both ends."""
+    """Check and return the values of t at both ends."""
     try:
         first, last = t
     except (TypeError, ValueError):
@@ -172,7 +174,7 @@ def _ends(t: Any) -> tuple[float, float]:
 
 
 def refuse_unlike(start: DualProblem, end: DualProblem) -> None:
-    """Raise an error if start or end is not a problem or has an infinite bound, or their kernel matrices differ."""
+    """Raise an error if `start` or `end` is not a problem or has an infinite bound, or their kernel matrices differ."""
     for name, problem in (("start", start), ("end", end)):
         if not isinstance(problem, DualProblem):
             raise ValueError(

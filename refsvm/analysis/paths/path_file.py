@@ -1,4 +1,4 @@
-"""Paths as .npz files."""
+"""Writes paths to .npz files, and reads them."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def save_path(path: TrackedPath, file: str | os.PathLike[str]) -> None:
     Raises
     ------
     ValueError
-        If the kernel is a callable without a name, or the path has several classes.
+        If the kernel is a callable without a name, or the path has several classes (save the path of each pair).
 
     Examples
     --------
@@ -83,7 +83,7 @@ def save_path(path: TrackedPath, file: str | os.PathLike[str]) -> None:
             f"path={path!r} contains a path for each pair; save each of its paths in its own file."
         )
     matrix = path.start.gram if isinstance(path, ParametricPath) else path.along.start.gram
-    # store each example once, even if several variables belong to it
+    # store each example once, even if an example has several variables
     gram, indices = source_of(matrix)
     kernel = getattr(gram, "kernel", None)
     names = [name for name, kind in KERNELS.items() if type(kernel) is kind]
@@ -129,7 +129,7 @@ def load_path(file: str | os.PathLike[str]) -> TrackedPath:
     ValueError
         If the file does not contain a path; the message names the file and the error.
     """
-    # open the file outside the block below, so that a missing or unreadable file raises its own error
+    # open the file before the `try` block, so that a missing or unreadable file raises the OSError of Python
     with Path(file).open("rb") as stream:
         try:
             return _path(*_contents(stream))
@@ -141,22 +141,22 @@ def load_path(file: str | os.PathLike[str]) -> TrackedPath:
 
 
 def _contents(stream: IO[bytes]) -> tuple[Any, dict[str, np.ndarray]]:
-    """Return the head and the arrays of a path; other arrays in the file are not unpacked."""
+    """Return the head and the arrays of a path from a file, without unpacking other arrays of the file."""
     with zipfile.ZipFile(stream) as archive:
         head = json.loads(str(member(archive, "head.npy")))
         held = {name.removesuffix(".npy") for name in archive.namelist()}
-        # the list reveals a missing array; files of 0.4.0 and before have no list
+        # the list of arrays in the head shows whether an array is missing; refsvm 0.4.0 and before wrote no list
         names = ARRAYS & {*head.get("arrays", held)}
         return head, {name: member(archive, f"{name}.npy") for name in names}
 
 
 def _path(head: Any, arrays: dict[str, np.ndarray]) -> TrackedPath:
-    """Create a path from the content of a file, after checking all of it."""
-    # name the version, because the file itself may be intact
+    """Check the content of a file, and create the path from it."""
+    # name the version in the error, because a file in another format may be intact
     if head["format"] != FORMAT:
         writer = head.get("refsvm", "0.2.0 or earlier")
         raise ValueError(
-            f"refsvm {writer} wrote it in the format {head['format']!r}; refsvm {version()} reads {FORMAT!r}"
+            f"refsvm {writer} wrote the file in the format {head['format']!r}; refsvm {version()} reads {FORMAT!r}"
         )
     _check_head(head)
     kernel = KERNELS[head["kernel"]](**head["parameters"])
@@ -172,23 +172,23 @@ def _path(head: Any, arrays: dict[str, np.ndarray]) -> TrackedPath:
         classes=np.array(head.get("classes", [-1, 1])),
         **{name: head[name] for name in NUMBERS}, **own,
     )  # fmt: skip
-    # a damaged record would be read without an error, but give wrong results
+    # check the record, because a damaged record would give wrong results without an error
     _check_record(record, path.along)
     return path
 
 
 def _problem(head: Any, arrays: dict[str, np.ndarray], gram: Any, merged: Merged) -> dict[str, Any]:
-    """Return the problem at C = 1."""
+    """Return the problem of a regularization path at C = 1."""
     bound = arrays["bound"]
     _check_merged(merged, len(bound))
     sums = np.bincount(merged.group, weights=merged.weight, minlength=len(bound))
-    # this code adds the merged weights in another order than the tracking did
+    # allow rounding errors, because this code adds the weights of merged examples in another order than the path did
     _require(np.abs(sums - bound) <= 1e-9 * np.abs(bound), "the weights do not add up to the bounds")
     return {"problem": DualProblem(gram, arrays["v"], 0.0, np.minimum(bound, 0.0), np.maximum(bound, 0.0))}
 
 
 def _line(head: Any, arrays: dict[str, np.ndarray], gram: Any, merged: Merged) -> dict[str, Any]:
-    """Return the problems at both ends, and the line with merged variables."""
+    """Return the problems at both ends of a line, and the line with merged variables."""
     parts = (arrays[name] for name in ("v", "lower", "upper"))
     ends = [
         DualProblem(gram, v, z, lower, upper) for z, v, lower, upper in zip(head["z"], *parts, strict=True)
@@ -199,12 +199,12 @@ def _line(head: Any, arrays: dict[str, np.ndarray], gram: Any, merged: Merged) -
     solved, constant = solved_gram(one, other), not (one.v.any() or other.v.any())
     K = solved.block(np.arange(solved.n)) if constant else None
     line = ProblemLine(one, other, tuple(head["t"]), float(np.abs(solved.diagonal()).max()), K)
-    line.name = str(head.get("name", "t"))  # missing in files of 0.4.0 and before
+    line.name = str(head.get("name", "t"))  # 0.4.0 wrote no name
     return {"start": ends[0], "end": ends[1], "line": line}
 
 
 def _check_head(head: Any) -> None:
-    """Check the values of the head that a path shows or computes with."""
+    """Check the values of a file's head that a path shows or computes with."""
     counts, classes = head["counts"], head.get("classes", [-1, 1])
     for name in ("seconds", "start_seconds", "nullity", "drift"):
         real(name, head[name])
@@ -224,7 +224,7 @@ def _require(holds: Any, sentence: str) -> None:
 
 
 def _check_types(record: PathRecord, merged: Merged) -> None:
-    """Check that all arrays have one dimension and their dtype, and that their numbers are finite."""
+    """Check that all arrays have one dimension, the right dtype, and finite numbers."""
     arrays = record._asdict() | merged._asdict()
     for name, kind in KINDS.items():
         values = arrays[name]
@@ -234,7 +234,7 @@ def _check_types(record: PathRecord, merged: Merged) -> None:
 
 
 def _check_record(record: PathRecord, along: ProblemLine) -> None:
-    """Check the lengths, the order and the ranges of a record."""
+    """Check the lengths, the order and the ranges of the arrays of a record."""
     m, n, changed, start = len(record.t), along.start.n, record.changed, record.start
     _require([len(record.intercept) == m, len(record.elbow) == m, len(record.kind) == m], "lengths differ")
     if along.is_c_path:
@@ -272,7 +272,7 @@ def _check_merged(merged: Merged, g: int) -> None:
 
 
 def _examples(arrays: dict[str, np.ndarray]) -> Any:
-    """Return the examples, after checking that all values are finite and all indices lie within the shape."""
+    """Return the examples of a file, after checking that all values are finite and all indices lie within the shape."""
     if "X" in arrays:
         return examples(arrays["X"])
     from scipy.sparse import csr_array
@@ -284,5 +284,5 @@ def _examples(arrays: dict[str, np.ndarray]) -> Any:
 
 
 def _part(gram: Gram, indices: np.ndarray | None) -> Any:
-    """Return the matrix of these examples in their order; of all examples if `indices` is None."""
+    """Return the kernel matrix of the examples in `indices`, in this order; if `indices` is None, `gram` itself."""
     return gram if indices is None else View(gram, positions("variables", indices, gram.n))

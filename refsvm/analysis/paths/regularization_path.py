@@ -1,4 +1,4 @@
-"""regularization_path: trains an SVM for every C of a range with a path tracker."""
+"""`regularization_path` trains an SVM for every C of a range with a path tracker."""
 
 from __future__ import annotations
 
@@ -63,25 +63,22 @@ def regularization_path(
     ----------
     X : array-like or CSR of shape (n, d)
         Examples; with ``kernel=Precomputed()`` the (n, n) kernel matrix.
-        Instead of X, y and kernel you can pass a `DualProblem` of
-        classification or regression; the path scales its C, which may contain
-        weights. An `SVC` or `SVR` can come before X and y; its C is ignored.
+        Instead of X, y and kernel you can pass a `DualProblem` of classification or regression; the path multiplies the
+        penalties of this problem by C. An `SVC` or `SVR` can come before X and y; the C of this estimator is ignored.
     y : array-like of shape (n,)
-        Labels of any type. With two classes the larger label is the positive
-        one. With more classes each pair has its own path, and the pairs vote
-        as in `refsvm.SVC`.
+        Labels of any type. With two classes the larger label is the positive class. With more classes each pair of
+        classes has its own path, and the pairs vote as in `refsvm.SVC`.
     kernel, gamma, degree, coef0
         As in `DualProblem.classification`, RBF by default. The kernel must be
         positive semi-definite.
     gram : array-like of shape (n, n) or object, optional
         The kernel matrix instead of X and kernel, as in
-        `DualProblem.classification`. If it is an object, duplicate examples
-        are not merged.
+        `DualProblem.classification`. If `gram` is an object, duplicate examples are not merged.
     epsilon : float, optional
         ε of a regression; makes the task a regression.
     C_min, C_max : float
-        The range of C, 0 < C_min < C_max. The default is 1e-4 to 1e3, for a
-        regression times the standard deviation of its targets.
+        The range of C, 0 < C_min < C_max. The default is 1e-4 to 1e3; for a regression, these numbers times the
+        standard deviation of the targets.
     sample_weight : array-like of shape (n,), optional
         wᵢ ≥ 0: example i has the penalty C wᵢ. Each class needs a positive
         weight.
@@ -89,8 +86,8 @@ def regularization_path(
         Algorithm that follows the path, by default ``SVMP()``.
     merge : bool, default True
         Whether examples with equal features and labels share one variable.
-        This changes no value of the path, and saves much time on data with
-        many duplicates. False leaves duplicates to the tracker.
+        Merging changes no value of the path, and saves much time on data with many duplicates. With False, the tracker
+        must handle duplicates.
     engine : {"auto", "numba", "numpy"}, default "auto"
         Whether the search for events runs in compiled or in readable code;
         both give the same path bit for bit.
@@ -99,8 +96,7 @@ def regularization_path(
     time_limit : float, optional
         Limit in seconds.
     max_events : int, optional
-        Limit on the breakpoints, for each pair of classes; by default max(10⁵,
-        100n).
+        Limit on the number of breakpoints for each pair of classes; by default max(10⁵, 100n).
     callback : callable, optional
         Called with every `Breakpoint`. Return True to end the path there.
     progress : bool or "auto", default "auto"
@@ -167,7 +163,7 @@ def regularization_path(
     classes = SIGNS
     if isinstance(X, DualProblem):
         alone = y is kernel is gram is None
-        # a regression also has a path; all other calls need labels
+        # only classification and regression have a path, so a problem that is not a regression needs labels
         is_regression = alone and X.z == 0.0 and not X.has_labels
         problem = X if is_regression else labelled(X, y, kernel, gram)
     else:
@@ -176,7 +172,7 @@ def regularization_path(
         problem = DualProblem.classification(y=labels, gram=K)
     if (weight := given_weights(sample_weight, problem.n)) is not None:
         refuse_absent_class(classes, (problem.v > 0.0) * 1, weight)
-        # C times a weight is the size of a box, so weights only change the boxes
+        # the weights only change the boxes: a box has the size C times the weight of its example
         problem = problem.boxed(weight * problem.lower, weight * problem.upper)
     unit = unit_of_problem(problem) or 1.0
     least, most = (C_MIN * unit if C_min is None else C_min), (C_MAX * unit if C_max is None else C_max)

@@ -1,4 +1,4 @@
-"""CostPath and RocCurve: all operating points of a classifier whose costs move from one class to the other."""
+"""CostPath and RocCurve: all operating points of a classifier as a total cost moves from one class to the other."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from refsvm.services.summary import Card, Shown
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RocCurve(Shown):
-    """Operating points as a step function of C₊, whose steps are as exact as the path.
+    """The operating points of a classifier as a step function of C₊; the ends of the steps are as exact as the path.
 
     Parameters
     ----------
@@ -68,8 +68,8 @@ class CostPath(ParametricPath):
     def roc(self, X: Any, y: Any, sample_weight: Any = None) -> RocCurve:
         """Return the shares of false and of true positives on some examples as a function of C₊.
 
-        h is affine in C₊ between breakpoints, so each C₊ at which a prediction changes is as exact as the breakpoints.
-        h = 0 counts as +1.
+        Between breakpoints h is affine in C₊, so each C₊ at which a prediction changes is as exact as the breakpoints.
+        An example with h = 0 is predicted as +1.
 
         Parameters
         ----------
@@ -87,7 +87,7 @@ class CostPath(ParametricPath):
         Warns
         -----
         ConvergenceWarning
-            If the path ended early, so that the remaining points and the area below them are missing.
+            If the path ended early, so that the curve lacks the remaining operating points.
         """
         self.check_not_empty()
         X = examples_like(self.start.gram, X)

@@ -1,6 +1,6 @@
 """Paths of several classes: a path for each pair of classes, over one kernel matrix, and the votes of all pairs.
 
-On a pair's path the second class is the positive one, so that h = 0 counts for the class that gets the vote in
+On the path of a pair, the second class is the positive class, so that a pair with h = 0 votes for the same class as in
 `refsvm.SVC`. `OneVsOnePath` itself has the signs and the order of `SVC`.
 """
 
@@ -37,7 +37,7 @@ from refsvm.services.summary import Card, Shown, Table, ended
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class OneVsOnePath(Shown):
-    """The models of all pairs of classes for every C of a range. Made by `refsvm.regularization_path`.
+    """The models of all pairs of classes for every C of a range, as `refsvm.regularization_path` returns them.
 
     Parameters
     ----------
@@ -46,8 +46,8 @@ class OneVsOnePath(Shown):
     rows : tuple of ndarrays of int64
         The examples of each pair, ascending, in the order (0, 1), (0, 2), …, (k − 2, k − 1).
     paths : tuple of RegularizationPath
-        The path of each pair, in which the second class is +1. The kernel of this problem is the kernel of all
-        examples, so that `refsvm.display.PathDisplay` can draw it and `refsvm.analysis.paths.save_path` can store it.
+        The path of each pair, in which the second class is +1. The kernel of each path is the user's kernel, so that
+        `refsvm.display.PathDisplay` can draw the path and `refsvm.analysis.paths.save_path` can store it.
     gram : KernelMatrix
         The kernel matrix of all examples.
     seconds : float
@@ -97,7 +97,7 @@ class OneVsOnePath(Shown):
 
     @property
     def status(self) -> Status:
-        """CONVERGED, or the status of the first path that does not reach C_max."""
+        """CONVERGED, or the status of the first pair whose path does not reach C_max."""
         return first_unfinished(path.status for path in self.paths)
 
     @cached_property
@@ -113,7 +113,7 @@ class OneVsOnePath(Shown):
         Raises
         ------
         ValueError
-            If C is outside the path of a pair; this holds for all methods with an argument C.
+            If C is outside the path of a pair; all methods with an argument C raise this error.
         """
         alpha = np.zeros((len(self.paths), self.n))
         for number, (rows, path) in enumerate(zip(self.rows, self.paths, strict=True)):
@@ -143,7 +143,7 @@ class OneVsOnePath(Shown):
         return np.column_stack([0.0 - path.decision_function(cross[:, rows], C) for rows, path in pairs])
 
     def predict(self, X: Any, C: float) -> np.ndarray:
-        """Return the class with most votes at C, shape (t,); on a tie the first in `classes`, as in `refsvm.SVC`."""
+        """Return the class with most votes at C, shape (t,); on a tie, the first class of the tie in `classes`."""
         return np.asarray(self.classes[OneVsOne(len(self.classes)).votes(self.decision_function(X, C))])
 
     def _cross(self, X: Any) -> np.ndarray:
@@ -155,8 +155,8 @@ class OneVsOnePath(Shown):
     def validation_error(self, X: Any, y: Any, sample_weight: Any = None) -> ErrorCurve:
         """Return the error on other examples as a function of C.
 
-        The vote of a pair for an example changes where λh = 0, at a C that is as exact as the breakpoints. The votes
-        for the example are counted again at each such C.
+        The vote of a pair for an example changes where λh = 0, at a C that is as exact as the breakpoints. At each C
+        where a vote changes, the method counts the votes for the example again.
 
         Parameters
         ----------
@@ -202,7 +202,7 @@ def common_range(paths: Sequence[RegularizationPath]) -> tuple[float, float]:
 
 
 def has_several_classes(y: Any) -> bool:
-    """Return whether y contains more than two classes; other errors in y are reported elsewhere."""
+    """Return whether y contains more than two classes, without checking y for errors."""
     try:
         labels = np.asarray(y)
     except ValueError:
@@ -263,14 +263,14 @@ def pair_paths(
     gram : Gram
         Result of `held_gram` for n examples.
     X : ndarray or CSR of shape (n, d), or None
-        Examples, by which duplicates are found; without them kernel values are compared.
+        Examples, in which duplicates are found; if X is None, duplicates are found by comparing kernel values.
     codes, weights : ndarrays of shape (n,)
         Class numbers (−1 for examples to leave out), and factors of C.
     alike : bool
         Whether only examples of equal weights are merged.
     limits : PathLimits
-        Limits on all pairs together. After a limit, or True from the callback, the paths of the remaining pairs end at
-        once. After Ctrl-C no further pair is started: the remaining pairs share an empty path.
+        Limits on all pairs together. After a limit, or if the callback returned True, the paths of the remaining pairs
+        end at once. After Ctrl-C no further path is started, and the remaining pairs share an empty path.
     merge, **options
         As in `refsvm.regularization_path`.
     """
@@ -284,10 +284,10 @@ def pair_paths(
     pairs, empty = OneVsOne(int(codes.max()) + 1).pairs, None
     for number, (p, q) in enumerate(pairs):
         rows = np.flatnonzero((codes == p) | (codes == q))
-        if empty is not None:  # start no path, because starting thousands of them takes long
+        if empty is not None:  # starting thousands of paths takes long
             yield rows, empty
             continue
-        labels = np.where(codes[rows] == q, 1.0, -1.0)  # the second class of each pair is the positive one
+        labels = np.where(codes[rows] == q, 1.0, -1.0)  # the second class is the positive class
         problem = DualProblem._of_labels(gram.restrict(rows), labels, weights[rows])
         merged = (
             merge_variables(problem, problem, None if X is None else X[rows], alike=alike)

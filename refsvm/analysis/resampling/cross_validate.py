@@ -1,4 +1,4 @@
-"""k-fold cross-validation, whose rounds share kernel rows and start from each other's solutions."""
+"""k-fold cross-validation: the rounds share kernel rows, and each round starts from the solution of another round."""
 
 from __future__ import annotations
 
@@ -50,8 +50,8 @@ def cross_validate(
 ) -> CrossValidation:  # fmt: skip
     """Predict every example by a model that was trained without the example's fold.
 
-    All rounds share one kernel matrix, and each is solved to the tolerance, so
-    that `seeder` changes only the cost.
+    All rounds share one kernel matrix. Each round is solved to the tolerance, so that `seeder` changes only the time,
+    not the predictions within the tolerance.
 
     Parameters
     ----------
@@ -69,7 +69,7 @@ def cross_validate(
     C : float or array-like of shape (n,)
         Penalty, 1 by default. An array gives each example its own penalty,
         which is also its weight in the scores; examples of penalty 0 are
-        ignored. With `nu` these are the weights of the examples.
+        ignored. If `nu` is given, C contains the weights of the examples.
     epsilon : float, optional
         ε of a regression, as in `DualProblem.regression`; makes the task a
         regression.
@@ -78,19 +78,17 @@ def cross_validate(
         novelty detection.
     folds : int, array-like of int of shape (n,), splitter, or iterable of pairs (train, test)
         Number of folds, 10 by default, or the fold of each example; see
-        `refsvm.analysis.resampling.folds.fold_numbers`. n folds are
-        leave-one-out.
+        `refsvm.analysis.resampling.folds.fold_numbers`. With n folds, `cross_validate` is leave-one-out.
     seeder : Seeder, optional
         Rule that makes the starting point of a round from an earlier solution.
         By default `AVG` with ``from_full=True`` and `SIR` with
         ``from_full=False``; the notes name two exceptions.
     from_full : bool, default True
         Whether to solve on all examples first and start every round from this
-        solution. Otherwise the first round starts from zero and each other
-        round from the round before it, as in the paper.
+        solution. With False, the first round starts from zero and each later round from the solution of the round
+        before, as in the paper.
     stratified : bool, default False
-        Whether to share each class equally among the folds. Only for
-        classification.
+        Whether to share the examples of each class equally among the folds. Only classification supports `stratified`.
     rng : int, numpy.random.Generator or None
         Shuffles the examples before they are assigned to folds; None leaves
         them in order.
@@ -98,12 +96,10 @@ def cross_validate(
         Group of each example, for a splitter that uses groups, such as
         scikit-learn's ``GroupKFold``.
     n_jobs : int, optional
-        Number of threads; −1 means one for each core. If joblib is set up for
-        processes (``joblib.parallel_config``), these are processes. The
-        results are bit for bit those of one thread.
+        Number of threads; −1 means one for each core. If joblib is set up for processes (``joblib.parallel_config``),
+        `n_jobs` is the number of processes. The results are bit for bit the same as with one thread.
     cache_mb : float, default 200
-        Budget for kernel rows in MiB. If the whole kernel matrix fits into it,
-        the matrix is computed in one product.
+        Budget for kernel rows in MiB. A kernel matrix that fits into the budget is computed in one product.
     progress : bool or "auto", default "auto"
         Whether to show the progress on a line on stderr. "auto" shows it in a
         terminal or a notebook after two seconds (`refsvm.services.line`).
@@ -115,9 +111,8 @@ def cross_validate(
     Returns
     -------
     CrossValidation
-        The predictions and scores. If a limit or the callback ended the call,
-        `status` says so, the scores are NaN, and `bounds` gives their lowest
-        and highest possible values.
+        The predictions and scores. If a limit or the callback ended the call, `status` names the limit or the callback,
+        the scores are NaN, and `bounds` contains the lowest and highest possible value of each score.
 
     Raises
     ------
@@ -136,9 +131,8 @@ def cross_validate(
 
     Notes
     -----
-    The rounds form one family of problems: holding out a fold means L = U = 0
-    for its examples. Kernel rows are computed once for all rounds, and the
-    decision values of a fold are read off the gradient, h(xᵢ) = vᵢ − Gᵢ + b.
+    All rounds solve the same problem, except that the examples of the held-out fold have L = U = 0. Kernel rows are
+    computed once for all rounds, and the decision values of a fold are read off the gradient, h(xᵢ) = vᵢ − Gᵢ + b.
 
     With ``from_full=True`` the rounds are independent, and `AVG` spreads the α
     of a fold over the other examples. The default seeder has two exceptions.
@@ -153,10 +147,10 @@ def cross_validate(
     standard deviation of the targets. After each fold, and within long folds,
     the callback gets a `refsvm.core.engine.progress.Progress` with the number
     of finished folds, whose ``state`` is the solver's state in the current
-    round. If it returns True, all rounds end.
+    round. If the callback returns True, all rounds end.
 
-    scikit-learn computes ``gamma="scale"`` from each training part; this
-    function computes it once, from all examples.
+    For ``gamma="scale"``, scikit-learn computes γ from each training set; `cross_validate` computes γ once, from all
+    examples.
 
     Examples
     --------
@@ -180,7 +174,7 @@ def cross_validate(
     )
     line, task = line_of(fold_progress, progress), task_given(X, y, kernel, gram, C, epsilon=epsilon, nu=nu)
     fold = folds_of(task, folds, stratified=stratified, rng=rng, groups=groups)
-    # check folds before computing the kernel matrix; the time limit covers all machines
+    # check `folds` before computing the kernel matrix, and start the time limit before the first machine
     is_plain, stop = options.keys() <= TAKEN, options.pop("stop", None)
     run_options = RunOptions(
         stop=task.gap() if stop is None else stop, cache_mb=cache_mb, n_jobs=n_jobs, **options
@@ -190,7 +184,7 @@ def cross_validate(
     is_small = walk is not None and is_plain and are_many_and_small(task, fold, run_options)
     seeder = Seeder.checked("seeder", default if seeder is None else seeder)
     with line:
-        # each process computes its own rows
+        # processes cannot share kernel rows, so each process computes its own rows
         if share_memory(n_jobs) or is_small:
             task = task.with_shared_matrix(cache_mb, single=run_options.cache_dtype == "float32")
         if megabytes(task.gram.n, task.gram.n) <= cache_mb and run_options.cache_dtype == "auto":
@@ -201,7 +195,8 @@ def cross_validate(
             if is_small and task.gram.dense is not None:
                 table.take_small(small_folds(task, fold, run_options, interrupt))
             for machine, numbers in table.missing(held_out):
-                # --- for h = 1 … k: `Runner` empties the boxes of fold h, starts at the seed, solves ---
+                # --- for each fold: `Runner` empties the boxes of the fold's examples, starts at the seed, and solves
+                # ---
                 rounds = Rounds.of(machine.problem, run_options)
                 plan = planned(machine, [held_out[h] for h in numbers], seeder, from_full)
                 table.take(machine, folds_walked_to(rounds, plan, seeder, walk, time_seeds=True), rounds)
@@ -225,7 +220,7 @@ def folds_of(task: Task, folds: Any, *, stratified: bool, rng: Any, groups: Any)
 
 
 def warn_of_rounds(result: CrossValidation) -> None:
-    """Warn if rounds were not solved, or were not run because of a limit."""
+    """Warn if rounds were not solved to the tolerance, or if a limit ended the call before all rounds were run."""
     endings, left = unsolved(each.status for each in result.rounds), int((~result.is_known).sum())
     if left and not endings:
         endings = unsolved([result.status])
@@ -239,7 +234,7 @@ CUT_SHORT: Final = (Status.TIME_LIMIT, Status.CALLBACK, Status.INTERRUPTED)
 
 
 class FoldTable:
-    """The results of the folds, for each example and machine.
+    """The decision values of each example, predicted by each machine in the round that holds the example out.
 
     Parameters
     ----------
@@ -262,23 +257,23 @@ class FoldTable:
         progress.begin("first round", total=total, look=self._tell)
 
     def missing(self, held_out: Sequence[np.ndarray]) -> Iterator[tuple[Machine, list[int]]]:
-        """Yield the machines without results and the numbers of their folds, until a limit has ended a machine."""
+        """Yield each machine without results and the numbers of its folds, until a limit has ended a round."""
         for machine in self.task.machines() if not self.reports else ():
             for family, numbers in self.task.families(machine, held_out):
                 if set(self.endings) <= {Status.CONVERGED}:
                     yield family, numbers
 
     def take(self, machine: Machine, ended: Iterator[RoundResult], rounds: Rounds) -> None:
-        """Store the rounds of one machine as they arrive."""
+        """Store the results of the rounds of one machine as `ended` yields them."""
         column, rounds.limits.progress = self.task.pairs.index(machine.pair), self.progress
         for each in ended:
             if self.progress.under_way:
                 self.progress.begin("")
             self.iterations += each.iterations
             if each.left_out is not None:
-                # h(xᵢ) = vᵢ − Gᵢ + b for the fold, computed from the gradient
+                # compute h(xᵢ) = vᵢ − Gᵢ + b of the held-out examples from the gradient
                 examples = each.left_out[: len(each.left_out) // machine.copies]
-                # a machine that a limit has ended early does not predict
+                # if a limit ended a round early, its machine does not predict
                 if each.status not in CUT_SHORT:
                     self.values[examples, column] = each.values
                 cost = each.iterations, each.kernel_rows, each.seed_seconds, each.solve_seconds
@@ -288,14 +283,14 @@ class FoldTable:
         self.endings.append(rounds.status)
 
     def _tell(self) -> None:
-        """Count the finished folds and the wrong predictions."""
+        """Pass the numbers of finished folds and of wrong predictions to the progress line."""
         task, known, wrong = self.task, ~np.isnan(self.values).any(axis=1), None
         if task.kind == CLASSIFICATION and known.any():
             wrong = int((task.predicted(self.values, known) != task.labels).sum())
         self.progress.tell(len(self.reports), wrong)
 
     def take_small(self, solved: tuple[np.ndarray, list[FoldReport]] | None) -> None:
-        """Store the folds of many small classes; None means that the small solver could not be used."""
+        """Store the results of `small_folds`; do nothing if it returned None, because it could not solve the folds."""
         if solved is not None:
             self.values, self.reports = solved
             self.iterations = sum(each.iterations for each in self.reports)
@@ -303,7 +298,7 @@ class FoldTable:
     def result(self) -> CrossValidation:
         """Return the result, with the names of the classes."""
         task, known = self.task, ~np.isnan(self.values).any(axis=1)
-        # workers finish in any order, so the rounds are sorted afterwards
+        # sort the reports, because workers finish rounds in any order
         self.reports.sort(key=lambda each: (each.pair, each.fold))
         ends = [each.status for each in self.reports] + self.endings
         return CrossValidation(

@@ -20,17 +20,17 @@ def fold_numbers(
     ----------
     folds : int, array-like of int of shape (n,), splitter, or iterable of pairs
         Number of folds of equal size; or the fold of each example, as numbers or texts; or an object with
-        scikit-learn's ``split(X, y)``; or the pairs (train, test) that it yields. The test sets must contain every
-        example once, and each training set must contain all other examples.
+        scikit-learn's ``split(X, y)``; or the pairs (train, test) that such an object yields. The test sets must
+        contain every example once, and each training set must contain all other examples.
     codes : ndarray of shape (n,), int
-        Class numbers, for `stratified` and for the splitter.
+        Class number of each example, which `stratified` and the splitter use.
     stratified : bool
-        Whether to share the examples of each class equally among the folds. It applies only if `folds` is a number.
-    rng : int, numpy.random.Generator or None
-        Seed or generator that shuffles the examples before they are assigned to folds. None leaves them in order, so
-        that consecutive examples share a fold. It applies only if `folds` is a number.
+        Whether to share the examples of each class equally among the folds. `stratified` applies only if `folds` is a
+        number. rng : int, numpy.random.Generator or None Seed or generator that shuffles the examples before they are
+        assigned to folds. None leaves the examples in order, so that consecutive examples share a fold. `rng` applies
+        only if `folds` is a number.
     groups : array-like of shape (n,), optional
-        Group of each example, passed to a splitter such as ``GroupKFold``, which keeps groups together.
+        Group of each example, for a splitter such as ``GroupKFold``, which holds out the examples of a group together.
 
     Returns
     -------
@@ -60,7 +60,7 @@ def fold_numbers(
         return _of_pairs(folds, pairs_of(folds, np.zeros((n, 1)), codes, groups), n)
     if groups is not None:
         raise ValueError(
-            f"groups needs a splitter that uses groups; folds={shown(folds)} does not: give folds=GroupKFold(5)."
+            f"groups needs a splitter that uses groups, but folds={shown(folds)} does not; give folds=GroupKFold(5)."
         )
     if hasattr(folds, "__next__") or (
         isinstance(folds, list | tuple)
@@ -116,12 +116,12 @@ def pairs_of(splitter: Any, X: Any, y: np.ndarray, groups: Any = None, name: str
         raise ValueError(
             f"groups has shape {array.shape}; give {len(y)} groups, one for each row of X, as numbers or texts."
         )
-    classes_of(array.astype(object), "groups")  # raises an error for missing groups and mixed types
+    classes_of(array.astype(object), "groups")  # refuses missing groups and mixed types
     yield from splitter.split(X, y, array)
 
 
 def _shared(k: int, codes: np.ndarray, stratified: bool, rng: Any) -> np.ndarray:
-    """Assign the examples to k folds."""
+    """Return the fold number of each example, after assigning the examples to k folds of equal size."""
     n = len(codes)
     try:
         order = np.arange(n) if rng is None else np.random.default_rng(rng).permutation(n)
@@ -132,7 +132,7 @@ def _shared(k: int, codes: np.ndarray, stratified: bool, rng: Any) -> np.ndarray
     result = np.empty(n, dtype=np.int64)
     if stratified:
         order = order[np.argsort(codes[order], kind="stable")]
-        result[order] = np.arange(n) % k  # give the examples to the folds in turn, class after class
+        result[order] = np.arange(n) % k  # assign examples, class after class, to folds in turn
     else:
         result[order] = np.arange(n) * k // n
     return result

@@ -1,4 +1,4 @@
-"""All values of C and all folds of a grid search, over one kernel matrix."""
+"""Solves all values of C on all splits of a grid search, over one kernel matrix."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class Cell(NamedTuple):
     iterations : int
         Number of steps, over all machines.
     fit_seconds, score_seconds : float
-        Time to seed and solve, and time to read off the predictions and score them.
+        Time to make the starting points and solve, and time to compute the predictions and score them.
     converged : bool
         Whether all machines were solved to the tolerance.
     """
@@ -99,14 +99,14 @@ def usual_score(task: Task, split: Split, place: int, values: np.ndarray) -> flo
     if len(labels) < 2:
         return float("nan")
     score = r_squared(labels, predicted, weights)
-    # equal targets have no variance to explain: R² is 1 if all are predicted exactly, and 0 otherwise
+    # if all targets are equal, R² is 1 if all predictions are exact, and 0 otherwise
     return score if np.isfinite(score) else float((labels == predicted).all())
 
 
 def left_out_score(
     task: Task, split: Split, place: int, values: np.ndarray, weights: np.ndarray | None = None
 ) -> float:
-    """Return one example's share of the R² of a regression; the weighted mean over all examples is R²."""
+    """Return one example's share of the R² of a regression; R² is the weighted mean of the shares."""
     spread = variance(task.labels, weights)
     residual = float(task.labels[split.test[0]] - values[0, 0])
     return 1.0 - residual**2 / spread if spread > 0.0 else float(residual == 0.0)
@@ -121,10 +121,10 @@ def solve_cells(
     score: Score | None = None,
     **options: Any,
 ) -> Iterator[Cell]:
-    """Solve every wanted value of C on every split, each from the solution for the previous C on the same split.
+    """Solve every wanted C on every split, starting from the solution for the previous C on the same split.
 
-    Without a seeder, the starting point is made by `ActiveSet`, and shifted by the change that the previous split
-    showed between the same two values of C (`refsvm.core.seeders.neighbour.extrapolate`).
+    Without a seeder, `ActiveSet` makes the starting point, and `refsvm.core.seeders.neighbour.extrapolate` shifts it by
+    the change of the solution between the same two values of C on the previous split.
 
     Parameters
     ----------
@@ -135,9 +135,9 @@ def solve_cells(
     splits : sequence of Split
         The splits.
     wanted : sequence of sequences of int
-        For each split the indices of the values of C to solve.
+        For each split, the indices in `Cs` of the values of C to solve.
     seeder : Seeder, optional
-        Makes the starting point for one C from the solution for the previous C on the same split.
+        Rule that makes the starting point for one C from the solution for the previous C on the same split.
     score : callable, optional
         Function that scores a cell, by default `usual_score`.
     **options
@@ -146,7 +146,8 @@ def solve_cells(
     Yields
     ------
     Cell
-        Cells in ascending order of C, and at each C split after split; many splits are processed in groups.
+        Cells in ascending order of C, and at each C in the order of the splits; if there are many splits, group after
+        group.
 
     Raises
     ------
@@ -173,12 +174,12 @@ def solve_cells(
     score = partial(usual_score, task) if score is None else score
     is_float32 = gram.dense is not None and gram.dense.dtype == np.float32
     if is_float32 and not rule.reads_rows:
-        options.setdefault("cache_dtype", "float32")  # avoid copies in double precision
+        options.setdefault("cache_dtype", "float32")  # no copies in double precision
     machines = [Rounds(each.problem, **options) for each in task.machines()]
-    if COPIES[task.kind] > 1:  # there is a factor for each variable, not for each example
+    if COPIES[task.kind] > 1:  # a regression has two variables, with a factor each
         splits = [replace(split, factors=np.tile(split.factors, COPIES[task.kind])) for split in splits]
     with interruptible(), np.errstate(under="ignore"):
-        # each split keeps two solutions with α and G, which for thousands of splits would not fit into memory
+        # solve a group of splits at a time, because the two solutions that each split keeps would fill the memory
         for first in range(0, len(splits), FOLDS_AT_ONCE):
             group = splits[first : first + FOLDS_AT_ONCE]
             turns = planned(group, wanted[first:], Cs, rule, neighbours=seeder is None)
@@ -187,7 +188,7 @@ def solve_cells(
                 yield scored(split, place, ended, score)
             if any(each.status is Status.INTERRUPTED for each in machines):
                 raise KeyboardInterrupt
-            # the next group of splits does not start from these solutions
+            # drop the solutions of this group of splits, because the next group does not start from them
             for each in machines:
                 each.solutions.clear()
 
@@ -195,10 +196,10 @@ def solve_cells(
 def rounds_of(
     pairs: Sequence[Rounds], plan: Sequence[Round], seeder: Seeder
 ) -> Iterator[tuple[RoundResult, ...]]:
-    """Yield the results of each round for all pairs of classes; each runner then checks for rounding errors."""
+    """Yield the results of each round for all pairs of classes, and then let each runner check for rounding errors."""
     runs = [pair.run(plan, seeder) for pair in pairs]
     yield from zip(*runs, strict=False)
-    # zip stops when the first iterator ends; run the other iterators to their ends
+    # run every iterator to its end, because `zip` stops when the first iterator ends
     if all(pair.status is Status.CONVERGED for pair in pairs):
         for each in runs:
             next(each, None)
@@ -232,8 +233,8 @@ def left_out_cells(
     Yields
     ------
     Cell
-        Cells in ascending order of C, and at each C split after split. The seconds for one C are divided equally
-        among its cells; the steps of the full solution are counted in the first cell.
+        Cells in ascending order of C, and at each C in the order of the splits. The seconds for one C are divided
+        equally among its cells; the steps of the full solution are counted in the first cell.
 
     Raises
     ------
@@ -260,7 +261,7 @@ def left_out_cells(
             raise KeyboardInterrupt
         right, values = loo.predictions == task.labels, loo.decision_values.reshape(len(task.labels), -1)
         steps = loo.round_iterations[test]
-        # count the steps on all examples once, because all these cells use their result
+        # count the steps of the full solution in one cell, because all cells of this C use the same full solution
         steps[0] += sum(each.iterations for each in loo.full_solutions)
         converged = loo.is_solved[test].tolist()
         seconds = loo.seconds / len(splits)
@@ -275,11 +276,11 @@ def left_out_cells(
 def planned(
     splits: Sequence[Split], wanted: Sequence[Sequence[int]], Cs: np.ndarray, seeder: Seeder, neighbours: bool
 ) -> list[tuple[Split, int, Round]]:
-    """Return the cells in the order of their solution, with their rounds: all splits at one C, then all at the next C.
+    """Return the cells with their rounds in the order of solving: all splits at one C, then all splits at the next C.
 
     A cell starts from the solution for the previous C on the same split, shifted by the change that the previous split
-    showed between the two values of C. A split keeps its solutions at its last two values of C; their keys are the
-    number of the split and the parity of the number of its solutions.
+    showed between the two values of C. A split keeps its solutions at its last two values of C. The key of a solution
+    consists of the number of the split and the parity of the number of its solutions so far.
 
     Parameters
     ----------
@@ -287,7 +288,7 @@ def planned(
     wanted, Cs, seeder
         As in `solve_cells`.
     neighbours : bool
-        Whether to use the change on the previous split.
+        Whether to shift the starting point by the change on the previous split.
 
     Returns
     -------
@@ -308,7 +309,7 @@ def planned(
     solved: dict[int, list[int]] = {split.number: [] for split in splits}  # indices of Cs
 
     def name(number: int, back: int) -> tuple[int, int]:
-        """Return the key of a split's next solution (back=0), latest solution (−1) or the one before (−2)."""
+        """Return the key of a split's next solution (back=0), its last solution (−1) or its second last (−2)."""
         return number, (len(solved[number]) + back) % 2
 
     for place in sorted({place for _, places in zip(splits, wanted, strict=False) for place in places}):
@@ -317,7 +318,7 @@ def planned(
             if place not in places:
                 continue
             number, mine = split.number, solved[split.number]
-            # a round that starts from zero needs no earlier round, so that such rounds may run in any order
+            # a round that starts from zero names no earlier round, so that workers may run such rounds in any order
             origin = name(number, -1) if mine and not isinstance(seeder, Cold) else None
             beside = None
             if neighbour is not None and neighbours:
@@ -331,7 +332,7 @@ def planned(
 
 
 def scored(split: Split, place: int, ended: Sequence[RoundResult], score: Score) -> Cell:
-    """Return the cell for the rounds of all machines."""
+    """Return the cell of one C and one split from the results of the rounds of all machines."""
     began = time.perf_counter()
     result = score(split, place, np.array([each.values for each in ended]).T)
     steps = sum(each.iterations for each in ended)

@@ -1,12 +1,12 @@
 """Jackknife+ and CV+: prediction intervals from the models that leave-one-out or cross-validation trains.
 
-    ŷ₋ᵢ(x) is the machine without example i, or without its fold;   Rᵢ = |yᵢ − ŷ₋ᵢ(xᵢ)|
-    lower end: the ⌊a(n + 1)⌋-th smallest of ŷ₋ᵢ(x) − Rᵢ,   upper end: the ⌈(1 − a)(n + 1)⌉-th smallest of ŷ₋ᵢ(x) + Rᵢ
+    ŷ₋ᵢ(x) is the prediction without example i, or without its fold; Rᵢ = |yᵢ − ŷ₋ᵢ(xᵢ)| lower end: the ⌊a(n + 1)⌋-th
+    smallest of ŷ₋ᵢ(x) − Rᵢ,   upper end: the ⌈(1 − a)(n + 1)⌉-th smallest of ŷ₋ᵢ(x) + Rᵢ
 
 For exchangeable examples the interval contains the next target with a probability of at least 1 − 2a, and usually of
 about 1 − a; with k folds the bound is lower by at most (1 − k/n)/(k + 1). An example of weight w counts as w
-examples, which are left out together. A model without one example differs from the full model in few α, so only the
-differences are stored.
+examples, which are left out together. A model without one example differs from the full model in few α, so
+`HeldOutMachines` stores only the differences.
 """
 
 from __future__ import annotations
@@ -44,13 +44,13 @@ class HeldOutMachines(Shown):
     beta : ndarray of shape (n,), float64
         β = αᵢ + αₙ₊ᵢ of the full model, trained on all examples.
     changes : list of (ndarray of int64, ndarray of float64)
-        For each model the indices at which its β differs from the full model's, and the differences.
+        For each model, the examples whose β differs from β of the full model, and the differences.
     intercepts : ndarray of float64
         b of each model.
     number : ndarray of shape (n,), int64
-        Index of the model that was trained without the example.
+        For each example, the index of the model that was trained without the example.
     residuals : ndarray of shape (n,), float64
-        |yᵢ − ŷ₋ᵢ(xᵢ)|.
+        |yᵢ − ŷ₋ᵢ(xᵢ)| of each example i.
     copies : ndarray of shape (n,), int64, optional
         Number of copies of each example, by default 1.
 
@@ -88,7 +88,7 @@ class HeldOutMachines(Shown):
         return values
 
     def intervals(self, cross: np.ndarray, confidence: float) -> np.ndarray:
-        """Return the lower and upper ends for new examples, shape (m, 2); infinite if n is too small.
+        """Return the ends of the interval of each new example, shape (m, 2); infinite if n is too small.
 
         Parameters
         ----------
@@ -106,7 +106,7 @@ class HeldOutMachines(Shown):
             raise ValueError(f"confidence={confidence!r} is not between 0 and 1; give a number such as 0.9.")
         counts = copies("an interval", self.copies, len(self.residuals))
         n, values = int(counts.sum()), self.predictions(cross)[:, self.number]
-        # ⌊a(n + 1)⌋ and ⌈(1 − a)(n + 1)⌉ = n + 1 − ⌊a(n + 1)⌋, corrected for rounding errors
+        # few = ⌊a(n + 1)⌋ = n + 1 − ⌈(1 − a)(n + 1)⌉; add 1e-9 so that rounding does not turn 5 into 4.999… and 4
         few = math.floor((1.0 - share) * (n + 1) + 1e-9)
         if few == 0:
             return np.tile([-np.inf, np.inf], (len(cross), 1))
@@ -131,10 +131,10 @@ def held_out_machines(
     problem : DualProblem
         A problem of regression.
     folds : ndarray of shape (n,), int64, optional
-        The fold of each example; by default each example is a fold of its own.
+        The fold of each example; by default each example has a fold of its own.
     weights : ndarray of shape (n,), optional
-        Number of copies of each example, as whole numbers; the problem's penalties must be proportional to them. The
-        default is 1. If penalties differ without `weights`, the stated probabilities are not proved.
+        Number of copies of each example, as whole numbers; the problem's penalties must be proportional to the weights.
+        The default is 1. If penalties differ and `weights` is missing, the stated probabilities are not proved.
     stop : StoppingRule, optional
         Rule that ends a round, by default the KKT gap at 1e-3 times the standard deviation of the targets.
     engine, **options

@@ -4,9 +4,9 @@ Algorithm 1 of Franc, Laskov & Müller (2008):
 
     solve on all examples
     decide the examples that the sufficiency checks can decide
-    for each other example:  empty its box, start at the seed, continue until the stopping rule is satisfied
-    if h is almost zero at the KKT gap:  continue to smaller gaps until its sign is certain
-    the error is the share of wrong predictions
+    for each undecided example: empty its box, start at the seed, take steps until the stopping rule is satisfied if the
+    sign of h is uncertain: take steps to smaller KKT gaps until the sign is certain the error is the share of wrong
+    predictions
 """
 
 from __future__ import annotations
@@ -75,9 +75,8 @@ def leave_one_out(
         Instead of X, y and the parameters you can pass a `DualProblem`. An
         estimator can come first: ``leave_one_out(SVC(C=10), X, y)``.
     y : array-like of shape (n,)
-        Labels of two or more classes, or targets if `epsilon` is given. With
-        two classes the larger label is the positive one; more classes are
-        solved one-vs-one. Omit y if `nu` is given.
+        Labels of two or more classes, or targets if `epsilon` is given. With two classes the larger label is the
+        positive class; more classes are solved one-vs-one. Omit y if `nu` is given.
     kernel, gamma, degree, coef0, gram
         As in `DualProblem.classification`, with the defaults of `refsvm.SVC`.
         γ is computed from all examples.
@@ -91,41 +90,37 @@ def leave_one_out(
         regression.
     nu : float, optional
         ν of novelty detection, as in `DualProblem.one_class`; makes the task
-        novelty detection. Without example r, the sum of α is computed from the
-        other n − 1 examples.
+        novelty detection. In the round without example r, the sum of α is ν times the weights of the other n − 1
+        examples.
     seeder : Seeder, optional
         Rule that makes the starting point of a round, by default ``TOP()``,
         which needs the fewest steps. ``ATO(margin=inf, budget=inf)`` walks to
         the optimum of the round; it is the default if the full solution takes
         many steps (`refsvm.core.rounds.walked`).
     stop : StoppingRule, optional
-        Rule that ends a round, by default ``BallRule(relative=True)``. This
-        rule proves the sign of the decision value, mostly without a step; use
-        ``KKTGap(1e-3)`` if you need the value. The notes list the other
-        defaults.
+        Rule that ends a round, by default ``BallRule(relative=True)``. `BallRule` proves the sign of the decision
+        value, mostly without a step; use ``KKTGap(1e-3)`` if you need the value. The notes list the defaults of other
+        tasks and seeders.
     selector, step
         As in `refsvm.solve`.
     checks : iterable of Check or str
         Checks that may decide an example without training: "zero alpha",
         "training error", "xi-alpha bound", "ball", or your own
-        (`refsvm.core.rounds.sufficiency.Check`). By default the first four.
-        For regression and novelty detection only "zero alpha" applies.
+        (`refsvm.core.rounds.sufficiency.Check`). By default the four named checks are used. For regression and novelty
+        detection only "zero alpha" applies.
     efficiency_test : bool, default True
         Whether to give up a rule for left-out examples that ended fewer than
-        half of the first ten rounds early. `BallRule` is always kept, because
-        it is evaluated rarely.
+        half of the first ten rounds early. `BallRule` is never given up, because it is evaluated rarely.
     n_jobs : int, optional
-        Number of threads; −1 means one for each core. If joblib is set up for
-        processes (``joblib.parallel_config``), these are processes. The rounds
-        of one machine are shared among the workers, and the pairs of classes
-        are processed one after another.
+        Number of threads; −1 means one for each core. If joblib is set up for processes (``joblib.parallel_config``),
+        `n_jobs` is the number of processes. The rounds of one machine are shared among the workers, and the pairs of
+        classes are processed one after another.
     engine : {"auto", "numba", "numpy"}, default "auto"
         Whether the rounds run in compiled or in readable code, with the same
-        predictions and α. "auto" starts with readable code, and changes to
-        compiled code once that saves time.
+        predictions and α. "auto" starts with readable code, and changes to compiled code once compiled code saves time.
     cache_mb : float, default 200
-        Budget for kernel rows in MiB. Compiled rounds need space for n²
-        values, for a regression 5n²; otherwise rows are computed on demand.
+        Budget for kernel rows in MiB. Compiled rounds need a budget for n² values, for a regression 5n²; with a smaller
+        budget, kernel rows are computed on demand.
     max_iter : int, optional
         Limit on the steps of each round.
     time_limit : float, optional
@@ -134,8 +129,8 @@ def leave_one_out(
         Called repeatedly with a `refsvm.core.engine.progress.Progress`, whose
         ``done`` and ``total`` count the decided examples and all examples.
         Return True to end the call. With k > 2 classes ``done`` and ``total``
-        count an example k − 1 times, once for each of its pairs. With a
-        callback, pairs of small classes run round by round, not in one call.
+        count an example k − 1 times, once for each of its pairs. With a callback, the rounds of pairs of small classes
+        are run one after another instead of in one call.
     trace : bool or int, default False
         Record every step, or every k-th step, of each round.
     progress : bool or "auto", default "auto"
@@ -146,8 +141,8 @@ def leave_one_out(
     -------
     LeaveOneOut
         The predictions and scores. If a limit or the callback ended the call,
-        ``is_complete`` is False, `status` says why, the scores are NaN, and
-        `bounds` gives their lowest and highest possible values.
+        ``is_complete`` is False, `status` says why, the scores are NaN, and `bounds` contains the lowest and highest
+        possible value of each score.
 
     Raises
     ------
@@ -165,39 +160,33 @@ def leave_one_out(
 
     Notes
     -----
-    The default of `stop` depends on the task and the seeder. A seeder that
-    walks to the optimum gets ``KKTGap(1e-8, relative=True)``. Regression and
-    novelty detection need values, so their default is
-    ``KKTGap(relative=True)``, and rules that prove a sign are refused; the
-    tolerance of a regression is 1e-3 times the standard deviation of its
-    targets. `LOODualityGap` also proves the sign, but each test costs as much
-    as several steps.
+    The default of `stop` depends on the task and the seeder. With a seeder that walks to the optimum, the default is
+    ``KKTGap(1e-8, relative=True)``. Regression and novelty detection need values, so their default is
+    ``KKTGap(relative=True)``, and `leave_one_out` refuses rules that prove a sign. The tolerance of a regression is
+    1e-3 times the standard deviation of the targets. The rule `LOODualityGap` proves signs like `BallRule`, but each of
+    its tests costs as much as several steps.
 
     With more than two classes, an example is left out of the pairs that
     contain its class, and predicted by the votes of all pairs, as in
     `refsvm.SVC`. A regression has two variables for each example, which are
     left out together.
 
-    If an example is the only member of its class, one class is left to train
-    on. The model is then constant, and its prediction is wrong. Examples with
-    C = 0 are predicted by the full solution, which never used them, and count
-    in no score.
+    If an example is the only member of its class, one class remains to train on. The model trained on one class is
+    constant, and predicts the left-out example wrongly. Examples with C = 0 are predicted by the full solution, which
+    does not use them, and they count in no score.
 
     The sign of h is proved for each example: by a check, by the stopping rule,
     or by the duality gap at the end of the round, with an allowance for
-    rounding (`refsvm.core.stopping.midpoint`). If the end of a round does not
-    prove the sign, the round continues to smaller gaps, and finally takes an
-    exact step and computes h with twice as many digits. A sign that is still
-    open is a "tie": either h is 0 up to rounding, or b may lie anywhere in an
-    interval that puts h on both sides of 0, as for an example in the middle of
-    the gap between two classes. A tie is predicted with the midpoint of the
-    interval. `bounds` counts a tie as correct in one bound and as an error in
-    the other.
+    rounding (`refsvm.core.stopping.midpoint`). If the duality gap at the end of a round does not prove the sign, the
+    round continues to smaller gaps, takes an exact step, and computes h with twice as many digits. If the sign is then
+    still not proved, the example is a "tie": either h is 0 up to rounding, or b may lie anywhere in an interval, and h
+    is positive at one end of the interval and negative at the other, as for an example in the middle of the gap between
+    two classes. A tie is predicted with the midpoint of the interval. In `bounds`, a tie counts as correct in the
+    lowest error and as wrong in the highest error.
 
-    Nothing is proved if K is not positive semi-definite, if C is infinite, or
-    if kernel values are float32. All rounds then end at the KKT gap, and
-    ``LeaveOneOut.is_proved`` is False. A warning says so if you passed a check
-    or a rule for left-out examples.
+    No sign is proved if K is not positive semi-definite, if C is infinite, or if kernel values are float32. All rounds
+    then end at the KKT gap, and ``LeaveOneOut.is_proved`` is False. A warning says so if you passed a check or a rule
+    for left-out examples.
 
     Examples
     --------
@@ -234,7 +223,7 @@ def run_leave_one_out(
     efficiency_test: bool = True, callback: Callable[[Progress], object] | None = None,
     progress: Progress | None = None,
 ) -> TaskTable:  # fmt: skip
-    """Run leave-one-out on a task and return its table; the caller issues the warnings."""
+    """Run leave-one-out on a task and return its table, without warnings, which the caller issues."""
     if task.gram.n < 2:
         raise ValueError(
             "X holds one example, so leaving it out leaves no training data; give at least two examples."
@@ -243,14 +232,14 @@ def run_leave_one_out(
     is_plain = seeder is None and checks is CHECKS and type(options.stop) in PLAIN
     seeder, stop, checks = chosen_for(task, seeder, options.stop, checks)
     kkt = KKTGap(positive(f"the tolerance of stop={stop!r}", stop.tolerance), stop.relative)
-    # all checks and seeds depend on the full solution, so it is solved to a fraction of the tolerance, in float64
+    # solve the full problem in float64 to a fraction of the tolerance, because checks and seeds use its solution
     options = replace(
         options, stop=KKTGap(kkt.tol * FULL_TOL[stop.left_out], kkt.relative or True), cache_dtype="float64",
         shrinking=task.gram.dense is None and megabytes(task.gram.n, task.gram.n) > options.cache_mb,
     )  # fmt: skip
     task = task if task.has_one_machine else task.with_shared_matrix(options.cache_mb)
     table = TaskTable(task, progress or Progress("leave_one_out"), callback)
-    # Ctrl-C takes effect between two rounds
+    # `interruptible` delays the effect of Ctrl-C until a round has ended
     with interruptible() as interrupt, np.errstate(under="ignore"):
         small = None
         if is_plain and callback is None and have_small_pairs(task, options):
@@ -260,9 +249,7 @@ def run_leave_one_out(
             if small is not None and number in small.solved:
                 table.fulls.append(small.solution(part, small.solved[number]))
                 continue
-            if (
-                table.status is not Status.CONVERGED
-            ):  # a limit ended the call; later pairs may already be solved
+            if table.status is not Status.CONVERGED:  # a limit ended the call, but later pairs may be solved
                 continue
             here = table.begin(part, options)
             algorithm_1(here, (seeder, slow_problem_seeder), stop, kkt, checks, efficiency_test)
@@ -276,11 +263,11 @@ def run_leave_one_out(
 def chosen_for(
     task: Task, seeder: Any, stop: Any, checks: Any
 ) -> tuple[Seeder, StoppingRule, tuple[Check, ...]]:
-    """Return the seeder, the stopping rule and the checks of a task: the user's, or the defaults."""
+    """Return the seeder, the stopping rule and the checks of a task: the user's choice, or the defaults of the task."""
     by_sign = task.kind == CLASSIFICATION
     seeder = Seeder.checked("seeder", TOP() if seeder is None else seeder)
     default = BALL if by_sign else task.gap()
-    # an exact seed meets any tolerance that rounding permits, so that a tight tolerance costs no step
+    # use a tight tolerance for an exact seed, which satisfies it without a step
     default = task.gap(PATH_TOL) if seeder.is_exact else default
     stop, chosen = StoppingRule.checked("stop", default if stop is None else stop), chosen_checks(checks)
     if by_sign:
@@ -293,7 +280,7 @@ def chosen_for(
 
 
 def warn_of(table: TaskTable, result: LeaveOneOut) -> None:
-    """Warn if examples were decided by unsolved machines, or not decided because of a limit."""
+    """Warn if machines that are not solved decided examples, or if a limit left examples undecided."""
     bad = unsolved([*table.unsolved.values(), result.status])
     left, rests = int((~result.is_known).sum()), "they still predict their examples"
     if left:
@@ -308,8 +295,8 @@ def result_of(table: TaskTable) -> LeaveOneOut:
     is_unsolved = np.zeros(len(known), dtype=bool)
     is_unsolved[[r for r, _ in table.unsolved]] = True
     each: Any = slice(None) if table.values.shape[1] > 1 else 0
-    width = max(map(len, {*table.decided.flat}))  # `astype(str)` would convert each entry twice to find it
-    # the prediction is the sign of h(xᵣ), or the class with most votes of the pairs
+    width = max(map(len, {*table.decided.flat}))  # `astype(str)` would be slower
+    # where h was not computed, use its sign: predictions depend only on signs
     values = np.where(np.isnan(table.values), table.signs, table.values)
     predictions = task.predicted(values, known)
     for name in ("", "tie", "limit"):

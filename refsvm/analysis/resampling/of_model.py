@@ -1,4 +1,4 @@
-"""Calls with an estimator in place of the parameters: ``leave_one_out(SVC(C=10), X, y)``."""
+"""Lets functions take an estimator in place of the parameters of the model: ``leave_one_out(SVC(C=10), X, y)``."""
 
 from __future__ import annotations
 
@@ -22,18 +22,19 @@ MODEL: Final = frozenset({"kernel", "gamma", "degree", "coef0", "C", "epsilon", 
 def takes_model(
     of: tuple[str, ...] = (), moves: tuple[str, ...] = ()
 ) -> Callable[[Callable[..., Result]], Callable[..., Result]]:
-    """Return a decorator that lets the first argument of a function be an estimator of this package.
+    """Return a decorator for functions whose first argument may be an estimator of this package.
 
-    The estimator's method ``arguments_for`` returns the keyword arguments, and whether the examples count equally in
-    the scores although their penalties may differ, for instance because of class weights.
+    The decorated function gets its keyword arguments from the estimator's method ``arguments_for``. This method also
+    returns whether the examples count equally in the scores although their penalties may differ, for instance because
+    of class weights.
 
     Parameters
     ----------
     of : tuple of str
-        Names of the estimators that the function accepts; it then receives only the arguments that it has. By default
-        it accepts all estimators and receives all their arguments.
+        Names of the estimators that the function accepts; the function then receives only the arguments in its
+        signature. By default the function accepts all estimators and receives all their arguments.
     moves : tuple of str
-        Parameters that the function varies; the values of the estimator are ignored.
+        Parameters that the function varies, so that their values in the estimator are ignored.
     """
 
     def decorate(function: Callable[..., Result]) -> Callable[..., Result]:

@@ -36,8 +36,8 @@ class LeaveOneOut(Scores):
     """The result of leave-one-out.
 
     The scores are `error` for classification; `residuals`, `rmse`, `mae` and `r2` for regression; `outside` for
-    novelty detection (`refsvm.analysis.resampling.scores.Scores`). While an example is undecided, scores are NaN and
-    `bounds` gives their lowest and highest possible values.
+    novelty detection (`refsvm.analysis.resampling.scores.Scores`). While an example is undecided, scores are NaN, and
+    `bounds` contains the lowest and highest possible value of each score.
 
     Attributes
     ----------
@@ -47,24 +47,26 @@ class LeaveOneOut(Scores):
         The sorted labels; empty for regression and novelty detection.
     predictions : ndarray of shape (n,)
         Prediction for each example by a model trained without it: a class, a value, or 1 for inside and −1 for
-        outside. In an incomplete result, an undecided example has its own label, or NaN for a regression.
+        outside. In an incomplete result, the prediction for an undecided example is its own label, or NaN for a
+        regression.
     labels : ndarray of shape (n,)
         The labels or targets passed by the user; 1 for each example of novelty detection.
     decided_by : ndarray of shape (n,) of str
-        The check, rule or tie that decided each example; see the notes. With three or more classes shape
-        (n, k(k − 1)/2), a column for each pair of classes.
+        The check, rule or tie that decided each example; see the notes. With three or more classes the shape is (n, k(k
+        − 1)/2), with a column for each pair of classes.
     decision_values : ndarray of shape (n,), float64
-        h(xᵣ) of the model trained without r; NaN if it was not computed. After "ball" and "duality gap" only its sign
-        is certain. With three or more classes shape (n, k(k − 1)/2), with signs and order as in `refsvm.SVC`.
+        h(xᵣ) of the model trained without r; NaN if h(xᵣ) was not computed. If "ball" or "duality gap" decided, only
+        the sign of h(xᵣ) is certain. With three or more classes the shape is (n, k(k − 1)/2), with signs and order as
+        in `refsvm.SVC`.
     iterations, round_iterations : int, ndarray of shape (n,) of int
-        Steps of all rounds and the full solution together, and steps of each example's round. If a round is repeated
-        to reach a smaller gap, both runs count.
+        Steps of all rounds and the full solution together, and steps of each example's round. If a round was repeated
+        to reach a smaller gap, the steps of both runs are counted.
     kernel_rows : int
         Kernel rows computed.
     seconds : float
         Wall time of the whole call in seconds.
     full_solutions : tuple of Solution
-        Solutions on all examples: one for each pair of classes, in the order of the columns.
+        Solutions on all examples, one for each pair of classes, in the order of the columns of `decided_by`.
     status : Status
         CONVERGED, or the reason why the result is incomplete.
     engine : str
@@ -72,20 +74,21 @@ class LeaveOneOut(Scores):
     gap_rule_kept : bool or None
         Whether the efficiency test kept the rule for left-out examples; None if the test did not take place.
     traces : dict of int to Trace
-        The recorded steps of each round, by example, if `trace` was set; with three or more classes by (r, p, q), the
-        example and the numbers of two classes.
+        If `trace` was set, the recorded steps of each round; the key is the number of the example or, with three or
+        more classes, (r, p, q): the example and the numbers of two classes.
     weights : ndarray of shape (n,), float64, or None
         Weight of each example in the scores; None if all weights are equal.
     is_solved : ndarray of shape (n,), bool
-        Whether an example was decided by solved models only, so that no limit and no stalled selector ended them.
+        Whether solved models decided an example. A model is not solved if a limit or a stalled selector ended its
+        round.
     sides : ndarray of shape (n, k(k − 1)/2), float64
-        The decision value of each decided machine, or a number with its sign; NaN for a tie and if undecided. One
-        column for regression and novelty detection.
+        For each machine, the decision value h of the example, or a number with the sign of h; NaN for a tie, and if the
+        example is undecided. Regression and novelty detection have one column.
     is_proved : ndarray of shape (n,), bool, or None
-        Whether the sign of h is proved for the exact model without r. False for a tie, and for all examples if K is not
-        positive semi-definite, if C is infinite, if kernel values are float32, or if there are no classes. With three
-        or more classes shape (n, k(k − 1)/2). The proofs of your own checks and stopping rules are not verified. None
-        in results of version 0.4.0, which did not record it.
+        Whether the sign of h is proved for the exact model without r. `is_proved` is False for a tie, and for all
+        examples if K is not positive semi-definite, if C is infinite, if kernel values are float32, or if there are no
+        classes. With three or more classes the shape is (n, k(k − 1)/2). The proofs of your own checks and stopping
+        rules are not verified. Results of version 0.4.0, which did not record proofs, contain None.
     machine : str
         The kernel with the value of γ, and C, as a text.
     index : pandas.Index or None
@@ -95,8 +98,8 @@ class LeaveOneOut(Scores):
     -----
     `decided_by` contains these words:
 
-    - "zero alpha", "training error" or "xi-alpha bound": a check decided, without training;
-    - "ball" or "duality gap": training ended as soon as the sign was certain; "ball" often proves it at the seed;
+    - "zero alpha", "training error" or "xi-alpha bound": a check decided the example, without training;
+    - "ball" or "duality gap": training ended as soon as the sign was certain; "ball" often proves the sign at the seed;
     - "path": the seeder followed the optimum to the end, and no step was needed;
     - "kkt": training reached the tolerance, or continued to a smaller gap at which the sign is proved;
     - "tie": no tolerance proves the sign;
@@ -122,7 +125,7 @@ class LeaveOneOut(Scores):
         return scored(self, f"exact leave-one-out{self._unproved()}", decided)
 
     def _unproved(self) -> str:
-        """Return the words of the card about signs that are not proved; an empty text if all signs are proved."""
+        """Return the text of the card that counts the signs without a proof; an empty text if all are proved."""
         if self.kind != CLASSIFICATION or self.is_proved is None or self.is_proved.all():
             return ""
         if not self.is_proved.any():
@@ -131,7 +134,7 @@ class LeaveOneOut(Scores):
 
     @property
     def standard_error(self) -> float:
-        """Standard error of the first of `scores`, from the spread over the examples; NaN for an incomplete result."""
+        """Standard error of the first score, from the spread over the examples; NaN for an incomplete result."""
         n = len(self.labels) if self.weights is None else self.weights.sum() ** 2 / (self.weights**2).sum()
         if not self.is_finished or n <= 1.0:
             return float("nan")
@@ -143,7 +146,7 @@ class LeaveOneOut(Scores):
 
     @property
     def full_solution(self) -> Solution:
-        """The solution on all examples; with three or more classes there are several, see `full_solutions`."""
+        """The solution on all examples; with three or more classes, `full_solutions` contains one for each pair."""
         if len(self.full_solutions) > 1:
             raise AttributeError(
                 f"{len(self.full_solutions)} machines were trained on all examples, one for each pair of classes; "
@@ -159,15 +162,15 @@ class LeaveOneOut(Scores):
 
     @property
     def counts(self) -> dict[str, int]:
-        """Number of examples that each check and rule decided; with three or more classes counted for each pair."""
+        """Number of examples that each check or rule decided, summed over the pairs of classes."""
         names = dict.fromkeys((*DECIDERS, *filter(None, self.decided_by.ravel().tolist())))
         return {name: int((self.decided_by == name).sum()) for name in names}
 
     def to_frame(self) -> Any:
-        """Return a pandas DataFrame with a row for each example: its prediction, what decided it, its steps.
+        """Return a pandas DataFrame with the prediction, the deciding check or rule, and the steps of each example.
 
-        If X is a DataFrame, the result has its index. With three or more classes, the names of the columns of a pair
-        end with its classes.
+        If X is a DataFrame, the returned DataFrame has the index of X. With three or more classes, the names of the
+        columns of a pair end with the names of its two classes.
         """
         pd = pandas_for("to_frame()")
 
@@ -182,7 +185,7 @@ class LeaveOneOut(Scores):
         return pd.DataFrame(columns | {"iterations": self.round_iterations}, index=self.index)
 
     def trace_frame(self) -> Any:
-        """Return `traces` as one pandas DataFrame; each row is a step in the round of an example."""
+        """Return `traces` as one pandas DataFrame, in which each row is a step of the round of an example."""
         if self.decided_by.ndim > 1:
             pairs = {(r, (p, q)): trace for (r, p, q), trace in self.traces.items()}
             return stacked(pairs, ["example", "pair"])
@@ -191,7 +194,7 @@ class LeaveOneOut(Scores):
 
 @dataclass(frozen=True)
 class FoldReport:
-    """One round of cross-validation: one fold held out, for one pair of classes.
+    """A report of one round of cross-validation, which holds out one fold of one pair of classes.
 
     Attributes
     ----------
@@ -206,7 +209,7 @@ class FoldReport:
     status : Status
         How the round ended.
     trace : Trace, optional
-        Its steps, if `trace` was set.
+        The recorded steps of the round, if `trace` was set.
     """
 
     fold: int
@@ -224,8 +227,8 @@ class CrossValidation(Scores):
     """The result of cross-validation.
 
     The scores are `error` for classification; `residuals`, `rmse`, `mae` and `r2` for regression; `outside` for
-    novelty detection (`refsvm.analysis.resampling.scores.Scores`). While a round is missing, scores are NaN and
-    `bounds` gives their lowest and highest possible values.
+    novelty detection (`refsvm.analysis.resampling.scores.Scores`). While a round is missing, scores are NaN, and
+    `bounds` contains the lowest and highest possible value of each score.
 
     Attributes
     ----------
@@ -235,13 +238,13 @@ class CrossValidation(Scores):
         The sorted labels; empty for regression and novelty detection.
     predictions : ndarray of shape (n,)
         Prediction for each example by the round that held it out: a class, a value, or 1 for inside and −1 for
-        outside. In an incomplete result, an example whose round is missing has its own label, or NaN for a
-        regression.
+        outside. In an incomplete result, the prediction for an example whose round is missing is its own label, or NaN
+        for a regression.
     labels : ndarray of shape (n,)
         The labels or targets passed by the user; 1 for each example of novelty detection.
     decision_values : ndarray of shape (n, k(k − 1)/2), float64
         h of each pair in the round that held the example out, with signs and order as in `refsvm.SVC`; NaN if the
-        round is missing. One column for regression and novelty detection.
+        round is missing. Regression and novelty detection have one column.
     fold : ndarray of shape (n,), int64
         Fold number of each example.
     rounds : tuple of FoldReport
@@ -250,7 +253,8 @@ class CrossValidation(Scores):
         CONVERGED; INTERRUPTED after Ctrl-C; otherwise the status of the first round that was not solved to the
         tolerance.
     iterations, kernel_rows : int
-        Sums over all rounds, and the full solution if the rounds started from it.
+        Number of steps, and of kernel rows computed, in all rounds, and in the full solution if the rounds started from
+        it.
     seconds : float
         Wall time of the call in seconds.
     weights : ndarray of shape (n,), float64, or None
@@ -270,7 +274,7 @@ class CrossValidation(Scores):
 
     @property
     def standard_error(self) -> float:
-        """Standard error of the first of `scores`, from the spread over the folds; NaN for an incomplete result."""
+        """Standard error of the first score, from the spread over the folds; NaN for an incomplete result."""
         scores = self.of_folds[1] if self.is_finished else np.zeros(0)
         return float(scores.std(ddof=1) / np.sqrt(len(scores))) if len(scores) > 1 else float("nan")
 
@@ -281,30 +285,30 @@ class CrossValidation(Scores):
 
     @property
     def of_folds(self) -> tuple[str, np.ndarray]:
-        """The name of the first of `scores`, and its value in each fold, shape (folds,); NaN if a round is missing."""
+        """The name of the first score, and its value in each fold, shape (folds,); NaN if a round is missing."""
         return SCORES[self.kind][0], self._of_folds(FIRST_OF[self.kind])
 
     @property
     def errors(self) -> np.ndarray:
-        """`error` of each fold, shape (folds,); NaN if one of its rounds is missing."""
+        """`error` of each fold, shape (folds,); NaN if a round of the fold is missing."""
         self._only("errors", CLASSIFICATION, NOVELTY)
         return self._of_folds(share_wrong)
 
     @property
     def fold_rmse(self) -> np.ndarray:
-        """`rmse` of each fold, shape (folds,); NaN if its round is missing."""
+        """`rmse` of each fold, shape (folds,); NaN if the fold's round is missing."""
         self._only("fold_rmse", REGRESSION)
         return self._of_folds(root_mean_square)
 
     @property
     def fold_mae(self) -> np.ndarray:
-        """`mae` of each fold, shape (folds,); NaN if its round is missing."""
+        """`mae` of each fold, shape (folds,); NaN if the fold's round is missing."""
         self._only("fold_mae", REGRESSION)
         return self._of_folds(mean_absolute_error)
 
     @property
     def fold_r2(self) -> np.ndarray:
-        """`r2` of each fold, shape (folds,); NaN if its round is missing or all its targets are equal."""
+        """`r2` of each fold, shape (folds,); NaN if the fold's round is missing or all its targets are equal."""
         self._only("fold_r2", REGRESSION)
         return self._of_folds(r_squared)
 
@@ -330,8 +334,9 @@ class CrossValidation(Scores):
     def to_frame(self) -> Any:
         """Return a pandas DataFrame with a row for each example: label, prediction, fold and decision value.
 
-        If X is a DataFrame, the result has its index. With three or more classes there is a decision value for each
-        pair, named after its classes. An example whose rounds are missing has no prediction.
+        If X is a DataFrame, the returned DataFrame has the index of X. With three or more classes, the DataFrame has a
+        column of decision values for each pair, named after the two classes. An example whose rounds are missing has no
+        prediction.
         """
         pd = pandas_for("to_frame()")
         known = self.is_known
@@ -354,17 +359,17 @@ class CrossValidation(Scores):
         return pd.DataFrame(rows).assign(status=[each.status.name for each in self.rounds])
 
     def trace_frame(self) -> Any:
-        """Return the traces of `rounds` as one pandas DataFrame; each row is a step of a fold and a pair."""
+        """Return the traces of `rounds` as one pandas DataFrame, in which each row is a step of a round."""
         traces = {(each.fold, each.pair): each.trace for each in self.rounds if each.trace is not None}
         return stacked(traces, ["fold", "pair"])
 
 
 def stacked(traces: Mapping[tuple[Any, ...], Trace], names: list[str]) -> Any:
-    """Return all traces as one DataFrame; its first columns, with these names, identify the round of each step."""
+    """Return all traces as one DataFrame whose first columns, called `names`, identify the round of each step."""
     pd = pandas_for("to_frame()")
 
     if not traces:
-        raise ValueError("No steps were recorded, as trace was not set; pass trace=True.")
+        raise ValueError("No steps were recorded, because trace was False; pass trace=True.")
     frames = []
     for key, trace in traces.items():
         frame = trace.to_frame()

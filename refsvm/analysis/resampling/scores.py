@@ -1,7 +1,7 @@
 """Scores of predictions for examples that were not trained on: errors of classes, residuals of targets.
 
-An example of weight w counts w times (`refsvm.analysis.resampling.weights`). While some examples have no prediction
-yet, a score is NaN, and its bounds are its lowest and highest value over all predictions that may follow.
+An example of weight w counts w times (`refsvm.analysis.resampling.weights`). While some examples have no prediction, a
+score is NaN, and its bounds are the lowest and highest value that the missing predictions can give it.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ Score: TypeAlias = Callable[[np.ndarray, np.ndarray, np.ndarray | None], float]
 class Scores(Shown, ABC):
     """The scores of `LeaveOneOut` and `CrossValidation`.
 
-    Each kind of task has its own scores; a score of another kind raises an AttributeError. The attributes are described
-    in `LeaveOneOut` and `CrossValidation`.
+    Each kind of task has its own scores; reading a score of another kind of task raises an AttributeError.
+    `LeaveOneOut` and `CrossValidation` describe the attributes.
     """
 
     kind: str
@@ -54,7 +54,7 @@ class Scores(Shown, ABC):
         """Whether an example has a prediction, shape (n,)."""
 
     def _only(self, name: str, *kinds: str) -> None:
-        """Raise an AttributeError if the task does not have this score."""
+        """Raise an AttributeError if the score `name`, which only tasks of some `kinds` have, is not defined."""
         if self.kind not in kinds:
             *others, last = (*("residuals",) * (self.kind == REGRESSION), *SCORES[self.kind])
             has = f"{', '.join(others)} and {last}" if others else last
@@ -62,10 +62,10 @@ class Scores(Shown, ABC):
 
     @property
     def outcomes(self) -> np.ndarray:
-        """For each example 1 (certainly correct), −1 (certainly wrong) or 0 (depends on missing rounds); shape (n,)."""
+        """1 for each example that is certainly correct, −1 if certainly wrong, 0 if missing rounds decide."""
         sides = getattr(
             self, "sides", self.decision_values
-        )  # leave-one-out knows only the signs of some examples
+        )  # for some examples, leave-one-out computes only the sign of h
         if sides is not None and len(self.classes):
             return outcomes_of(sides, np.searchsorted(self.classes, self.labels), len(self.classes))
         return np.where(self.is_known, np.where(self.predictions == self.labels, 1, -1), 0)
@@ -86,19 +86,19 @@ class Scores(Shown, ABC):
         return self._of_some(score, self.is_known) if self.is_finished else float("nan")
 
     def _of_some(self, score: Score, some: np.ndarray) -> float:
-        """Return a score over the examples in a mask; NaN if all their weights are 0."""
+        """Return a score over the examples in the mask `some`; NaN if all examples in the mask have weight 0."""
         weights = None if self.weights is None else self.weights[some]
         counts = some.any() if weights is None else weights.any()
         return score(self.labels[some], self.predictions[some], weights) if counts else float("nan")
 
     @property
     def scores(self) -> dict[str, float]:
-        """The scores of the task by name: error; rmse, mae and r2; or outside."""
+        """A dict from name to score: error for classification; rmse, mae and r2 for regression; outside for novelty."""
         return {name: getattr(self, name) for name in SCORES[self.kind]}
 
     @property
     def error(self) -> float:
-        """Weighted share of errors, not for regression; NaN while some predictions are missing (`error_bounds`)."""
+        """Weighted share of wrong predictions, not for regression; NaN while predictions are missing."""
         self._only("error", CLASSIFICATION, NOVELTY)
         return self._of_all(share_wrong)
 
@@ -106,23 +106,24 @@ class Scores(Shown, ABC):
     def bounds(self) -> dict[str, tuple[float, float]]:
         """The lowest and highest possible value of each score by name.
 
-        Both values are equal in a complete result without ties.
+        In a complete result without ties, the lowest value equals the highest value.
         """
         return {name: getattr(self, f"{name}_bounds") for name in SCORES[self.kind]}
 
     @property
     def error_bounds(self) -> tuple[float, float]:
-        """The lowest and highest possible error; they are equal in a complete result without ties.
+        """The lowest and the highest possible error, which are equal in a complete result without ties.
 
         A tie of leave-one-out counts as correct in the lower bound and as an error in the upper bound. With several
-        classes, an example counts as decided once the missing pairs can no longer change the winner of the vote.
+        classes, an example counts as correct or wrong in both bounds once the missing pairs cannot change the winner of
+        the vote.
         """
         self._only("error_bounds", CLASSIFICATION, NOVELTY)
         return self._share_bounds()
 
     @property
     def outside_bounds(self) -> tuple[float, float]:
-        """The lowest and highest possible share outside; for novelty detection only."""
+        """The lowest and highest possible share of examples outside the region; for novelty detection only."""
         self._only("outside_bounds", NOVELTY)
         return self._share_bounds()
 
@@ -154,7 +155,7 @@ class Scores(Shown, ABC):
         return -np.inf, float(1.0 - self._mean_loss(2.0) / spread) if spread > 0.0 else float("nan")
 
     def _mean_loss(self, power: float) -> float:
-        """Return the mean of |residual|ᵖ over all examples, with 0 for missing predictions."""
+        """Return the mean of |residual|ᵖ over all examples, where a missing prediction has the residual 0."""
         return mean(np.where(self.is_known, np.abs(self.residuals) ** power, 0.0), self.weights)
 
     @property
@@ -165,7 +166,7 @@ class Scores(Shown, ABC):
 
     @property
     def residuals(self) -> np.ndarray:
-        """Target minus prediction for each example, shape (n,); NaN if unknown. For regression only."""
+        """Target minus prediction of each example, shape (n,); NaN for a missing prediction. For regression only."""
         self._only("residuals", REGRESSION)
         return np.asarray(self.labels - self.predictions)
 
@@ -189,7 +190,7 @@ class Scores(Shown, ABC):
 
 
 def outcomes_of(values: np.ndarray, codes: np.ndarray, k: int) -> np.ndarray:
-    """Return 1 if an example's class wins for any votes of the missing pairs, −1 if it always loses, else 0.
+    """Return 1 if an example's class wins whatever the missing pairs vote, −1 if it loses whatever they vote, else 0.
 
     Parameters
     ----------
@@ -221,13 +222,13 @@ def outcomes_of(values: np.ndarray, codes: np.ndarray, k: int) -> np.ndarray:
         is_open, for_p = (
             np.isnan(h),
             h < 0.0 if k == 2 else h > 0.0,
-        )  # treat signs and ties as `OneVsOne.votes` does
+        )  # count signs and ties as in `OneVsOne.votes`
         least[:, p] += for_p
         least[:, q] += ~for_p & ~is_open
         most[:, p] += for_p | is_open
         most[:, q] += ~for_p
     own, rivals = codes[:, None], np.arange(k)[None, :]
-    # on a tie the lower class number wins
+    # among classes with equally many votes, the class with the lowest number wins
     loses = np.where(rivals < own, most >= least[every, codes][:, None], most > least[every, codes][:, None])
     beaten = np.where(rivals < own, least >= most[every, codes][:, None], least > most[every, codes][:, None])
     others = rivals != own
@@ -240,10 +241,11 @@ def outcomes_of(values: np.ndarray, codes: np.ndarray, k: int) -> np.ndarray:
 
 
 def _may_win(own: int, least: np.ndarray, most: int, left: list[tuple[int, int]]) -> bool:
-    """Return whether a class with `most` votes, which include all its own missing pairs, may win the vote.
+    """Return whether a class may win the vote if it gets the votes of all its own missing pairs, `most` in total.
 
-    A missing pair of two other classes gives its vote to one of them. The class may win if these votes can be given so
-    that no other class gets too many. If both classes of a pair have enough, earlier votes move along a path of pairs.
+    A missing pair of two rival classes gives its vote to one of these two rivals. The class may win if the votes of the
+    missing pairs can be given so that no rival gets too many votes to be beaten. If both rivals of a pair already have
+    as many votes as they may get, votes given earlier are moved along a path of pairs to a rival that may get more.
     """
     room = [most - (d < own) - int(count) for d, count in enumerate(least)]
     holds: list[list[tuple[int, int]]] = [[] for _ in room]
@@ -272,14 +274,14 @@ def share_wrong(labels: np.ndarray, predictions: np.ndarray, weights: np.ndarray
 
 
 def root_mean_square(labels: np.ndarray, predictions: np.ndarray, weights: np.ndarray | None = None) -> float:
-    """Return √ mean (y − h)², weighted."""
+    """Return the root of the weighted mean of (y − h)²."""
     return float(np.sqrt(mean((labels - predictions) ** 2, weights)))
 
 
 def mean_absolute_error(
     labels: np.ndarray, predictions: np.ndarray, weights: np.ndarray | None = None
 ) -> float:
-    """Return mean |y − h|, weighted."""
+    """Return the weighted mean of |y − h|."""
     return mean(np.abs(labels - predictions), weights)
 
 

@@ -1,4 +1,4 @@
-"""Cards of leave-one-out and cross-validation, which show the first score, or its bounds, in large type."""
+"""Makes the cards of leave-one-out and cross-validation, which show the first score, or its bounds, in large type."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ MOST_CLASSES: Final = 20
 
 
 def scored(result: Any, how: str, parts: Parts | None, heights: tuple[float, ...] = ()) -> Card:
-    """Return the card of a result.
+    """Return the card that a notebook shows for a result.
 
     Parameters
     ----------
     result : LeaveOneOut or CrossValidation
         The result.
     how : str
-        Words that follow the score.
+        Words that follow the score on the card.
     parts : Parts, optional
         Number of examples that each check or rule decided.
     heights : tuple of float
-        The first score of each fold.
+        The first score in each fold, which the card draws as a bar.
     """
     name = SCORES[result.kind][0]
     pairs = {"machine": result.machine} if result.machine else {}
@@ -66,7 +66,7 @@ def scored(result: Any, how: str, parts: Parts | None, heights: tuple[float, ...
 
 
 def _counted(result: Any) -> str:
-    """Return how many examples are wrong, or a remark that examples have weights; an empty text for a regression."""
+    """Return a text that says how many examples are wrong, or that examples have weights; "" for a regression."""
     if result.weights is not None:
         return ", weighted"
     if result.kind == REGRESSION:
@@ -76,7 +76,7 @@ def _counted(result: Any) -> str:
 
 
 def _of_classes(result: Any) -> tuple[Table, ...]:
-    """Return a table of the classes with their numbers of examples and of wrong predictions."""
+    """Return a table with the number of examples and of wrong predictions of each class."""
     rows = []
     for name in result.classes.tolist()[:MOST_CLASSES]:
         own = result.labels == name

@@ -1,7 +1,8 @@
-"""Folds of many small classes, where few calls solve the stacked pairs of a fold (`refsvm.analysis.small.small`).
+"""Cross-validation of many small classes: few calls solve all pairs of a fold (`refsvm.analysis.small.small`).
 
-A family of rounds for each pair costs a millisecond before its first step, and hundreds of classes have tens of
-thousands of pairs. This module solves each pair without a seed, which takes a few steps.
+To prepare the rounds of a pair of classes takes a millisecond before the first step, and hundreds of classes have tens
+of thousands of pairs. This module therefore stacks the problems of many pairs, and solves each from α = 0, which takes
+a few steps.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ TAKEN: Final = {"selector", "step", "stop", "engine", "shrinking", "cache_mb", "
 
 
 def are_many_and_small(task: Task, fold: np.ndarray, options: RunOptions) -> bool:
-    """Return whether this module can solve the folds of a task: many small classes, which all keep an example."""
+    """Return whether this module can solve a task: it has many small classes, and no fold empties a class."""
     if task.kind != CLASSIFICATION or len(task.classes) < STACKED_FROM_CLASSES or not supports(options.rules):
         return False
     sizes = np.sort(np.bincount(task.codes))
@@ -47,8 +48,7 @@ def small_folds(
 ) -> tuple[np.ndarray, list[FoldReport]] | None:
     """Return the decision values of all pairs for the held-out examples, and a report for each pair and fold.
 
-    Returns None if a problem turns out not to be small: it needs many steps, or its kernel is indefinite or
-    imprecise.
+    Returns None if a problem needs too many steps, or its kernel is indefinite or imprecise.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ def small_folds(
     options : RunOptions
         Options of the solves.
     interrupt : interruptible
-        After Ctrl-C the values of later folds are NaN.
+        Handler of Ctrl-C; after Ctrl-C the decision values of later folds are NaN.
     """
     rules, backend = options.rules, small_backend(options.engine)
     values, reports = np.full((len(fold), len(task.pairs)), np.nan), list[tuple[int, FoldReport]]()

@@ -1,11 +1,11 @@
-"""Leave-one-out of many small classes: few calls solve all machines and all rounds (`refsvm.analysis.small.small`).
+"""Leave-one-out of many small classes: few calls solve all machines and rounds (`refsvm.analysis.small.small`).
 
-A family of rounds for each pair of classes costs milliseconds before its first step. The pairs of small classes, and
-the rounds that leave out one example of a pair, are stacked instead. Such a round starts at α = 0, takes few steps, and
-ends with an exact step on its free variables. The signs of all problems of a stack are proved
+To prepare the rounds of a pair of classes takes milliseconds before the first step. This module therefore stacks the
+problems of pairs of small classes, and the rounds that leave out one example of a pair. A stacked round starts at α =
+0, takes few steps, and ends with an exact step on its free variables. The signs of all problems of a stack are proved
 at once, by the inequalities of `refsvm.core.stopping.midpoint`. A sign counts as a tie only if b may lie anywhere in an
-interval whose ends lead to different signs. If neither a sign nor a tie is proved for an example, its pair is solved
-round by round.
+interval whose ends lead to different signs. If neither a sign nor a tie is proved for an example of a pair,
+`leave_one_out` runs the rounds of this pair one after another.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ SLICE_ENTRIES: Final = 2**16
 
 
 class SolvedPair(NamedTuple):
-    """The machine of all examples of a pair of classes: α, G, steps and seconds."""
+    """The solution on all examples of a pair of classes: α, G, number of steps and seconds."""
 
     alpha: np.ndarray
     gradient: np.ndarray
@@ -50,7 +50,7 @@ class SolvedPair(NamedTuple):
 
 
 def have_small_pairs(task: Task, options: RunOptions) -> bool:
-    """Return whether this module solves pairs of classes of a task; it needs the kernel matrix as an array."""
+    """Return whether this module solves the pairs of classes of a task, whose kernel matrix must be an array."""
     if task.kind != CLASSIFICATION or len(task.classes) < 3 or not supports(options.rules):
         return False
     fewest = np.sort(np.bincount(task.codes))[:2].sum()
@@ -79,7 +79,8 @@ class SmallPairs:
     Attributes
     ----------
     solved : dict of int to SolvedPair
-        The machine of all examples of each solved pair, by the number of the pair; rounds decide the other pairs.
+        The solution on all examples of each solved pair, by the number of the pair; other pairs are not solved by this
+        class.
     """
 
     def __init__(self, task: Task, options: RunOptions, kkt: KKTGap, table: TaskTable) -> None:
@@ -88,7 +89,7 @@ class SmallPairs:
         self.solved = dict[int, SolvedPair]()
 
     def run(self) -> Iterator[int]:
-        """Solve the pairs, stack after stack; after each, yield its number of decided examples, summed over pairs."""
+        """Solve the pairs, stack after stack; after each stack, yield the number of examples decided in its pairs."""
         task, table, K = self.task, self.table, self.task.gram.dense
         assert K is not None
         for stack in stacks(task.gram, task.codes, task.C, self.options.cache_mb):
@@ -100,7 +101,7 @@ class SmallPairs:
             for part in (slice(first, first + few) for first in range(0, len(stands), few)):
                 problems, rows, ours = stack.problems.part(part), stack.rows[part], own.part(part)
                 others = elsewhere(problems, rows, K, rounding)
-                # the entries of the pair's own examples are not read, because `own` decides them
+                # mark the examples of the pair itself, which `own` decides, so that their entries are not read
                 np.put_along_axis(others.names, rows, TIE, axis=1)
                 some = np.flatnonzero(
                     stands[part] & (ours.names != "").all(axis=1) & (others.names != "").all(axis=1)
@@ -130,12 +131,12 @@ class SmallPairs:
 
 
 class Decided(NamedTuple):
-    """The decisions of the machines of P pairs about examples, in arrays of shape (P, examples).
+    """The predictions of examples by the machines of P pairs, in arrays of shape (P, examples).
 
     Attributes
     ----------
     names : ndarray of object
-        The reason of each decision; "" if the example is undecided.
+        The check or rule that decided the example; "" if the example is undecided.
     values : ndarray of float64
         h, with the proved sign.
     steps : ndarray of int64
@@ -146,12 +147,12 @@ class Decided(NamedTuple):
     steps: np.ndarray
 
     def part(self, which: slice) -> Decided:
-        """Return the decisions of some of the machines."""
+        """Return the predictions by some of the machines."""
         return Decided(*(each[which] for each in self))
 
 
 def left_out(stack: Stack, backend: SmallBackend, rules: Any, rounding: float) -> Decided:
-    """Decide each example of each pair by the machine of the pair that is trained without the example."""
+    """Predict each example of each pair by the pair's machine that is trained without the example."""
     problems, m = stack.problems, stack.problems.size
     P = len(problems)
     names, values, steps = (
@@ -159,7 +160,7 @@ def left_out(stack: Stack, backend: SmallBackend, rules: Any, rounding: float) -
         np.zeros((P, m)),
         np.zeros((P, m), dtype=np.int64),
     )
-    # trained without the only example of a class, a machine is constant, and wrong for it
+    # without the only example of a class, the machine is constant and predicts this example wrongly
     positive = problems.v > 0.0
     same = np.where(positive, positive.sum(axis=1)[:, None], (~positive).sum(axis=1)[:, None])
     names[same == 1], values[same == 1] = "kkt", -problems.v[same == 1]
@@ -171,7 +172,7 @@ def left_out(stack: Stack, backend: SmallBackend, rules: Any, rounding: float) -
         arrays = [each[at, rest] for each in (problems.v, problems.lower, problems.upper)]
         kernels = problems.kernels[at[:, :, None], rest[:, :, None], rest[:, None, :]]
         rounds = SmallProblems(kernels, *arrays)
-        # leaving out an example with α = 0 does not change the machine
+        # a round without an example of α = 0 starts at the full solution, which is already its optimum
         rounds.alpha[:], rounds.gradient[:] = problems.alpha[at, rest], problems.gradient[at, rest]
         rounds.results[:, [STEPS, LARGEST_ALPHA]] = problems.results[p][:, [STEPS, LARGEST_ALPHA]]
         moves, stands = np.flatnonzero(problems.alpha[p, r] != 0.0), np.ones(len(some), dtype=bool)
@@ -192,7 +193,7 @@ def left_out(stack: Stack, backend: SmallBackend, rules: Any, rounding: float) -
 
 
 def elsewhere(problems: SmallProblems, rows: np.ndarray, K: np.ndarray, rounding: float) -> Decided:
-    """Decide each example of other classes by the machine of each pair, which was not trained on the example."""
+    """Predict each example by the machines of the pairs of other classes, which were not trained on the example."""
     f = sums(K, rows, problems.alpha)
     bounds = Bounds(problems, rounding)
     sizes = np.sqrt(np.abs(np.diagonal(problems.kernels, axis1=1, axis2=2)))
@@ -209,7 +210,7 @@ def elsewhere(problems: SmallProblems, rows: np.ndarray, K: np.ndarray, rounding
     signs = (f + low > reach) * 1.0 - (f + high < -reach)
     signs[(signs == 0.0) & ~bounds.is_tie(f, off + error.max(axis=1)[:, None])] = np.nan
     names = np.empty(f.shape, dtype=object)
-    names[:] = OTHER_CLASS  # `np.full` would make a text for each entry, of 60 bytes
+    names[:] = OTHER_CLASS  # `np.full` would make a 60-byte text per entry
     names[signs == 0.0], names[np.isnan(signs)] = TIE, ""
     return Decided(names, of_signs(f + problems.intercept[:, None], signs), np.zeros(f.shape, dtype=np.int64))
 
@@ -231,13 +232,13 @@ class Bounds:
         self.error = error.max(axis=1)
 
     def at(self, sizes: np.ndarray) -> np.ndarray:
-        """Return bounds of the error of G at points whose √k(x, x) is `sizes`, for each problem, shape (P, …)."""
+        """Return, for each problem, bounds of the error of G at points x with √k(x, x) = `sizes`, shape (P, …)."""
         return np.asarray(self.share[:, None] * (self.size[:, None] + self.term[:, None] * sizes))
 
     def is_tie(self, f: np.ndarray, off: np.ndarray) -> np.ndarray:
         """Return whether the two ends of the interval of b give h different signs, for f of shape (P, …).
 
-        At a tie `top` < `bottom`, so α is optimal together with every b between them.
+        At a tie `top` < `bottom`, so α is optimal with every b between `top` and `bottom`.
         """
         off = off + self.error[:, None]
         return np.asarray((f + self.top[:, None] < -off) & (f + self.bottom[:, None] > off))
@@ -246,16 +247,16 @@ class Bounds:
 def signs_of_rounds(
     rounds: SmallProblems, row: np.ndarray, own: np.ndarray, f: np.ndarray, rounding: float
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the sign of h at the example that each round leaves out, and h; 0 for a tie, NaN if nothing is proved.
+    """Return the sign of h at the example that each round leaves out, and h; 0 for a tie, NaN without a proof.
 
-    The result agrees with `refsvm.core.stopping.midpoint.certain_sign` for each round.
+    For each round, the sign is the same as from `refsvm.core.stopping.midpoint.certain_sign`.
 
     Parameters
     ----------
     rounds : SmallProblems
         The problems without their left-out examples.
     row : ndarray of shape (P, m)
-        Kernel values of the example with all others.
+        Kernel values of the left-out example with the examples of the problem.
     own, f : ndarrays of shape (P,)
         k(x, x), and Σ αᵢ k(x, xᵢ).
     rounding : float
@@ -270,7 +271,7 @@ def signs_of_rounds(
     rho = np.sqrt(bounds.delta * (1.0 + EXCESS))[:, None]
     proved = []
     for s in (1.0, -1.0):
-        # the test for the other sign applies the same inequality to −t, with the bounds exchanged
+        # to test for the negative sign, apply the same inequality to −t, with lower and upper bounds exchanged
         rises, falls, room = (upper, -lower, upper - alpha) if s > 0.0 else (-lower, upper, alpha - lower)
         short = s * t - rho * D - error
         rising, falling = (
@@ -285,12 +286,12 @@ def signs_of_rounds(
 
 
 def of_signs(values: np.ndarray, signs: np.ndarray) -> np.ndarray:
-    """Return the values of h, changed if needed so that they have the proved signs (`ball_rule.of_sign`)."""
+    """Return the values of h, where `ball_rule.of_sign` replaces a value that does not have the proved sign."""
     return np.where(np.abs(signs) == 1.0, signs * np.maximum(signs * values, TINY), values)
 
 
 def sums(K: np.ndarray, rows: np.ndarray, alpha: np.ndarray) -> np.ndarray:
-    """Return Σ αᵢ Kᵢ of each problem, shape (P, n), one row of K after another."""
+    """Return Σ αᵢ Kᵢ of each problem, shape (P, n), adding one row Kᵢ after another."""
     total = np.zeros((len(rows), len(K)))
     for j in range(rows.shape[1]):
         total += alpha[:, j, None] * K[rows[:, j]]

@@ -1,4 +1,4 @@
-"""The kind of task of leave-one-out and cross-validation, and the machines that it needs.
+"""Task: the kind of task that leave-one-out and cross-validation solve, and the machines that the task needs.
 
 ==============  ==========================  ====================================  ===============================
 task            requested by                variables of an example               machines
@@ -8,7 +8,7 @@ regression      ``epsilon=``                two, which are left out together    
 novelty         ``nu=``                     one, whose weight determines z        one for each sum of the weights
 ==============  ==========================  ====================================  ===============================
 
-The constructor of a `DualProblem` determines which of these tasks it is.
+If X is a `DualProblem`, its constructor (`classification`, `regression` or `one_class`) determines the kind of task.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class LeftOutMachine(NamedTuple):
     examples : ndarray of shape (m,), int64
         Examples of its problem, ascending.
     asked : list of int or None
-        Positions in `examples` of the examples to predict; None for all.
+        Positions in `examples` of the examples to predict; None to predict all examples.
     gram : KernelMatrix
         The kernel matrix of all examples.
     """
@@ -65,7 +65,7 @@ class LeftOutMachine(NamedTuple):
         )
 
     def values_of_others(self, full: Solution) -> np.ndarray:
-        """Return h of the machine trained on its whole problem, on the data as given, for examples of other classes."""
+        """Return h of the machine trained on all its examples at examples of other classes, for unshifted data."""
         support = np.flatnonzero(full.alpha)
         values = self.gram.block(self.examples[support], self.others)
         return arithmetic.product(full.alpha[None, support], values)[0] + full.intercept
@@ -88,7 +88,7 @@ class Task:
     problem : DualProblem or None
         The problem of a regression or of novelty detection.
     classes, codes : ndarrays of shape (k,) and (n,)
-        Names of the classes, and the class number of each example; without classes empty and 0.
+        Names of the classes, and class number of each example; without classes, `classes` is empty and `codes` are 0.
     rows_computed : int
         Number of kernel rows computed for all machines.
     name : str
@@ -107,7 +107,7 @@ class Task:
 
     @property
     def scheme(self) -> OneVsOne:
-        """The pairs of classes and their votes; without classes an empty scheme."""
+        """The pairs of classes and their votes; for tasks without classes, an empty scheme."""
         return OneVsOne(len(self.classes))
 
     @property
@@ -121,7 +121,7 @@ class Task:
         return weights_in(self.C)
 
     def gap(self, tol: float = 1e-3) -> KKTGap:
-        """Return the stopping rule with the default tolerance, in units of the targets (`refsvm.analysis.units`)."""
+        """Return the rule for the KKT gap `tol`, in units of the targets (`refsvm.analysis.units`)."""
         return relative_gap(tol, self.unit)
 
     @property
@@ -131,7 +131,7 @@ class Task:
 
     @property
     def machine(self) -> str:
-        """The kernel, C and ε, or ν, as a text for results."""
+        """A text with the kernel, C and ε, or ν, which results show."""
         low, high = float(self.C.min()), float(self.C.max())
         C = f"{high:.6g}" if low == high else f"{low:.6g} to {high:.6g}"
         name = self.name or self.gram.kernel_name
@@ -156,7 +156,7 @@ class Task:
         return len(self.classes) == 2 or self.kind == REGRESSION
 
     def with_shared_matrix(self, cache_mb: float, single: bool = False) -> Task:
-        """Return the task with a kernel matrix that several machines share; see `shared_gram`."""
+        """Return the task with the kernel matrix from `shared_gram`, which several machines share."""
         gram = shared_gram(self.gram, cache_mb, single, self.kind != NOVELTY)
         computed = self.gram.n if self.gram.dense is None and gram.dense is not None else 0
         return replace(self.on(gram), rows_computed=computed)
@@ -190,10 +190,10 @@ class Task:
     def families(
         self, machine: Machine, held_out: Sequence[np.ndarray]
     ) -> Iterator[tuple[Machine, list[int]]]:
-        """Yield machines with the z of some rounds, each with the positions of these rounds in `held_out`.
+        """Yield a machine for each value of z, with the positions in `held_out` of the rounds that have this z.
 
-        z = ν Σ wᵢ over the remaining examples. In novelty detection, each sum of weights therefore needs a machine of
-        its own.
+        In novelty detection z = ν Σ wᵢ over the examples that are not held out, so each sum of weights needs its own
+        machine.
         """
         if self.kind != NOVELTY:
             yield machine, [*range(len(held_out))]
@@ -204,7 +204,7 @@ class Task:
         problem = machine.problem
         share = min(problem.z / float(problem.upper.sum()), 1.0)
         for rest, some in places.items():
-            # rounding must not make z exceed the sum of the boxes
+            # limit z to the sum of the boxes, which z may exceed by a rounding error
             z = share * min(rest, *(float(np.delete(self.C, held_out[place]).sum()) for place in some))
             family = DualProblem(problem.gram, problem.v, z, problem.lower, problem.upper)
             yield machine._replace(problem=family), some
@@ -215,7 +215,7 @@ class Task:
         An example outside the mask `known` gets its own label, or NaN for a target.
         """
         if self.kind == CLASSIFICATION:
-            # h = 0 is decided as in `refsvm.SVC`
+            # an example with h = 0 gets the same class as in `refsvm.SVC`
             return np.asarray(self.classes[np.where(known, self.scheme.votes(values), self.codes)])
         values = np.where(known, values[:, 0], np.nan)
         return values if self.kind == REGRESSION else np.where(values >= 0.0, 1, -1)
@@ -224,11 +224,11 @@ class Task:
 def shared_gram(
     gram: KernelMatrix, cache_mb: float, single: bool = False, is_balanced: bool = True
 ) -> KernelMatrix:
-    """Return the kernel matrix as an array computed in one product if it fits into the budget; otherwise unchanged.
+    """Return the kernel matrix as an array, computed in one product; return `gram` if the budget is too small.
 
-    Any number of rounds and threads can read the array. If Σα = 0 (`is_balanced`), the matrix is computed around the
-    mean of the data when that is more precise. For a regression the matrix has one row for each example, not for each
-    variable.
+    Any number of rounds and threads can read the array. If Σα = 0 (`is_balanced`), kernel values are computed for data
+    shifted by their mean when the shift makes them more precise. For a regression the matrix has one row for each
+    example, not for each variable.
     """
     if gram.repeats:
         examples = shared_gram(gram.source, cache_mb, single, is_balanced)
@@ -242,13 +242,13 @@ def shared_gram(
 def task_given(
     X: Any, y: Any, kernel: Any, gram: Any, C: Any = 1.0, *, epsilon: Any = None, nu: Any = None
 ) -> Task:
-    """Return the task described by the arguments of a public function; X may be a `DualProblem`.
+    """Return the task that the arguments of a public function describe; X may be a `DualProblem`.
 
     Raises
     ------
     ValueError
-        If a constructor of `refsvm.DualProblem` refuses the arguments, they contradict each other, or the kind of a
-        problem is unknown.
+        If a constructor of `refsvm.DualProblem` refuses the arguments, the arguments contradict each other, or a given
+        problem is of an unknown kind.
 
     Examples
     --------
@@ -273,7 +273,7 @@ def task_given(
 
 
 def _novelty(K: KernelMatrix, y: Any, nu: Any, weights: np.ndarray) -> Task:
-    """Return the task of novelty detection."""
+    """Return the task of novelty detection for the arguments; raise an error if y was given."""
     if y is not None:
         raise ValueError("nu makes the task novelty detection, which has no labels; omit y or nu.")
     return _of_one(DualProblem.one_class(gram=K, nu=nu, weights=weights), NOVELTY)
@@ -285,7 +285,7 @@ def unit_of_problem(problem: DualProblem) -> float | None:
 
 
 def _of_one(problem: DualProblem, kind: str) -> Task:
-    """Return the task for a problem of regression or novelty detection."""
+    """Return the task of a `DualProblem` of regression or novelty detection."""
     n = problem.n // COPIES[kind]
     gram = problem.gram.source if kind == REGRESSION else problem.gram
     labels = 0.5 * (problem.v[:n] + problem.v[n:]) if kind == REGRESSION else np.ones(n, dtype=np.int64)
@@ -294,7 +294,7 @@ def _of_one(problem: DualProblem, kind: str) -> Task:
 
 
 def _task_of(problem: DualProblem, others: dict[str, Any], C: Any) -> Task:
-    """Return the task for a problem given as X; refuse arguments that the problem already contains."""
+    """Return the task for a problem given as X; raise an error if an argument repeats what the problem contains."""
     for name, value in {**others, "C": None if np.all(C == 1.0) else C}.items():
         if value is not None:
             raise ValueError(f"X is a DualProblem, which already contains {name}; omit {name}.")

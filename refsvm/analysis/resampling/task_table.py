@@ -1,4 +1,4 @@
-"""The table of leave-one-out for a task, which joins the tables of its machines."""
+"""TaskTable: the table of leave-one-out for a task, which joins the tables of the task's machines."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ OTHER_CLASS: Final = "other class"
 
 
 class TaskTable:
-    """The state of leave-one-out for each example of a task, filled by one machine after another.
+    """The state of leave-one-out for each example of a task; one machine after another fills its column.
 
     Parameters
     ----------
@@ -45,15 +45,15 @@ class TaskTable:
     Attributes
     ----------
     decided, signs, values, iterations, proved : ndarrays of shape (n, pairs)
-        As in `LeftOutTable`, with a column for each machine.
+        The arrays of `LeftOutTable`, with a column for each machine.
     unsolved : dict of (int, int) to Status
         Status of rounds that ended before their rule was satisfied, by example and column.
     traces : dict
-        Recorded steps, by example, or by example and classes.
+        Recorded steps of each round; the key is the example, or the example and two classes.
     status : Status
-        CONVERGED, or what ended the call.
+        CONVERGED, or the limit that ended the call.
     fulls, families, rule_kept : lists
-        For each machine its solution on all examples, its rounds, and the outcome of its efficiency test.
+        For each machine: the solution on all examples, the rounds, and the outcome of the efficiency test.
     total : int
         The number of examples to decide, summed over the machines.
     """
@@ -75,15 +75,15 @@ class TaskTable:
         self.proved = np.zeros((n, pairs), dtype=bool)
         self.unsolved, self.traces = dict[tuple[int, int], Status](), dict[Any, Trace]()
         self.fulls, self.families, self.rule_kept = list[Solution](), list[Rounds](), list[bool]()
-        self.total = n * max(1, len(task.classes) - 1)  # each example is in k − 1 pairs
+        self.total = n * max(1, len(task.classes) - 1)  # each class is in k − 1 pairs
         if len(task.classes) > 2:
             progress.unit = "examples and pairs"
         progress.begin(UNDER_WAY, total=self.total, look=self._count)
 
     def begin(self, part: LeftOutMachine, options: RunOptions) -> LeftOutTable:
-        """Return the table of the next machine and its rounds."""
+        """Make and return the `LeftOutTable` of the next machine."""
         rounds, start = Rounds.of(part.machine.problem, options), None
-        if self.task.kind == NOVELTY and self.fulls:  # the machines differ only in z
+        if self.task.kind == NOVELTY and self.fulls:  # all machines have one kernel matrix
             start = rounds.problem.feasible(self.fulls[0].alpha)
         should_end = self._should_end if self._callback else None
         table = LeftOutTable(part.machine, rounds, part.asked, start, self.progress, should_end)
@@ -91,7 +91,7 @@ class TaskTable:
         return table
 
     def end(self, part: LeftOutMachine, table: LeftOutTable) -> None:
-        """Store the results of a machine."""
+        """Store the results of a machine whose rounds have ended."""
         column = self._copy(part, table)
         self._prove_others(part, table, column)
         self.status, self._place = table.status, (self._place[0] + table.count(), None)
@@ -103,7 +103,7 @@ class TaskTable:
         self.traces |= {(examples[r], *pair) if pair else examples[r]: t for r, t in table.traces.items()}
 
     def take_small(self, counts: Iterator[int], deadline: Deadline, interrupt: interruptible) -> None:
-        """Let small pairs write to the table until a limit, Ctrl-C or the callback ends them."""
+        """Let `SmallPairs` write results to the table, until it is done, or a limit, Ctrl-C or the callback ends it."""
         for count in counts:
             self._place = self._place[0] + count, None
             if interrupt.pressed:
@@ -138,13 +138,13 @@ class TaskTable:
             self.values[r, column] = of_sign(float(self.values[r, column]), sign)
 
     def _count(self) -> None:
-        """Pass the numbers of decided and of wrong examples to the progress."""
-        # read count and machine in one step, because the thread of the progress line may run this while a machine ends
+        """Pass the numbers of decided and of wrong examples to the progress line."""
+        # read both in one assignment: the thread of the progress line may call this method while a machine ends
         (count, under_way), wrong = self._place, None
         if under_way:
             self._copy(*under_way)
             count += under_way[1].count()
-        # examples have predictions only once the last pair is solved; before, do not search the whole table for them
+        # search the table for wrong predictions only with the last pair: before it, no example has a prediction
         is_last = len(self.fulls) + 1 >= self.values.shape[1]
         if is_last and self.task.kind == CLASSIFICATION and (known := (self.decided != "").all(axis=1)).any():
             values = np.where(np.isnan(self.values), self.signs, self.values)
@@ -152,7 +152,7 @@ class TaskTable:
         self.progress.tell(count, wrong)
 
     def _should_end(self, decided: int) -> bool:
-        """Call the callback if enough time has passed; return whether it ends the call."""
+        """Call the callback if enough time has passed since its last call; return whether it ends leave-one-out."""
         now = time.perf_counter()
         if now < self._last_report + INTERVAL_SECONDS and self._place[0] + decided < self.total:
             return False

@@ -1,10 +1,10 @@
 """Ties: repeats the rounds of leave-one-out that end without a proved sign, with all the digits of float64.
 
-Such a round is solved as exactly as rounding allows, and ends with an exact step on its free variables
-(`refsvm.services.guards.polish`). Then G is computed with twice the digits of float64. With eᵢ = vᵢ − w_R·φᵢ − b_R, the
-duality gap δ bounds ‖w_R − w‖² + Σ (Uᵢ − αᵢ)(eᵢ)₊ + (αᵢ − Lᵢ)(−eᵢ)₊, as `refsvm.core.stopping.midpoint` derives. If the
-tests of that module fail, two further tests follow. These tests do not multiply √δ by the distance of xᵣ, and therefore
-stay sharp if xᵣ is far away.
+A repeated round is solved as exactly as rounding allows, and ends with an exact step on its free variables
+(`refsvm.services.guards.polish`). Then `Proofs` computes G with twice the digits of float64. With eᵢ = vᵢ − w_R·φᵢ −
+b_R, the duality gap δ bounds ‖w_R − w‖² + Σ (Uᵢ − αᵢ)(eᵢ)₊ + (αᵢ − Lᵢ)(−eᵢ)₊, as `refsvm.core.stopping.midpoint`
+derives. If the tests of `midpoint` prove no sign, `Proofs` makes two further tests. The further tests do not multiply
+√δ by the distance of xᵣ, so they can prove the sign even if xᵣ is far away.
 
 1. Some variables are proved to have the same α in every optimum. For any o let b̄ = b_R + (w_R − w)·φₒ, so that
 eᵢ = Gᵢ − b̄ − (w_R − w)·(φᵢ − φₒ). Each i with Uᵢ > αᵢ implies b̄ ≥ Gᵢ − √δ ‖φᵢ − φₒ‖ − δ/(Uᵢ − αᵢ), and each i with
@@ -14,8 +14,8 @@ has αᵢ = Lᵢ. Let M be the other variables. If M is empty, w_R = w.
 
        h_R(xᵣ)  =  fᵣ + Σ βᵢ(Gᵢ − eᵢ) + (w_R − w)·u,        |(w_R − w)·u|  ≤  Σ_M |α_Rⱼ − αⱼ| |φⱼ·u − c|  for any c
 
-   because α_R and α have the same sum. The box bounds every |α_Rⱼ − αⱼ|. With the weights β of least squares, φⱼ·u is
-   the same for all free j, so that only rounding errors remain of the last sum. δ bounds each βᵢeᵢ.
+   because α_R and α have the same sum. The box bounds every |α_Rⱼ − αⱼ|. If β minimises ‖u‖, φⱼ·u is the same for all
+   free j, so that only rounding errors remain of the sum over M. δ bounds each βᵢeᵢ.
 
 If neither test proves the sign, the example is a tie: h is 0 up to rounding, or b may lie anywhere in an interval that
 gives h both signs.
@@ -50,11 +50,11 @@ SPLIT: Final = 2.0**27 + 1.0
 
 
 def settle_ties(table: LeftOutTable, seeder: Seeder, relative: bool | float) -> None:
-    """Solve the rounds without a proved sign as exactly as float64 can, one after another, and try to prove it."""
+    """Solve each round without a proved sign again, as exactly as float64 permits, and try to prove its sign."""
     if not (ties := table.ties()):
         return
     rounds = table.rounds = table.rounds.with_shrinking()
-    # solve once for all rounds: many rounds leave out an example with α = 0, which changes nothing
+    # solve the full problem more exactly once, because many rounds leave out an example with α = 0 and share it
     rounds.solutions["all"] = table.full = solved_again(table)
     for r in ties:
         stop = BallRule(table.smallest_tolerance(r), relative=relative)
@@ -74,7 +74,7 @@ def settle_ties(table: LeftOutTable, seeder: Seeder, relative: bool | float) -> 
 def signs_elsewhere(
     table: LeftOutTable, gram: KernelMatrix, examples: np.ndarray, others: np.ndarray
 ) -> np.ndarray:
-    """Return the signs of h at other examples, for the machine of all examples of a pair; 0 if no sign is proved.
+    """Return the signs of h at examples of other classes for the machine of a pair; 0 if no sign is proved.
 
     Parameters
     ----------
@@ -83,12 +83,12 @@ def signs_elsewhere(
     gram : KernelMatrix
         The kernel matrix of all examples.
     examples, others : ndarrays of int64
-        The examples of the pair, and the examples at which the signs are wanted.
+        The examples of the pair, and the examples of other classes at which the signs are wanted.
     """
     gram, full, rows, signs = gram.centred, table.full, table.rounds.rows, np.zeros(len(others))
     if not table.proves or not len(others):
         return signs
-    # 1. decide signs with bounds that need no kernel rows, which usually suffice
+    # 1. prove signs with bounds that need no kernel rows; usually they prove all signs
     own, support, (delta, error) = (
         np.abs(gram.diagonal()[others]),
         np.flatnonzero(full.alpha),
@@ -100,7 +100,7 @@ def signs_elsewhere(
     reach = math.sqrt(delta) * (1.0 + EXCESS) * np.sqrt(own)
     reach += float(error.max()) * np.maximum(1.0, np.sqrt(own) / float(sizes.max()))
     signs = (f + (low - error).max() > reach) * 1 - (f + (high + error).min() < -reach) * 1
-    # 2. decide the remaining signs with kernel rows, and 3. with a more exact solution
+    # 2. prove the remaining signs with kernel rows, and 3. with a more exact solution
     for is_exact in (False, True):
         if not (left := np.flatnonzero(signs == 0)).size:
             break
@@ -114,17 +114,17 @@ def signs_elsewhere(
 def solved_again(table: LeftOutTable) -> Solution:
     """Return the solution on all examples, as exact as rounding and a limited number of steps allow."""
     rounds, stop = table.rounds.with_shrinking(), KKTGap(table.smallest_tolerance(), relative=True)
-    for guard in rounds._run.guards:  # a guard would warn about a tolerance that the caller never set
+    for guard in rounds._run.guards:  # no guard may warn about the tiny tolerance
         guard._has_warned = True
     limit = min(
         rounds.max_iter, 10 * few_steps(rounds.problem.n)
-    )  # an exact solution saves later steps, but is not required
+    )  # limit the steps: the solution need not be exact
     solution = rounds.solve(start=table.full.alpha, origin=table.full, stop=stop, max_iter=limit)
     return solution.in_solver_coordinates(rounds.problem)
 
 
 class Proofs:
-    """The signs of h that a solution proves, with G computed to twice the digits.
+    """Proves signs of h from a solution, with G computed to twice the digits of float64.
 
     Parameters
     ----------
@@ -139,7 +139,7 @@ class Proofs:
         self.support, self.sizes = np.flatnonzero(self.alpha), np.sqrt(np.abs(diagonal))
         self.gram, self.diagonal, self.rounding = gram, diagonal, gram.facts.rounding
         self.G = exact_gradient(v, self.alpha[self.support], gram.block(self.support))
-        # rounding errors of kernel values remain, and of Σα, which a change of one variable could correct
+        # add the rounding errors of the kernel values, and of Σα, which a change of one variable could correct
         term = 0.25 * self.rounding * float(np.abs(self.alpha) @ self.sizes)
         self.lacking = abs(math.fsum(self.alpha))
         self.term = term + self.lacking * float(self.sizes.max())
@@ -164,7 +164,7 @@ class Proofs:
         return np.asarray(rises | falls | (lower == upper))
 
     def sign(self, row: np.ndarray, own: float) -> int:
-        """Return the sign of h(x), given K between x and all variables, and k(x, x); x is not trained on."""
+        """Return the sign of h(x) for an x that is not trained on, given K between x and all variables, and k(x, x)."""
         alpha, lower, upper, G, error = self.alpha, self.lower, self.upper, self.G, self.error
         support, size = self.support, math.sqrt(abs(own))
         f = -float(exact_gradient(np.zeros(1), alpha[support], row[support, None])[0])
@@ -179,7 +179,7 @@ class Proofs:
         rows, above, below = self.gram.block(free), (upper - alpha)[free], (alpha - lower)[free]
         beta = affine_weights(rows[:, free], row[free])
         plus, minus = np.maximum(beta, 0.0), np.maximum(-beta, 0.0)
-        # φⱼ·u, and ‖φᵣ‖ + Σ|βᵢ|‖φᵢ‖ for its rounding
+        # compute φⱼ·u, and ‖φᵣ‖ + Σ|βᵢ|‖φᵢ‖, which bounds the rounding error of φⱼ·u
         inner, length = row - beta @ rows, size + float((plus + minus) @ self.sizes[free])
         c, noise = float(inner[free].mean()), (self.rounding + EPSILON * len(free)) * length
         reach = float(self.width @ (np.abs(inner - c) + noise * self.sizes)) + self.lacking * abs(c)
@@ -191,7 +191,7 @@ class Proofs:
 
 
 def exact_gradient(v: np.ndarray, alpha: np.ndarray, K: np.ndarray) -> np.ndarray:
-    """Return v − Σ αⱼKⱼ, shape (n,), rounded once: the sum and each product are kept in two numbers.
+    """Return v − Σ αⱼKⱼ, shape (n,), rounded only at the end: two numbers hold the sum, and each product.
 
     T. J. Dekker, "A floating-point technique for extending the available precision", Numerische Mathematik 18, 1971.
 

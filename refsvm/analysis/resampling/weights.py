@@ -1,8 +1,8 @@
-"""Weights of examples: an example of weight w is treated as w copies of it.
+"""Weights of examples: functions treat an example of weight w as w copies of the example.
 
-Such an example has the box C·w, and counts w times in a score, in a rank and along a path; all copies are left out
-together. An example of weight 0 is ignored. If a function takes a penalty for each example, the penalties are the
-weights.
+An example of weight w has the box C·w, and counts w times in a score, in a rank and along a path; leave-one-out leaves
+out all copies together. An example of weight 0 is ignored. If a function takes a penalty for each example, the
+penalties are the weights.
 """
 
 from __future__ import annotations
@@ -22,9 +22,10 @@ LARGE: Final = 1e150
 
 
 def weights_in(C: np.ndarray) -> np.ndarray | None:
-    """Return the weights of examples with these penalties; None if all weights are equal.
+    """Return the weights of examples with the penalties C; None if all weights are equal.
 
-    An infinite penalty is not a number of copies: if one occurs, every example with a positive penalty has weight 1.
+    An infinite penalty is not a number of copies: if a penalty is infinite, every example with a positive penalty has
+    weight 1.
 
     Parameters
     ----------
@@ -44,17 +45,17 @@ def weights_in(C: np.ndarray) -> np.ndarray | None:
     """
     if len(C) == 0 or C.min() == C.max():
         return None
-    # copy, because results keep the weights and the caller may write to C later
+    # copy C, because results keep the weights and the caller may write to C later
     return (C > 0.0).astype(np.float64) if np.isinf(C).any() else C.copy()
 
 
 def given_weights(sample_weight: Any, n: int) -> np.ndarray | None:
-    """Return the weights of n examples as float64; None for None.
+    """Return the weights of n examples as float64; return None if `sample_weight` is None.
 
     Raises
     ------
     ValueError
-        If the weights are not n finite numbers between 0 and 1e150, or all are 0.
+        If the weights are not n finite numbers between 0 and 1e150, or all weights are 0.
     """
     if sample_weight is None:
         return None
@@ -72,7 +73,7 @@ def given_weights(sample_weight: Any, n: int) -> np.ndarray | None:
 
 
 def refuse_absent_class(classes: np.ndarray, codes: np.ndarray, weights: np.ndarray | None) -> None:
-    """Raise an error if all examples of a class have weight 0, as a path needs two classes.
+    """Raise an error if all examples of a class have weight 0, because a path needs two classes.
 
     Raises
     ------
@@ -107,12 +108,12 @@ def mean(values: Any, weights: np.ndarray | None = None) -> float:
     shares = weights[counts]
     if shares.max() > LARGE:
         shares = shares / shares.max()
-    # sum both in the same order, so that the mean of equal values is exact
+    # sum values and weights in the same order, so that the mean of equal values is exact
     return float((np.asarray(values)[counts] * shares).sum() / shares.sum())
 
 
 def in_exact_steps(weights: np.ndarray) -> np.ndarray:
-    """Return weights that add up without rounding in any order, as multiples of one power of 2.
+    """Return the weights rounded to multiples of one power of 2, so that their sums are exact in any order.
 
     Examples
     --------
@@ -130,12 +131,12 @@ def in_exact_steps(weights: np.ndarray) -> np.ndarray:
 
 
 def steps_of(weights: np.ndarray | None, n: int) -> np.ndarray:
-    """Return how much each of n examples adds to a sum: 1, as int64, or its weight by `in_exact_steps`."""
+    """Return what each of n examples adds to a sum: 1 without weights, otherwise its weight from `in_exact_steps`."""
     return np.ones(n, dtype=np.int64) if weights is None else in_exact_steps(weights)
 
 
 def copies(name: str, weights: np.ndarray | None, n: int) -> np.ndarray:
-    """Return how many copies of each example there are, shape (n,), int64; refuse weights that are not whole numbers.
+    """Return the number of copies of each example, shape (n,), int64; raise an error for a weight that is not whole.
 
     Raises
     ------
@@ -161,7 +162,7 @@ def copies(name: str, weights: np.ndarray | None, n: int) -> np.ndarray:
 
 
 def smallest(values: np.ndarray, counts: np.ndarray, rank: int) -> np.ndarray:
-    """Return in each row of `values` the value of this rank, counted from 1, if column i occurs countsᵢ times.
+    """Return in each row of `values` the value of rank `rank`, counted from 1, where column i counts countsᵢ times.
 
     Parameters
     ----------

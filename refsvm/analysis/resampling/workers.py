@@ -1,4 +1,4 @@
-"""Rounds shared among workers: each thread or process runs parts of some rounds."""
+"""Workers: threads or processes that share the rounds of a call, some rounds at a time."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ PART_SECONDS: Final = 0.02
 
 
 def sharing_pays(waiting: Collection[Round], seconds: float, is_compiled: bool) -> bool:
-    """Return whether workers save time: the rounds must be independent of each other, and take long enough."""
-    # other rounds start from a solution that is kept, and would have to wait for the worker of its round
+    """Return whether workers save time, which requires independent rounds that take long enough."""
+    # a round whose solution is kept starts later rounds, which would have to wait for its worker
     alike = all(each.keep in (None, LATEST) for each in waiting)
     return alike and is_worth_workers(len(waiting), seconds, is_compiled)
 
 
 class Workers:
-    """Workers that share the rounds of one family (`refsvm.core.doors`).
+    """Workers that share the rounds of one `Rounds` object, as `refsvm.core.doors` calls them.
 
     Parameters
     ----------
@@ -39,15 +39,14 @@ class Workers:
         self.count = count
 
     def share(self, runner: Any, waiting: Collection[Round], seconds: float) -> Iterator[RoundResult] | None:
-        """Return the results of the waiting rounds, each of about `seconds`; None if sharing would cost time."""
-        # long rounds are yielded one by one, even from compiled code
+        """Return the results of the waiting rounds, each of about `seconds`; None if sharing them would take longer."""
         if not sharing_pays(waiting, seconds, runner.family.backend.name == "numba"):
             return None
         return in_parts(runner, [*waiting], seconds)
 
 
 def workers(n_jobs: Any) -> Workers | None:
-    """Return the workers for `n_jobs`; None if the calling thread works alone."""
+    """Return the workers for `n_jobs`; None if the calling thread must run all rounds itself."""
     if n_jobs is None and not joblib_is_set_up():  # most calls end here
         return None
     count = worker_count(n_jobs)
@@ -55,9 +54,9 @@ def workers(n_jobs: Any) -> Workers | None:
 
 
 def in_parts(runner: Any, rounds: list[Round], seconds: float) -> Iterator[RoundResult]:
-    """Yield the results of rounds that workers run in parts; the seconds of one round determine the size of a part."""
+    """Yield the results of rounds that workers run in parts; `seconds`, of one round, determine the size of a part."""
     family, token = runner.family, f"{os.getpid()} {next(_numbers)}"
-    # at least four parts for each worker, so that no worker is left with a long last part
+    # make at least four parts for each worker, so that no worker has a long last part when the others are done
     size = max(1, min(int(PART_SECONDS / max(seconds, 1e-9)), -(-len(rounds) // (4 * family.workers.count))))
     parts = [rounds[begin : begin + size] for begin in range(0, len(rounds), size)]
     arguments = [(token, family, runner.seeder, runner.rules.stop, runner.proves, part) for part in parts]
@@ -69,18 +68,18 @@ def in_parts(runner: Any, rounds: list[Round], seconds: float) -> Iterator[Round
 
 
 _numbers = itertools.count()
-_own = threading.local()  # each worker's latest family, by its token
+_own = threading.local()  # the latest rounds of each worker
 
 
 def run_part(
     token: str, family: Any, seeder: Seeder, stop: StoppingRule, proves: bool, part: list[Round]
 ) -> tuple[list[RoundResult], Status]:
-    """Run a part in a worker, which reuses the family of its first part.
+    """Run a part of the rounds in a worker, which reuses the `Rounds` object of its first part.
 
-    Threads share the kernel rows, but each has its own state; another process reuses the rows that it computed.
+    Threads share kernel rows, but each thread has its own state; a process reuses the kernel rows that it has computed.
     """
-    # use one family for all parts of a call, to reuse its rows and its compiled session
+    # make the `Rounds` object once for all parts of a call, to reuse its kernel rows and its compiled session
     if getattr(_own, "token", None) != token:
         _own.token, _own.family = token, family.clone_for_worker()
-    with interruptible():  # rounds that finished before Ctrl-C count
+    with interruptible():  # keep rounds that finished before Ctrl-C
         return [*_own.family.run(part, seeder, stop, proves=proves)], _own.family.status

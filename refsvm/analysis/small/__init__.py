@@ -1,1 +1,1 @@
-"""Solves many small problems of equal size together, for pairs of small classes and for their folds."""
+"""Solves many small problems of equal size together, which pairs of small classes and their folds require."""

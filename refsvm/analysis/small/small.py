@@ -1,10 +1,10 @@
-"""Many small problems of one size, whose steps are taken in one call.
+"""Solves many small problems of one size in one call.
 
-A solve costs some tenths of a millisecond of Python, whatever its size. With many classes of few examples there are
-thousands of pairs, problems with a few variables whose steps take microseconds. This module stacks the arrays of all
-problems. A backend takes the steps, either of all problems together (`refsvm.analysis.small.stacked`) or of one after
-another in a single compiled call, and NumPy does the rest on the stack. Every step is a step of `refsvm.solve`, which
-also takes over problems that turn out not to be small.
+Each call of `refsvm.solve` spends some tenths of a millisecond in Python, whatever the size of its problem. Many
+classes of few examples form thousands of pairs; each pair is a problem with a few variables, whose steps take
+microseconds. To save the time in Python, this module stacks the arrays of all problems. A backend takes the steps of
+all problems together (`refsvm.analysis.small.stacked`), or solves one problem after another in a single compiled call.
+Each problem takes the same steps as in `refsvm.solve`. Problems that need too many steps are left to `refsvm.solve`.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def best_intercepts(gradients: np.ndarray, lower: np.ndarray, upper: np.ndarray)
 
 
 def supports(rules: Rules) -> bool:
-    """Return whether small problems can be solved with these rules: rules of this package that end at the KKT gap."""
+    """Return whether small problems support these rules: all belong to this package, and `KKTGap` stops."""
     return type(rules.stop) is KKTGap and all(map(is_builtin, map(type, rules)))
 
 
@@ -107,7 +107,7 @@ class SmallProblems:
         return self.v.shape[1]
 
     def part(self, which: slice) -> SmallProblems:
-        """Return some of the problems, sharing memory."""
+        """Return some of the problems as a `SmallProblems` that shares their memory."""
         some = object.__new__(SmallProblems)
         some.__dict__.update({name: array[which] for name, array in self.__dict__.items()})
         return some
@@ -118,7 +118,7 @@ class SmallProblems:
         return DualProblem._of_checked(gram, *(each[p].copy() for each in (self.v, self.lower, self.upper)))
 
     def memories(self, rules: Rules) -> np.ndarray:
-        """Return the initial scratch memory of the rules, one row for each problem."""
+        """Return the initial memory of the rules, one row for each problem."""
         table = np.tile(np.concatenate(rules.memories(self.problem(0))), (len(self), 1))
         if rules.stop.relative:  # the memory of `KKTGap` comes last and starts with v
             table[:, -2 - self.size : -2] = self.v
@@ -130,13 +130,13 @@ class SmallProblems:
         return rules.begin(problem, self.alpha[p], KernelRows(problem.gram), self.gradient[p])
 
     def take(self, p: int, state: SolverState, code: int) -> None:
-        """Store the point that the steps of one problem have reached."""
+        """Store α, G and the number of steps of one problem from its last state."""
         self.alpha[p], self.gradient[p] = state.alpha, state.gradient
         tolerance = state.stop_memory[-1] if len(state.stop_memory) else np.nan
         self.results[p] = code, state.iteration, state.least_curvature, state.largest, tolerance
 
     def extremes(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return the largest G over I_up and the smallest G over I_down, shape (P,); infinite if the set is empty."""
+        """Return the largest G over I_up and the smallest G over I_down, shape (P,); infinite over an empty set."""
         top = np.where(self.alpha < self.upper, self.gradient, -np.inf).max(axis=1)
         return top, np.where(self.alpha > self.lower, self.gradient, np.inf).min(axis=1)
 
@@ -149,9 +149,10 @@ class SmallProblems:
     # -- the end of a solve, as in `refsvm.core.solver.run.Run` for a single state ---------------------------------
 
     def finish(self, rules: Rules, noise: float, is_psd: bool) -> np.ndarray:
-        """Polish the solutions and set each α near a bound to it; return which solutions are valid, shape (P,).
+        """Polish the solutions and move each α near a bound to the bound; return which solutions are valid, shape (P,).
 
-        `refsvm.solve` solves the other problems: they need more steps, their kernel is indefinite, or rounding decides.
+        A solution is not valid if its problem needs more steps, its kernel is indefinite, or rounding errors are too
+        large; `refsvm.solve` must solve its problem.
 
         Parameters
         ----------
@@ -176,13 +177,13 @@ class SmallProblems:
         return np.asarray(stands & np.isfinite(self.gap))
 
     def _drifted(self, diagonal: np.ndarray, tolerance: np.ndarray) -> np.ndarray:
-        """Return whether rounding may have moved G too far: `refsvm.core.guards.rounding.drifted`."""
+        """Return whether rounding errors may have moved each G too far, as `refsvm.core.guards.rounding.drifted`."""
         size = np.abs(self.gradient).max(axis=1) + self.results[:, LARGEST_ALPHA] * diagonal
         updates = self.results[:, STEPS] + self.size  # computing G at the start adds at most m updates
         return np.asarray(moves(updates, size, self.gap, tolerance))
 
     def _polish(self, wanted: np.ndarray) -> None:
-        """Take one exact step on the free variables of these problems: `refsvm.services.guards.polish.polish`."""
+        """Take one exact step on the free variables of each problem, as `refsvm.services.guards.polish.polish`."""
         free = (self.alpha > self.lower) & (self.alpha < self.upper)
         counts = free.sum(axis=1)
         gap, change = self.gap, np.zeros(self.alpha.shape)
@@ -200,12 +201,12 @@ class SmallProblems:
             moved[p, F], change[p, F] = points[solved], points[solved] - self.alpha[p, F]
         before = self.alpha, self.gradient
         self.alpha, self.gradient = moved, self.gradient - images(self.kernels, change)
-        # keep the step only if the gap falls
+        # take back the exact step if it does not make the KKT gap smaller
         worse = ~(self.gap < gap)
         self.alpha[worse], self.gradient[worse] = before[0][worse], before[1][worse]
 
     def _snap(self, diagonal: np.ndarray, tolerance: np.ndarray) -> None:
-        """Set each α within a rounding error of its bound to the bound: `refsvm.core.guards.rounding.snap`."""
+        """Move each α within a rounding error of its bound to the bound, as `refsvm.core.guards.rounding.snap` does."""
         gap = self.gap
         bound, distance, near = next_to_bound(self.alpha, self.lower, self.upper)
         near &= (gap <= tolerance)[:, None]
@@ -218,7 +219,7 @@ class SmallProblems:
 
     @property
     def intercept(self) -> np.ndarray:
-        """b midway between the most violating pair, shape (P,)."""
+        """b of each problem, midway between the G of the most violating pair, shape (P,)."""
         top, bottom = self.extremes()
         return np.asarray((top + bottom) / 2.0)
 
@@ -237,7 +238,7 @@ class SmallProblems:
 
 
 def images(kernels: np.ndarray, alpha: np.ndarray) -> np.ndarray:
-    """Return Kα for each problem, shape (P, m), from kernels of shape (P, m, m), one row after another."""
+    """Return Kα for each problem, shape (P, m), adding the rows of its kernel matrix one after another."""
     total = np.zeros(alpha.shape)
     for j in range(alpha.shape[1]):
         total += alpha[:, j, None] * kernels[:, j]

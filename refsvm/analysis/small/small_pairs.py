@@ -1,7 +1,7 @@
 """Pairs of small classes as stacks of small problems (`refsvm.analysis.small.small`) over one kernel matrix.
 
 If the kernel matrix of all examples fits into the budget, it is computed once. Otherwise the classes are divided into
-groups, and the matrix of two groups at a time is computed for the pairs between them.
+groups, and the kernel matrix of two groups at a time is computed for the pairs of classes from these groups.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Stack(NamedTuple):
     numbers : ndarray of shape (P,), int64
         Indices of the pairs in the order (0, 1), (0, 2), …, (k − 2, k − 1).
     first, second : ndarrays of shape (P,), int64
-        Class numbers of each pair; the first class is the positive one.
+        Class numbers of each pair; the first class is the positive class.
     rows : ndarray of shape (P, m), int64
         Examples of each pair, ascending.
     problems : SmallProblems
@@ -54,13 +54,13 @@ class Stack(NamedTuple):
     is_psd: bool
 
     def solve(self, backend: SmallBackend, rules: Rules, limit: int) -> np.ndarray:
-        """Take up to `limit` steps in each problem; return which solutions are valid (`SmallProblems.finish`)."""
+        """Take up to `limit` steps in each problem; return which solutions `SmallProblems.finish` accepts."""
         backend.small(self.problems, rules, limit)
         return self.problems.finish(rules, self.noise, self.is_psd)
 
 
 def stacks(gram: KernelMatrix, codes: np.ndarray, penalties: np.ndarray, cache_mb: float) -> Iterator[Stack]:
-    """Yield the pairs of small classes (of at least three classes), stacked by their number of examples.
+    """Yield stacks of pairs of small classes with equal numbers of examples; there must be at least three classes.
 
     Parameters
     ----------
@@ -105,7 +105,8 @@ def stacks(gram: KernelMatrix, codes: np.ndarray, penalties: np.ndarray, cache_m
             alike = np.flatnonzero(size == m)
             for chunk in np.array_split(alike, -(-len(alike) * m * m // CHUNK_ENTRIES)):
                 p, q = first[chunk], second[chunk]
-                # columns beyond the members of a class contain a number above all examples, which sorts last
+                # `members` pads the row of a small class with a number larger than all example numbers, which sorts
+                # last
                 rows = np.sort(np.concatenate([members[p], members[q]], axis=1), axis=1)[:, :m]
                 there = np.searchsorted(examples, rows)
                 signed = np.where(codes[rows] == p[:, None], 1.0, -1.0)
@@ -121,7 +122,7 @@ def stacks(gram: KernelMatrix, codes: np.ndarray, penalties: np.ndarray, cache_m
 
 
 def members_of(codes: np.ndarray) -> np.ndarray:
-    """Return the examples of each class, ascending, in a table as wide as the largest small class."""
+    """Return a table with the examples of each class, ascending, as wide as the largest small class."""
     n, sizes = len(codes), np.bincount(codes)
     few = sizes < FEW
     members = np.full((len(sizes), int(sizes[few].max(initial=1))), n)
@@ -133,12 +134,12 @@ def members_of(codes: np.ndarray) -> np.ndarray:
 
 
 def groups(sizes: np.ndarray, cache_mb: float) -> list[np.ndarray]:
-    """Divide the small classes into groups, any two of which have a kernel matrix within the budget."""
+    """Divide the small classes into groups so that the kernel matrix of any two groups fits into the budget."""
     few = np.flatnonzero(sizes < FEW)
     most = max((cache_mb * 2**20 / 8.0) ** 0.5, FEWEST_EXAMPLES)
     ends = np.cumsum(sizes[few])
     if not len(few) or ends[-1] <= most:
         return [few] if len(few) > 1 else []
-    # a group ends before it exceeds half the budget of a matrix of two groups
+    # a group has at most half of the examples whose kernel matrix fits into the budget
     number = (ends - 1) // max(int(most / 2.0) - FEW, 1)
     return [few[number == each] for each in np.unique(number)]

@@ -1,9 +1,9 @@
-"""The loop for many small problems: NumPy takes one step in all problems together, then the next step.
+"""The loop for many small problems, in which NumPy takes one step in all problems at a time.
 
-A readable step costs about 50 µs of Python, which adds up to seconds for thousands of problems. In this module each
-array contains a number or a vector of every running problem. The formulas and their order are those of
-`refsvm.core.solver.loop.steps`, `SecondOrder`, `PlanningAheadStep`, `KKTGap` and `SolverState.move`, so that each
-problem takes the same steps bit for bit.
+A step of the readable loop spends about 50 µs in Python, which adds up to seconds for thousands of problems. In this
+module each array contains a number or a vector of every running problem. This module evaluates the formulas of
+`refsvm.core.solver.loop.steps`, `SecondOrder`, `PlanningAheadStep`, `KKTGap` and `SolverState.move` in the same order,
+so that each problem takes the same steps bit for bit.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ STACKED_FROM_PROBLEMS: Final = 8
 
 
 def are_stacked(problems: SmallProblems, rules: Rules) -> bool:
-    """Return whether problems are solved together: there are many, and their rules are the default ones."""
+    """Return whether problems are solved together, which requires many problems and the default rules."""
     is_known = type(rules.selector) is SecondOrder and type(rules.stop) is KKTGap
     return len(problems) >= STACKED_FROM_PROBLEMS and is_known and rules.step == PLANNING_AHEAD
 
@@ -56,7 +56,7 @@ def stacked_steps(problems: SmallProblems, rules: Rules, limit: int) -> None:
     """
     selector, stop = cast("SecondOrder", rules.selector), cast("KKTGap", rules.stop)
     state = StackedStates(problems, stop)
-    # entries to which a formula does not apply are NaN or ∞, and are never selected
+    # where a formula does not apply, its entries are NaN or ∞, which the rules never select
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         for iteration in range(limit):
             code = check(stop, state)
@@ -83,7 +83,7 @@ class StackedStates:
     alpha, gradient, v, lower, upper, diagonal : ndarrays of shape (R, m)
         α, G, v, L, U and the diagonal of K.
     i, j, curvature, before_i, before_j, before_curvature : ndarrays of shape (R,)
-        The last working set, the one before it, and the curvatures of both; −1 if there was none yet.
+        The last working set and the working set before it, with their curvatures; −1 if there was no such step.
     first_range, tolerance : ndarrays of shape (R,)
         The memory of `KKTGap`.
     """
@@ -105,7 +105,7 @@ class StackedStates:
         self._refresh()
 
     def leave(self, problems: SmallProblems, code: np.ndarray, ends: np.ndarray, iteration: int) -> None:
-        """Store the points of the problems that end in this iteration, and continue with the other problems."""
+        """Store α and G of the problems that end in this iteration, and continue with the other problems."""
         ends = np.flatnonzero(ends & self.runs)
         if not len(ends):
             return
@@ -116,7 +116,7 @@ class StackedStates:
         problems.results[there] = np.stack(ended, axis=1)
         self.runs[ends] = False
         left = np.flatnonzero(self.runs)
-        # finished problems may take further steps, which cost less than copying all arrays each time
+        # keep finished problems in the arrays for a while: their steps cost less than copying all arrays each time
         if len(left) <= LEFT * len(self.runs):
             self.__dict__.update({k: a[left] for k, a in self.__dict__.items() if k != "kernels"})
 
@@ -129,14 +129,14 @@ class StackedStates:
         return np.asarray(self.kernels[self.number, i])
 
     def _refresh(self) -> None:
-        """Find the most violating pairs: `refsvm.core.problem.most_violating_pair`."""
+        """Find the most violating pair of each problem, as `refsvm.core.problem.most_violating_pair`."""
         rising = np.where(self.alpha < self.upper, self.gradient, -np.inf)
         falling = np.where(self.alpha > self.lower, self.gradient, np.inf)
         self.top = rising.argmax(axis=1)
         self.gap = self.of(rising, self.top) - falling.min(axis=1)
 
     def measure(self, i: np.ndarray, j: np.ndarray) -> None:
-        """Compute the sub-problems of these pairs, which become the latest working sets."""
+        """Compute the slope, the curvature and the bounds of the step for each problem's new working set (i, j)."""
         self.before_i, self.before_j, self.before_curvature = self.i, self.j, self.curvature
         self.i, self.j = i, j
         self.row_i, self.row_j = self.rows(i), self.rows(j)
@@ -151,9 +151,9 @@ class StackedStates:
         self.high = least(self.of(self.upper, i) - alpha_i, alpha_j - self.of(self.lower, j))
 
     def move(self, mu: np.ndarray, planned: np.ndarray) -> None:
-        """Take the steps: αᵢ += μ, αⱼ −= μ, G −= μ(K[i] − K[j])."""
+        """Take a step in each problem: αᵢ += μ, αⱼ −= μ, G −= μ(K[i] − K[j])."""
         here, stays = np.arange(len(mu)), True
-        # copy at the first step, because the arrays belong to the caller until then
+        # before the first step α and G are the caller's arrays, so copy them
         self.alpha = self.alpha.copy()
         for t, change in ((self.i, mu), (self.j, -mu)):
             before = self.alpha[here, t]
@@ -168,7 +168,7 @@ class StackedStates:
 
 
 def least(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Return min(a, b) as Python does, which returns the first of equal numbers (0 and −0 are equal)."""
+    """Return min(a, b) as Python does: the first number if both are equal (0 and −0 are equal)."""
     return np.where(b < a, b, a)
 
 
@@ -224,7 +224,7 @@ def select(selector: SecondOrder, state: StackedStates) -> tuple[np.ndarray, np.
         gain[e] = np.where(room > 0.0, mu * (2.0 * slope[e] - mu * curvature[e]), -np.inf)
     gain[~((state.alpha > state.lower) & (slope > 0.0))] = -np.inf
     j = gain.argmax(axis=1)
-    # --- candidates left by the planned step ---
+    # --- compare with the candidate pair that a planned step leaves ---
     return challenged(state, i, j, of(gain, j), exact) if state.last_planned.any() else (i, j)
 
 
@@ -247,7 +247,7 @@ def challenged(
 
 
 def length(state: StackedStates) -> tuple[np.ndarray, np.ndarray]:
-    """Return the step lengths of `PlanningAheadStep.length`, and which steps are planned."""
+    """Return the step length of `PlanningAheadStep.length` for each problem, and whether the step is planned ahead."""
     # μ* = clip(ℓ/q, lo, hi)
     mu = least(most(state.slope / state.curvature, state.low), state.high)
     planned = np.zeros(len(mu), dtype=bool)
@@ -284,17 +284,17 @@ def planned_steps(state: StackedStates, c: np.ndarray) -> tuple[np.ndarray, np.n
 
 
 class SmallBackend(Protocol):
-    """A backend that can also take the steps of many small problems."""
+    """A backend that can take the steps of many small problems in one call."""
 
     def small(self, problems: SmallProblems, rules: Rules, limit: int) -> None:
         """Take up to `limit` steps in each problem."""
 
 
 class StackedBackend(NumPyBackend):
-    """The readable backend, which takes the steps of many small problems together if the rules permit."""
+    """The readable backend, which takes the steps of many small problems together if the rules permit it."""
 
     def small(self, problems: SmallProblems, rules: Rules, limit: int) -> None:
-        """Take the steps of all problems together; for other rules than the default ones, one problem after another."""
+        """Take the steps of all problems together if `are_stacked`, otherwise solve one problem after another."""
         if are_stacked(problems, rules):
             stacked_steps(problems, rules, limit)
             self.used["numpy"] = None
@@ -305,7 +305,7 @@ class StackedBackend(NumPyBackend):
 
 
 def small_backend(engine: str) -> SmallBackend:
-    """Return a new backend that takes the steps of small problems; errors as in `chosen_backend`."""
+    """Return a new backend that takes the steps of small problems; raise the errors of `chosen_backend`."""
     return cast("SmallBackend", chosen_backend(engine))
 
 

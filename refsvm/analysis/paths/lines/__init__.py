@@ -1,4 +1,4 @@
-"""Named lines: `parametric_path` between two problems of one kind, in the unit of the parameter that moves.
+"""Functions that call `parametric_path` between two problems that differ in one named parameter.
 
 ==============  ===============================================================================
 `epsilon_path`  along the width of a regression's tube: v¹ = −1 and +1 for the two copies of an example
@@ -7,7 +7,7 @@
 `weight_path`   from any penalties to any others
 ==============  ===============================================================================
 
-Each line is one file; its entry in this module registers it.
+Each function has its own file; to add a function, add a file and a line in this module.
 """
 
 from refsvm.analysis.paths.lines.cost import cost_path as cost_path

@@ -33,8 +33,8 @@ def cost_path(
 ) -> CostPath:
     """Train for every division of a total penalty C: C₊ from 0 to C for class +1, and C₋ = C − C₊ for class −1.
 
-    With labels of any kind, the larger one is class +1. At both ends α = 0: one class has no penalty, and the other
-    class is predicted for every example.
+    The larger of the two labels is class +1. At both ends of the path α = 0: one class has the penalty 0, and the model
+    predicts the other class for every example.
 
     Parameters
     ----------

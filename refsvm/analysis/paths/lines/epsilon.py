@@ -36,8 +36,8 @@ def epsilon_path(
     X, y, kernel, gram, C
         As in `DualProblem.regression`; C is finite.
     epsilon : (float, float)
-        ε at both ends, at least 0; it may rise or fall. A fast choice starts at half the range of y, where every
-        example is inside the tube and α = 0.
+        ε at the start and at the end of the path, at least 0; ε may rise or fall. The path starts fast at half the
+        range of y, where every example is inside the tube and α = 0.
     **options
         tracker, merge, engine, cache_mb, time_limit, max_events, callback, progress, as in
         `parametric_path`.

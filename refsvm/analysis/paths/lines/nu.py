@@ -35,7 +35,7 @@ def nu_path(
     X, kernel, gamma, degree, coef0, gram, weights
         As in `DualProblem.one_class`.
     nu : (float, float)
-        ν at both ends, in (0, 1]; it may rise or fall.
+        ν at the start and at the end of the path, in (0, 1]; ν may rise or fall.
     **options
         tracker, merge, engine, cache_mb, time_limit, max_events, callback, progress, as in
         `parametric_path`.

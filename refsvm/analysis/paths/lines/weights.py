@@ -30,8 +30,8 @@ def weight_path(
 ) -> ParametricPath:
     """Train for all penalties between two vectors: Cᵢ(t) = (1 − t) C[0]ᵢ + t C[1]ᵢ.
 
-    An example with weight 0 at one end is added or removed along the line. With labels of any kind, the larger one is
-    the positive class.
+    An example whose penalty is 0 at one end of the line is added or removed along the line. The larger of the two
+    labels is the positive class.
 
     Parameters
     ----------
