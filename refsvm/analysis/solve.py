@@ -68,15 +68,17 @@ def solve(
         enough to repay loading it.
     shrinking : bool or Shrinking, default True
         Repeatedly solve a restricted problem over the variables that are
-        likely to change (`refsvm.core.solver.shrinking`). Shrinking makes the solve much faster, with the same solution
-        within the tolerance. With False, every step is chosen among all variables, as in the papers.
+        likely to change (`refsvm.core.solver.shrinking`). Shrinking makes the
+        solve much faster, with the same solution within the tolerance. With
+        False, every step is chosen among all variables, as in the papers.
     cache_mb : float, default 200
         Budget for kernel rows in MiB; copies made by shrinking may take
         another quarter.
     cache_dtype : {"auto", "float64", "float32"}, default "auto"
-        Type in which kernel rows are stored. With float32 the budget holds twice as many rows, RBF and linear rows take
-        half the time, and K is rounded by about 1e-7, as in LIBSVM. "auto" uses float32 if float32 is precise enough;
-        see the notes.
+        Type in which kernel rows are stored. With float32 the budget holds
+        twice as many rows, RBF and linear rows take half the time, and K is
+        rounded by about 1e-7, as in LIBSVM. "auto" uses float32 if float32 is
+        precise enough; see the notes.
     max_iter : int, optional
         Limit on the steps, by default max(10⁷, 100n).
     time_limit : float, optional
@@ -112,8 +114,9 @@ def solve(
 
     Notes
     -----
-    With shrinking, a callback changes when the solver updates the gradient of all variables, and thereby the steps.
-    With a callback the steps may differ from run to run, but the optimum is the same.
+    With shrinking, a callback changes when the solver updates the gradient of
+    all variables, and thereby the steps. With a callback the steps may differ
+    from run to run, but the optimum is the same.
 
     ``cache_dtype="auto"`` starts with float32 rows if shrinking is on, `stop`
     has a tolerance of at least 1e-4, this tolerance is at least ten times
@@ -127,8 +130,10 @@ def solve(
     examples is summed before squaring. If this exceeds the tolerance, the
     solve continues with float64 rows. If it exceeds a tenth of the tolerance,
     the stopping rule is evaluated again with float64 values of the decisive
-    entries of G. With ``cache_dtype="float32"`` the solve keeps float32 rows even if the rounding exceeds the
-    tolerance, and warns. ``solution.objective_error`` is the effect of the rounding on the objective.
+    entries of G. With ``cache_dtype="float32"`` the solve keeps float32 rows
+    even if the rounding exceeds the tolerance, and warns.
+    ``solution.objective_error`` is the effect of the rounding on the
+    objective.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Twin of `refsvm.core.arithmetic`: importing this file installs the compiled version of the arithmetic."""
+"""Compiled twin of `refsvm.core.arithmetic`: importing this file installs the compiled version of the arithmetic."""
 
 from __future__ import annotations
 
@@ -46,9 +46,9 @@ _loaded: dict[tuple[Any, np.dtype], Callable[..., Any]] = {}
 
 
 def loaded_twin(function: Callable[..., Any], kind: np.dtype) -> Callable[..., Any] | None:
-    """Return the twin of a function for arrays of the type `kind`, or None while a child process compiles the twin.
+    """Return the twin of a function for arrays of the type `kind`; return None while a child process compiles the twin.
 
-    Each function is compiled when it is first called, because few programs need all of them.
+    Each function is compiled when it is first called, because few programs need all functions.
     """
     if (twin := _loaded.get((function, kind))) is not None:
         return twin
@@ -69,7 +69,7 @@ def calling(function: Callable[..., Any], typed_by: int = -1) -> Any:
 
 
 class CompiledArithmetic(arithmetic.Arithmetic):
-    """Computes the same bits as the readable version, in compiled code that passes over each array once."""
+    """Computes the same bits as the readable arithmetic, in compiled code that reads each array only once."""
 
     threads = int(numba.config.NUMBA_NUM_THREADS)
     sparse: ClassVar = sparse
@@ -100,5 +100,5 @@ class CompiledArithmetic(arithmetic.Arithmetic):
         return X
 
 
-if not numba.config.DISABLE_JIT:  # without JIT, the twins would be slower than NumPy
+if not numba.config.DISABLE_JIT:  # without JIT, twins are slower than NumPy
     arithmetic.install(CompiledArithmetic())

@@ -1,8 +1,8 @@
 """Auto: the backend that works in NumPy until loading compiled code saves time.
 
-With Numba, the first solve in a process would have to wait: some tenths of a second to load code that was compiled
-earlier, or several seconds to compile it. In this time NumPy solves many problems. Therefore this backend decides for
-each chunk of work whether NumPy or compiled code does it. Meanwhile a child process compiles code that is not on disk
+With Numba, the first solve in a process would have to wait some tenths of a second until compiled code is loaded, or
+several seconds until it is compiled. In this time NumPy solves many problems. Therefore `Auto` decides for each chunk
+of work whether NumPy or compiled code does the chunk. Meanwhile a child process compiles code that is not on disk
 (`refsvm.compiled.interface.background_compiler`).
 """
 
@@ -58,17 +58,17 @@ class Process:
 
     def __init__(self) -> None:
         self.seconds = 0.0  # seconds of NumPy work that compiled code could have done
-        self.ready: set[tuple[object, ...]] = set()  # the loaded families, each with the types of its rules
-        self.broken: list[Exception] = []  # the error because of which Numba cannot be used
+        self.ready: set[tuple[object, ...]] = set()  # loaded families with the types of their rules
+        self.broken: list[Exception] = []  # the error that makes Numba unusable
         # only one thread at a time may import Numba: other threads would find incomplete modules
         self.loading = threading.RLock()
         self.next_check: dict[tuple[str, ...], float] = {}
 
     def code_is_there(self, family: str, rules: Sequence[Any], module: str = "") -> bool:
-        """Load code that is on disk and return True; otherwise let a child process compile it and return False.
+        """Load code from disk and return True; if it is not on disk, let a child process compile it and return False.
 
-        If no child process can be started, this process compiles the code. For a function of the arithmetic, `module`
-        is its module (`refsvm.compiled.interface.families.load`).
+        If no child process can be started, this process compiles the code. To load a function of the arithmetic, pass
+        the function's module as `module` (`refsvm.compiled.interface.families.load`).
         """
         places = [background_compiler.place_of(rule) for rule in rules]
         began, order = time.perf_counter(), (family, *places)
@@ -102,7 +102,7 @@ def _before_fork() -> None:
     """Wait until no thread loads or compiles: a child would find unfinished modules and locks that stay locked."""
     _held[:] = [process.loading]
     process.loading.acquire()
-    # a module that is there is complete, because it was imported under the first lock
+    # if `sys.modules` contains the module, its import is complete, because it was imported under the first lock
     if numba := sys.modules.get("numba.core.compiler_lock"):
         _held.append(numba.global_compiler_lock)
         numba.global_compiler_lock.acquire()
@@ -118,17 +118,17 @@ if hasattr(os, "register_at_fork"):
 
 
 class Auto:
-    """The backend that decides before each chunk of work whether compiled code or NumPy does it."""
+    """The backend that decides before each chunk of work whether compiled code or NumPy does the chunk."""
 
     def __init__(self) -> None:
         self._numpy = StackedBackend()
-        self._compiled: Any = None  # the compiled backend; None until it has work
+        self._compiled: Any = None  # the compiled backend, made at its first use
         self._has_failed, self._asked = False, 0.0
         self.used = self._numpy.used
 
     @property
     def name(self) -> str:
-        """The engine of the next step."""
+        """Name of the engine that takes the next step."""
         return "numpy" if self._compiled is None else "numba"
 
     def steps(self, state: SolverState, rules: Rules, budget: int, trace: Trace | None = None) -> int:
@@ -159,7 +159,7 @@ class Auto:
             process.seconds += time.perf_counter() - began
 
     def rounds(self, runner: Any, waiting: Sequence[Any]) -> list[Any]:
-        """Run a chunk of rounds in compiled code, or one round in NumPy; return their results."""
+        """Run a chunk of rounds in compiled code, or a single round in NumPy; return the results of the rounds."""
         family = (
             "single rounds"
             if runner.family.rows.gram.is_float32 and not runner.seeder.reads_rows
@@ -175,14 +175,14 @@ class Auto:
 
     def events(self, walk: Any, tracker: Any, end: float, most: int) -> list[Any]:
         """Follow a run of events in compiled code, or return no events."""
-        # the time since the last call (or the start of the walk) was NumPy work of the tracker
+        # count the time since the last call (or the start of the walk), in which the tracker worked in NumPy
         now = time.perf_counter()
         process.seconds += now - max(walk.began, self._asked)
         self._asked = now
         return list(self._compiled.events(walk, tracker, end, most)) if self._has("twin", [tracker]) else []
 
     def _has(self, family: str, rules: Sequence[Any]) -> bool:
-        """Return True if a family's code for these rules is loaded; load it if it is on disk and saves time."""
+        """Return True if a family's code for these rules is loaded; load code from disk if loading it saves time."""
         key = family, *map(type, rules)
         is_loaded = key in process.ready
         # if another call has already loaded Numba, loading code costs little
@@ -191,8 +191,8 @@ class Auto:
             return False
         try:
             if family in ("rounds", "single rounds") and not have_twins(rules[:1]):
-                rules = (Cold(), *rules[1:])  # without a twin, Python computes the seeds
-            # code is loaded by type, but an instance may have no twin
+                rules = (Cold(), *rules[1:])  # if a seeder has no twin, Python computes seeds
+            # check the rules themselves: loaded code is found by the type of a rule, but an instance may have no twin
             if not have_twins(rules) or not (is_loaded or process.code_is_there(family, rules)):
                 return False
             process.ready.add(key)
@@ -216,7 +216,7 @@ def load(family: str, rules: Sequence[Any]) -> None:
 
 
 def could_load(family: str, rules: Sequence[Any]) -> bool:
-    """Load the code of a family if it is on disk and return True; otherwise return False."""
+    """Load the code of a family from disk and return True; return False if the code is not on disk."""
     twin = import_module("refsvm.compiled.interface.twin")
     try:
         with twin.never_compiling():
@@ -241,13 +241,13 @@ def compiled_backend() -> Backend:
 
 
 def auto() -> Backend:
-    """Return the backend that decides for each chunk, or a NumPy backend if nothing can be compiled."""
-    # if Numba is broken, a warning has been given, and another attempt would import it again
+    """Return an `Auto` backend, or a NumPy backend if Numba cannot compile anything."""
+    # do not try a broken Numba again: the user has been warned, and each attempt would import it again
     return Auto() if numba_compiles() and not process.broken else StackedBackend()
 
 
 def load_arithmetic(waits: bool = True) -> None:
-    """Load the compiled arithmetic for large work if it is on disk; if it is not and `waits` is True, compile it."""
+    """Load the compiled arithmetic from disk for large work; if it is not on disk and `waits` is True, compile it."""
     if numba_is_installed() and not process.broken:
         try:
             with process.loading:

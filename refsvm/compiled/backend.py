@@ -1,4 +1,4 @@
-"""CompiledBackend: does all work in compiled code. Numba is imported only when this file is imported."""
+"""CompiledBackend: does all work in compiled code. Importing this file imports Numba."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class CompiledBackend:
         """Take up to `budget` steps in compiled code; see `refsvm.core.backend.Backend.steps`."""
         self.used["numba"] = None
         session = state.session
-        # keep the session between chunks, because a new session must pack the arrays and the rules again
+        # reuse the session of the previous chunk, because a new session must pack the arrays and the rules again
         if session is None or not session.fits(state, rules, trace):
             try:
                 session = state.session = Session(state, rules, twins_of(rules), trace)
@@ -52,13 +52,13 @@ class CompiledBackend:
         return code
 
     def small(self, problems: Any, rules: Rules, limit: int) -> None:
-        """Take the steps of all problems in one call."""
+        """Take the steps of all small problems in one call of compiled code."""
         self.used["numba"] = None
         take_small_steps(twins_of(rules), problems, rules, limit)
 
     def rounds(self, runner: Any, waiting: Sequence[Any]) -> list[Any]:
-        """Run rounds for some ten milliseconds, or a single round if compiled code cannot read these kernel rows."""
-        # after the deadline, run a readable round, which checks the limits; a chunk of rounds does not check them
+        """Run rounds for some ten milliseconds, or a single round if compiled code cannot read the kernel rows."""
+        # after the deadline, run a readable round, which checks the limits, as compiled rounds do not
         late = runner.family.limits.deadline.left() <= 0.0
         if late or not runner.is_short(waiting[0]):
             return [runner.round(waiting[0])]
@@ -70,8 +70,8 @@ class CompiledBackend:
         return self._packed.chunk(waiting)
 
     def seeder(self, seeder: Any, rows: KernelRows) -> Any:
-        """Return an object that calls the seeder's twin, or the seeder if it has no twin or rows are missing."""
-        # a seed reads many rows, and the twin would start again from the beginning after each missing row
+        """Return an object that calls the seeder's twin; return the seeder if it has no twin or rows are missing."""
+        # use the twin only if all kernel rows are in memory, because it would start again after each missing row
         if not (rows.holds_all and rows.values.dtype == np.float64) or twin_of(seeder) is None:
             return seeder
         if self._seeder is None or self._seeder.of is not seeder or self._seeder.rows is not rows:
@@ -79,5 +79,5 @@ class CompiledBackend:
         return self._seeder
 
     def events(self, walk: Any, tracker: Any, end: float, most: int) -> list[Any]:
-        """Follow up to `most` ordinary events in one call if the tracker has a twin; return them."""
+        """Follow up to `most` ordinary events of a path in one call if the tracker has a twin; return the events."""
         return follow_run(walk, tracker, end, most)

@@ -1,4 +1,4 @@
-"""Session: the arrays of a SolverState in the form for the compiled loop, which the state keeps from call to call."""
+"""Session: holds the arrays of a SolverState in the form that the compiled loop needs; the state keeps its session."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from refsvm.core.solver.rules import Rules
 from refsvm.core.state import SCALARS, SolverState
 
 _NAMES: Final = SCALARS.names or ()
-# types of views of several numbers, which are copied at once; making a type would take longer than a chunk of steps
+# make the types of views of several numbers once, because making a type takes longer than a chunk of steps
 _NUMBERS: Final = np.zeros(1, dtype=NOW)[[*_NAMES, "end", "stage"]].dtype
 _COUNTERS: Final = np.zeros(1, dtype=NOW)[["clock", "hits", "computed"]].dtype
 NONE: Final = np.empty(0)
@@ -45,11 +45,11 @@ class Session:
 
     def __init__(self, state: SolverState, rules: Rules, twins: Any, trace: Trace | None) -> None:
         self.rules, self.twins, self.trace = rules, twins, trace
-        # numbers are passed in one record, because each argument of a compiled function costs time at every call
+        # pass all numbers in one record, because each argument of a compiled function costs time at every call
         record = np.zeros(1, dtype=NOW)
-        self._now = record[0]  # a plain record, because a recarray would look up fields in Python
+        self._now = record[0]  # a recarray would look up fields in Python
         self._numbers, self._counters = record.view(_NUMBERS), record.view(_COUNTERS)
-        # views of single numbers, which are read ten times as fast as fields of a record
+        # make views of single numbers, because a view is read ten times as fast as a field of a record
         self._clock, self._hits, self._missing = record["clock"], record["hits"], record["missing"]
         self._computed = record["computed"]
         self._now["every"] = 0 if trace is None else trace.every
@@ -72,14 +72,14 @@ class Session:
         self._steps: Iterator[int] = begin(select, length, check, self._parameters, self.shared, self._source)
 
     def fits(self, state: SolverState, rules: Rules, trace: Trace | None) -> bool:
-        """Return True if this session can continue with these rules, and switch to them.
+        """Return True if this session can run these rules, and use them from now on.
 
         The twins of the rules and the arrays of the state must be the same as before.
         """
         shared = self.shared
         if trace is not self.trace or shared.stop_memory is not state.stop_memory:
             return False
-        # the session ends if memory for rows was released and allocated again
+        # end the session if the memory of the kernel rows was released and allocated again
         if shared.slots is not state.rows.slots or any(
             store.slots is not twin.slots for store, twin in self._stores
         ):
@@ -88,7 +88,7 @@ class Session:
             return False
         if rules is self.rules:
             return True
-        # False for all other twins, because the generator holds their addresses
+        # end the session if a rule has another twin, because the generator holds the addresses of the twins
         if tuple(rule.twin() for rule in rules) != self.twins:
             return False
         self.rules = rules
@@ -97,16 +97,16 @@ class Session:
         return True
 
     def steps(self, state: SolverState, budget: int) -> int:
-        """Take up to `budget` steps; return the stopping code (> 0), 0 after the budget, or −1 if no pair is left."""
+        """Take up to `budget` steps; return the stopping rule's code (> 0), 0 after the budget, −1 without a pair."""
         rows: Any = state.rows
         now = self._now
-        # copy numbers to and from the record once for each chunk, because attributes of an object cannot be shared
+        # copy the numbers of the state to the record before a chunk and back after it: attributes cannot share memory
         self._numbers[0] = *_numbers_of(state), state.iteration + budget, ENTERING
         while True:
             computed = rows.computed
             self._counters[0] = rows.clock, rows.hits, computed
             for store, twin in self._stores:
-                # without JIT, a twin would compute a row slowly, so Python computes rows
+                # without JIT, let Python compute the kernel rows, because a twin would compute them slowly
                 twin.numbers[:] = store.filled, -1 if numba.config.DISABLE_JIT else store.ready, store.clock
             outcome = next(self._steps)
             for store, twin in self._stores:
@@ -122,7 +122,7 @@ class Session:
                     "to get a kernel row, it must call row_or_ask(state, i) of refsvm.compiled.interface.rows."
                 )
             if self.trace is not None:
-                # the buffer is small, so that a trace takes memory only for steps that were taken
+                # move the steps from the small buffer to the trace, which takes memory only for steps that were taken
                 self.trace.extend(self._buffer[: int(now["traced"])].view(TRACE_ROW))
                 now["traced"] = 0
             if outcome != TRACE_FULL:
@@ -132,7 +132,7 @@ class Session:
 
 
 def source_of(rows: KernelRows) -> tuple[Source, list[tuple[KernelRows, Store]]]:
-    """Return the source from which compiled code computes missing rows, and the stores in which it keeps them."""
+    """Return the `Source` from which compiled code computes missing rows, and the stores in which it keeps the rows."""
     behind, line = getattr(rows.gram, "source", None), np.empty(0, rows.values.dtype)
     stores, indices = [rows], np.empty(0, dtype=np.int64)
     if isinstance(behind, CachedRows) and behind.values.dtype == line.dtype:

@@ -1,4 +1,4 @@
-"""Twins of `refsvm.core.state.SolverState`: the update of α, G and the history by a step."""
+"""Compiled twins of `refsvm.core.state.SolverState`: the update of α, G and the history by a step."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from refsvm.compiled.interface.twin import called, inlined
 
 @inlined
 def measure(state, i, j):  # type: ignore[no-untyped-def]
-    """Twin of `refsvm.core.state.SolverState.measure`."""
+    """Compiled twin of `refsvm.core.state.SolverState.measure`."""
     now, alpha, lower, upper = state.now[0], state.alpha, state.lower, state.upper
     # ℓ = Gᵢ − Gⱼ
     now.slope = state.gradient[i] - state.gradient[j]
@@ -38,7 +38,7 @@ def measure(state, i, j):  # type: ignore[no-untyped-def]
 
 @inlined
 def moved(value, change, lower, upper):  # type: ignore[no-untyped-def]
-    """Twin of `refsvm.core.state.moved`."""
+    """Compiled twin of `refsvm.core.state.moved`."""
     if change >= upper - value:
         return upper
     if change <= lower - value:
@@ -48,20 +48,20 @@ def moved(value, change, lower, upper):  # type: ignore[no-untyped-def]
 
 @inlined
 def side(value, lower, upper):  # type: ignore[no-untyped-def]
-    """Return RISES if α < U, plus FALLS if α > L; a step reads this sum in place of α, L and U."""
+    """Return a variable's side, RISES if α < U plus FALLS if α > L; steps read the side in place of α, L and U."""
     return np.int8((RISES if value < upper else 0) + (FALLS if value > lower else 0))
 
 
 @inlined
 def set_side(state, t, now):  # type: ignore[no-untyped-def]
-    """Set the side of variable t to `now`, but only if it has changed: the pass over all sides then waits less."""
+    """Set the side of variable t to `now` only if the side has changed, so that the pass over all sides waits less."""
     if state.sides[t] != now:
         state.sides[t] = now
 
 
 @inlined
 def place_of(extreme, side, state, start):  # type: ignore[no-untyped-def]
-    """Return the variable in the tile at `start` that is on this side and has the gradient `extreme`.
+    """Return the variable on this side with the gradient `extreme` in the tile that begins at `start`.
 
     For start = −1, return −1.
     """
@@ -75,18 +75,18 @@ def place_of(extreme, side, state, start):  # type: ignore[no-untyped-def]
 def update_gradient(state, i, j, mu, kappa, uses_momentum, anew):  # type: ignore[no-untyped-def]
     """Do G −= μ (K[i] − K[j]) and find the extremes of G, as `refsvm.core.problem.most_violating_pair` does.
 
-    If the step uses momentum, do G −= μ (K[i] − K[j]) + κKΔ, which becomes the next KΔ. If `anew` is True, the next KΔ
-    is μ (K[i] − K[j]), without the carried part.
+    If the step uses momentum, do G −= μ (K[i] − K[j]) + κKΔ and store μ (K[i] − K[j]) + κKΔ as the next KΔ. If `anew`
+    is True, store μ (K[i] − K[j]) as the next KΔ, without the carried part.
     """
     now = state.now[0]
     highest, lowest, top_tile, bottom_tile = -MOST, MOST, -1, -1
-    # go through G tile by tile and note the tile of each extreme; only this tile is searched for the lowest index
+    # go through G tile by tile and note the tile of each extreme, so that only this tile is searched for its index
     for start in range(0, len(state.gradient), TILE):
         stop = min(start + TILE, len(state.gradient))
         # slices show the compiler that the arrays have equal lengths, so that it drops checks
         G, sides = state.gradient[start:stop], state.sides[start:stop]
         row_i, row_j = state.kernel[state.slots[i], start:stop], state.kernel[state.slots[j], start:stop]
-        # row i is in the cache, because it has just been read
+        # prefetch only row j, because row i has just been read and is in the cache
         prefetch(state.kernel[state.slots[j]], start, TILE)
         images = state.displacement_image[start:stop]
         high, low = -MOST, MOST
@@ -99,7 +99,7 @@ def update_gradient(state, i, j, mu, kappa, uses_momentum, anew):  # type: ignor
             G[t] = g
             high = larger(high, g if (sides[t] & RISES) != 0 else -MOST)
             low = smaller(low, g if (sides[t] & FALLS) != 0 else MOST)
-        # strict comparisons, so that the lowest index wins among equal extremes, as in NumPy
+        # compare with > and <, so that the first tile wins among equal extremes, as in NumPy
         if high > highest:
             highest, top_tile = high, start
         if low < lowest:
@@ -113,12 +113,12 @@ def update_gradient(state, i, j, mu, kappa, uses_momentum, anew):  # type: ignor
 
 @inlined
 def remember(state, i, j, mu):  # type: ignore[no-untyped-def]
-    """Add the finished step to the history."""
+    """Add the finished step to the history of the state."""
     now = state.now[0]
     now.last_step, now.last_newton = mu, now.slope / now.curvature
     now.last_free = 1 if now.low < mu < now.high else 0
     now.last_planned = 1 if now.n_candidates > 0 else 0
-    # a loop shifts the entries of the history, because there are only a few
+    # shift the few entries of the history in a loop
     for h in range(len(state.curvatures) - 1, 0, -1):
         state.working_sets[h, 0] = state.working_sets[h - 1, 0]
         state.working_sets[h, 1] = state.working_sets[h - 1, 1]
@@ -130,10 +130,10 @@ def remember(state, i, j, mu):  # type: ignore[no-untyped-def]
 
 @inlined
 def move(state, i, j, mu):  # type: ignore[no-untyped-def]
-    """Twin of `refsvm.core.state.SolverState.move`, with the most violating pair tracked in the same pass."""
+    """Twin of `refsvm.core.state.SolverState.move`, which finds the most violating pair in the same pass over G."""
     now, alpha, lower, upper = state.now[0], state.alpha, state.lower, state.upper
     before_i, before_j = alpha[i], alpha[j]
-    # αᵢ += μ,  αⱼ −= μ; a variable that reaches its bound is set to it exactly
+    # αᵢ += μ,  αⱼ −= μ; `moved` sets a variable that reaches its bound exactly to the bound
     alpha[i] = moved(before_i, mu, lower[i], upper[i])
     alpha[j] = moved(before_j, -mu, lower[j], upper[j])
     set_side(state, i, side(alpha[i], lower[i], upper[i]))
@@ -160,7 +160,7 @@ def leave_support(state):  # type: ignore[no-untyped-def]
 
 @inlined
 def filled_up(count):  # type: ignore[no-untyped-def]
-    """Return `count` rounded up to a multiple of AT_ONCE: loops read so many entries, and those after `count` are 0."""
+    """Return `count` rounded up to a multiple of AT_ONCE, the number of entries that loops read; the last may be 0."""
     return (count + (AT_ONCE - 1)) & -AT_ONCE
 
 
@@ -214,10 +214,10 @@ def forget_displacement(state):  # type: ignore[no-untyped-def]
 def advance(state, i, j, mu, kappa):  # type: ignore[no-untyped-def]
     """Do Δ ← μ(eᵢ − eⱼ) + κΔ and α += Δ on the support; set each α that reaches a bound exactly to the bound.
 
-    Return three counts: the variables with Δ ≠ 0, the variables whose α changes, and the variables at a bound.
+    Return the numbers of variables with Δ ≠ 0, of variables whose α changes, and of variables at a bound.
     """
     now = state.now[0]
-    # without a carried part, only the pair moves
+    # if κ = 0 the step has no carried part, and only the pair moves
     if kappa == 0.0:
         leave_support(state)
     first, second = enter_support(state, i), enter_support(state, j)
@@ -231,7 +231,7 @@ def advance(state, i, j, mu, kappa):  # type: ignore[no-untyped-def]
     )
     moves = changed = bounded = np.int64(0)
     size, share, largest = abs(mu), SNAP if kappa != 0.0 else 0.0, now.largest
-    # the loop has no branches, so that the processor computes several entries at once
+    # this loop has no branches, so that the processor computes several entries at once
     for c in range(len(delta)):
         before, low, high = alpha[c], lower[c], upper[c]
         change = kappa * delta[c] + (mu if c == first else 0.0) - (mu if c == second else 0.0)
@@ -265,7 +265,7 @@ def carry_the_pair(state, i, j, mu, slope):  # type: ignore[no-untyped-def]
 
 @inlined
 def carry(state, i, j, mu, kappa):  # type: ignore[no-untyped-def]
-    """Twin of `refsvm.core.state.SolverState._carry`."""
+    """Compiled twin of `refsvm.core.state.SolverState._carry`."""
     now = state.now[0]
     # with β = (KΔ)ᵢ − (KΔ)ⱼ the new ΔᵀKΔ is μ²q + 2μκβ + κ²ΔᵀKΔ, and f gains ΔᵀG − ½ ΔᵀKΔ
     beta = state.displacement_image[i] - state.displacement_image[j]
@@ -275,7 +275,7 @@ def carry(state, i, j, mu, kappa):  # type: ignore[no-untyped-def]
     now.last_carry = kappa
     now.last_moved, changed, bounded = advance(state, i, j, mu, kappa)
     now.stalled = now.stalled + 1 if changed == 0 else 0
-    # after most steps no variable is at a bound; then only the two variables of the pair can have left a bound
+    # update all sides only if a variable is at a bound; otherwise only the pair's variables can have left a bound
     if bounded > 0:
         for c in range(now.n_support):
             set_side(
@@ -295,12 +295,12 @@ def carry(state, i, j, mu, kappa):  # type: ignore[no-untyped-def]
         carry_the_pair(state, i, j, mu, now.slope - kappa * beta - mu * now.raw_curvature)
     remember(state, i, j, mu)
     if kappa != 0.0:
-        # a step with κ ≠ 0 counts as free if neither i nor j is at a bound
+        # a step counts as free if neither i nor j is at a bound after it
         now.last_free = 1 if inside else 0
 
 
 def move_by(state, i, j, length):  # type: ignore[no-untyped-def]
-    """Take a step with `move` for a length μ, or with `carry` for a length (μ, κ); the compiler makes this choice."""
+    """Take a step: the compiler inserts a call of `move` for a length μ, and of `carry` for a length (μ, κ)."""
     return carry(state, i, j, *length) if isinstance(length, tuple) else move(state, i, j, length)
 
 
@@ -320,7 +320,7 @@ def copy_vector(source, target):  # type: ignore[no-untyped-def]
 
 @called
 def most_violating_pair(state):  # type: ignore[no-untyped-def]
-    """Twin of `refsvm.core.problem.most_violating_pair`, which also sets the sides."""
+    """Compiled twin of `refsvm.core.problem.most_violating_pair`, which also sets the side of each variable."""
     now, alpha, G, lower, upper = state.now[0], state.alpha, state.gradient, state.lower, state.upper
     top = bottom = -1
     highest, lowest = -LARGEST_INT64, LARGEST_INT64
@@ -337,7 +337,7 @@ def most_violating_pair(state):  # type: ignore[no-untyped-def]
 
 @called
 def restart(v, state, memories):  # type: ignore[no-untyped-def]
-    """Twin of `refsvm.core.state.SolverState.restart`."""
+    """Compiled twin of `refsvm.core.state.SolverState.restart`."""
     now = state.now[0]
     for h in range(len(state.working_sets)):
         state.working_sets[h, 0] = state.working_sets[h, 1] = -1

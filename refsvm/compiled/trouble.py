@@ -1,4 +1,4 @@
-"""Explains, in one sentence with the true cause, why Numba cannot be used although it is installed."""
+"""Explains in one sentence why an installed Numba cannot be used."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ class TwinError(ValueError):
 
 
 def numba_trouble(error: BaseException) -> str:
-    """Return a sentence with the cause of an error that occurred while Numba was imported, or loaded or compiled code.
+    """Return a sentence that explains an error which occurred while Numba was imported, or loaded or compiled code.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ def numba_trouble(error: BaseException) -> str:
 
 
 def is_numba_trouble(error: BaseException) -> bool:
-    """Return True if Numba itself fails, not a rule: if Numba cannot be imported, or its cache cannot be used.
+    """Return True if Numba cannot be imported or Numba's cache cannot be used; return False for an error of a rule.
 
     Examples
     --------

@@ -25,13 +25,13 @@ def numba_is_installed() -> bool:
 
 
 def numba_compiles() -> bool:
-    """Return True if Numba is installed and compiles; with ``NUMBA_DISABLE_JIT`` it would be slower than NumPy."""
+    """Return True if Numba is installed and compiles code, which ``NUMBA_DISABLE_JIT`` prevents."""
     return numba_is_installed() and os.environ.get("NUMBA_DISABLE_JIT", "0") in ("", "0")
 
 
 @cache
 def place_of_twin(module: str) -> str | None:
-    """Return the module of `refsvm.compiled` that mirrors a module of `refsvm.core`, or None; does not import Numba."""
+    """Return the name of the `refsvm.compiled` module that mirrors a module of `refsvm.core`, or None."""
     folder, _, name = module.rpartition(".")
     place = f"refsvm.compiled.{folder.removeprefix('refsvm.').removeprefix('core.')}"
     if not folder.startswith("refsvm.") or not find_spec(place) or not find_spec(f"{place}.{name}"):
@@ -57,7 +57,7 @@ Rule.find_twin = staticmethod(mirrored)
 
 
 def have_twins(rules: Iterable[Any]) -> bool:
-    """Return True if every rule has a twin; twins of the package are not imported for this check."""
+    """Return True if every rule has a twin, without importing the twins of the package."""
     return all(
         twin_of(rule) is not None
         if type(rule).twin is not Rule.twin
@@ -67,9 +67,9 @@ def have_twins(rules: Iterable[Any]) -> bool:
 
 
 def twin_of(rule: Any) -> Callable[..., Any] | None:
-    """Return the twin of a rule, or None; raise TwinError for a function that is not compiled, or has another role.
+    """Return the twin of a rule, or None; raise a TwinError if the twin is not compiled, or is a twin of another role.
 
-    Compiled code calls a twin by its address and cannot notice wrong argument types.
+    The check is necessary because compiled code calls a twin by its address, without checking argument types.
     """
     kind: type[Rule] = type(rule)
     method: Any = rule.twin
@@ -113,7 +113,7 @@ def twins_of(rules: Iterable[Any]) -> tuple[Callable[..., Any], ...]:
 
 
 def parameters_of(rule: Rule) -> np.ndarray:
-    """Return the hyper-parameters for the twin, shape (k,), followed in memory by NaN in case the twin reads more."""
+    """Return the hyper-parameters for the twin, shape (k,), followed in memory by NaN, if the twin reads too far."""
     numbers: Any = rule.parameters()
     if is_builtin(type(rule)):
         return np.array(numbers, dtype=np.float64)

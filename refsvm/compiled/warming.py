@@ -1,4 +1,4 @@
-"""warm_up(): compiles all compiled code on request."""
+"""`warm_up` compiles all code of `refsvm.compiled` on request."""
 
 from __future__ import annotations
 
@@ -59,19 +59,19 @@ FAMILIES: Final[list[tuple[str, tuple[Any, ...]]]] = [
 
 
 def load(family: str, rules: tuple[Any, ...]) -> None:
-    """Load the code of a family for these rules, or compile it."""
+    """Load the code of a family for these rules from disk, or compile the code."""
     import_module("refsvm.compiled.interface.families").load(family, tuple(rule.twin() for rule in rules))
 
 
 def prepare_arithmetic() -> None:
-    """Compile or load all functions for float64 rows; the size and kernel of a problem decide which it calls."""
+    """Compile or load all functions of the arithmetic for float64 rows, because any problem may call any of them."""
     for family, rules in FAMILIES:
         if family in ("kernels", "sparse") or family.endswith("float64"):
             load(family, rules)
 
 
 def prepare(seeder: Seeder) -> None:
-    """Load or compile the code for rounds with the default rules, so that this time does not count for the rounds."""
+    """Load or compile the code for rounds with the default rules before the time of the rounds is measured."""
     if numba_compiles():
         first = seeder if have_twins([seeder]) else Cold()
         for family, rules in (("loop", DEFAULT), ("loop", RESTRICTED), ("rounds", (first, *DEFAULT))):
@@ -83,8 +83,8 @@ def warm_up(tell: Callable[[str], object] | None = None) -> float:
 
     Without this call, ``engine="auto"`` works in NumPy while a child process compiles. Call `warm_up` to get full speed
     from the first call on, for example when a container is built. The code is kept in the folder that
-    ``NUMBA_CACHE_DIR`` names. By default this is a folder next to the files of the package, or the user's cache folder
-    if the first is not writable.
+    ``NUMBA_CACHE_DIR`` names. By default the code is kept in a folder next to the files of the package or, if this
+    folder is not writable, in the user's cache folder.
 
     Parameters
     ----------

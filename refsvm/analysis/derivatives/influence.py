@@ -1,7 +1,7 @@
 """`influence`: computes how decision values and a held-out loss change when examples are left out.
 
-for each group: train the model without the group (`refsvm.analysis.derivatives.left_out`), compute h without the group
-− h, and the first-order approximation of this change (`refsvm.analysis.derivatives.first_order`)
+For each group, `influence` trains the model without the group (`refsvm.analysis.derivatives.left_out`), computes the
+change of h, and the first-order approximation of this change (`refsvm.analysis.derivatives.first_order`).
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """`tune_by_gradient` minimises a held-out loss J(θ) over parameters θ along the gradient of J.
 
-    J(θ), ∂J/∂θ      for all parameters together (`refsvm.analysis.derivatives.held_out`)
-    from several starts: L-BFGS-B within bounds, where each solve starts from the previous solution the result is the
-    parameters of the smallest J
+    compute J(θ) and ∂J/∂θ for all parameters together (`refsvm.analysis.derivatives.held_out`)
+    minimise J with L-BFGS-B within bounds from several starts; each solve starts from the previous solution
+    return the parameters of the smallest J
 
 A grid is practical for at most two parameters; a gradient costs about as much as J for any number of parameters.
 """

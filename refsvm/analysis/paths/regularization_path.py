@@ -63,22 +63,26 @@ def regularization_path(
     ----------
     X : array-like or CSR of shape (n, d)
         Examples; with ``kernel=Precomputed()`` the (n, n) kernel matrix.
-        Instead of X, y and kernel you can pass a `DualProblem` of classification or regression; the path multiplies the
-        penalties of this problem by C. An `SVC` or `SVR` can come before X and y; the C of this estimator is ignored.
+        Instead of X, y and kernel you can pass a `DualProblem` of
+        classification or regression; the path multiplies the penalties of this
+        problem by C. An `SVC` or `SVR` can come before X and y; the C of this
+        estimator is ignored.
     y : array-like of shape (n,)
-        Labels of any type. With two classes the larger label is the positive class. With more classes each pair of
-        classes has its own path, and the pairs vote as in `refsvm.SVC`.
+        Labels of any type. With two classes the larger label is the positive
+        class. With more classes each pair of classes has its own path, and the
+        pairs vote as in `refsvm.SVC`.
     kernel, gamma, degree, coef0
         As in `DualProblem.classification`, RBF by default. The kernel must be
         positive semi-definite.
     gram : array-like of shape (n, n) or object, optional
         The kernel matrix instead of X and kernel, as in
-        `DualProblem.classification`. If `gram` is an object, duplicate examples are not merged.
+        `DualProblem.classification`. If `gram` is an object, duplicate
+        examples are not merged.
     epsilon : float, optional
         ε of a regression; makes the task a regression.
     C_min, C_max : float
-        The range of C, 0 < C_min < C_max. The default is 1e-4 to 1e3; for a regression, these numbers times the
-        standard deviation of the targets.
+        The range of C, 0 < C_min < C_max. The default is 1e-4 to 1e3; for a
+        regression, these numbers times the standard deviation of the targets.
     sample_weight : array-like of shape (n,), optional
         wᵢ ≥ 0: example i has the penalty C wᵢ. Each class needs a positive
         weight.
@@ -86,8 +90,8 @@ def regularization_path(
         Algorithm that follows the path, by default ``SVMP()``.
     merge : bool, default True
         Whether examples with equal features and labels share one variable.
-        Merging changes no value of the path, and saves much time on data with many duplicates. With False, the tracker
-        must handle duplicates.
+        Merging changes no value of the path, and saves much time on data with
+        many duplicates. With False, the tracker must handle duplicates.
     engine : {"auto", "numba", "numpy"}, default "auto"
         Whether the search for events runs in compiled or in readable code;
         both give the same path bit for bit.
@@ -96,7 +100,8 @@ def regularization_path(
     time_limit : float, optional
         Limit in seconds.
     max_events : int, optional
-        Limit on the number of breakpoints for each pair of classes; by default max(10⁵, 100n).
+        Limit on the number of breakpoints for each pair of classes; by default
+        max(10⁵, 100n).
     callback : callable, optional
         Called with every `Breakpoint`. Return True to end the path there.
     progress : bool or "auto", default "auto"

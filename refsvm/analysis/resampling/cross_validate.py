@@ -50,8 +50,9 @@ def cross_validate(
 ) -> CrossValidation:  # fmt: skip
     """Predict every example by a model that was trained without the example's fold.
 
-    All rounds share one kernel matrix. Each round is solved to the tolerance, so that `seeder` changes only the time,
-    not the predictions within the tolerance.
+    All rounds share one kernel matrix. Each round is solved to the tolerance,
+    so that `seeder` changes only the time, not the predictions within the
+    tolerance.
 
     Parameters
     ----------
@@ -78,17 +79,19 @@ def cross_validate(
         novelty detection.
     folds : int, array-like of int of shape (n,), splitter, or iterable of pairs (train, test)
         Number of folds, 10 by default, or the fold of each example; see
-        `refsvm.analysis.resampling.folds.fold_numbers`. With n folds, `cross_validate` is leave-one-out.
+        `refsvm.analysis.resampling.folds.fold_numbers`. With n folds,
+        `cross_validate` is leave-one-out.
     seeder : Seeder, optional
         Rule that makes the starting point of a round from an earlier solution.
         By default `AVG` with ``from_full=True`` and `SIR` with
         ``from_full=False``; the notes name two exceptions.
     from_full : bool, default True
         Whether to solve on all examples first and start every round from this
-        solution. With False, the first round starts from zero and each later round from the solution of the round
-        before, as in the paper.
+        solution. With False, the first round starts from zero and each later
+        round from the solution of the round before, as in the paper.
     stratified : bool, default False
-        Whether to share the examples of each class equally among the folds. Only classification supports `stratified`.
+        Whether to share the examples of each class equally among the folds.
+        Only classification supports `stratified`.
     rng : int, numpy.random.Generator or None
         Shuffles the examples before they are assigned to folds; None leaves
         them in order.
@@ -96,10 +99,12 @@ def cross_validate(
         Group of each example, for a splitter that uses groups, such as
         scikit-learn's ``GroupKFold``.
     n_jobs : int, optional
-        Number of threads; −1 means one for each core. If joblib is set up for processes (``joblib.parallel_config``),
-        `n_jobs` is the number of processes. The results are bit for bit the same as with one thread.
+        Number of threads; −1 means one for each core. If joblib is set up for
+        processes (``joblib.parallel_config``), `n_jobs` is the number of
+        processes. The results are bit for bit the same as with one thread.
     cache_mb : float, default 200
-        Budget for kernel rows in MiB. A kernel matrix that fits into the budget is computed in one product.
+        Budget for kernel rows in MiB. A kernel matrix that fits into the
+        budget is computed in one product.
     progress : bool or "auto", default "auto"
         Whether to show the progress on a line on stderr. "auto" shows it in a
         terminal or a notebook after two seconds (`refsvm.services.line`).
@@ -111,8 +116,9 @@ def cross_validate(
     Returns
     -------
     CrossValidation
-        The predictions and scores. If a limit or the callback ended the call, `status` names the limit or the callback,
-        the scores are NaN, and `bounds` contains the lowest and highest possible value of each score.
+        The predictions and scores. If a limit or the callback ended the call,
+        `status` names the limit or the callback, the scores are NaN, and
+        `bounds` contains the lowest and highest possible value of each score.
 
     Raises
     ------
@@ -131,8 +137,9 @@ def cross_validate(
 
     Notes
     -----
-    All rounds solve the same problem, except that the examples of the held-out fold have L = U = 0. Kernel rows are
-    computed once for all rounds, and the decision values of a fold are read off the gradient, h(xᵢ) = vᵢ − Gᵢ + b.
+    All rounds solve the same problem, except that the examples of the held-out
+    fold have L = U = 0. Kernel rows are computed once for all rounds, and the
+    decision values of a fold are read off the gradient, h(xᵢ) = vᵢ − Gᵢ + b.
 
     With ``from_full=True`` the rounds are independent, and `AVG` spreads the α
     of a fold over the other examples. The default seeder has two exceptions.
@@ -149,8 +156,8 @@ def cross_validate(
     of finished folds, whose ``state`` is the solver's state in the current
     round. If the callback returns True, all rounds end.
 
-    For ``gamma="scale"``, scikit-learn computes γ from each training set; `cross_validate` computes γ once, from all
-    examples.
+    For ``gamma="scale"``, scikit-learn computes γ from each training set;
+    `cross_validate` computes γ once, from all examples.
 
     Examples
     --------
@@ -195,8 +202,7 @@ def cross_validate(
             if is_small and task.gram.dense is not None:
                 table.take_small(small_folds(task, fold, run_options, interrupt))
             for machine, numbers in table.missing(held_out):
-                # --- for each fold: `Runner` empties the boxes of the fold's examples, starts at the seed, and solves
-                # ---
+                # --- for each fold, `Runner` empties the boxes of its examples, starts at the seed, and solves ---
                 rounds = Rounds.of(machine.problem, run_options)
                 plan = planned(machine, [held_out[h] for h in numbers], seeder, from_full)
                 table.take(machine, folds_walked_to(rounds, plan, seeder, walk, time_seeds=True), rounds)

@@ -1,7 +1,7 @@
 """Jackknife+ and CV+: prediction intervals from the models that leave-one-out or cross-validation trains.
 
-    ŷ₋ᵢ(x) is the prediction without example i, or without its fold; Rᵢ = |yᵢ − ŷ₋ᵢ(xᵢ)| lower end: the ⌊a(n + 1)⌋-th
-    smallest of ŷ₋ᵢ(x) − Rᵢ,   upper end: the ⌈(1 − a)(n + 1)⌉-th smallest of ŷ₋ᵢ(x) + Rᵢ
+    ŷ₋ᵢ is the model trained without example i, or without its fold;   Rᵢ = |yᵢ − ŷ₋ᵢ(xᵢ)|
+    lower end: the ⌊a(n + 1)⌋-th smallest of ŷ₋ᵢ(x) − Rᵢ,   upper end: the ⌈(1 − a)(n + 1)⌉-th smallest of ŷ₋ᵢ(x) + Rᵢ
 
 For exchangeable examples the interval contains the next target with a probability of at least 1 − 2a, and usually of
 about 1 − a; with k folds the bound is lower by at most (1 − k/n)/(k + 1). An example of weight w counts as w

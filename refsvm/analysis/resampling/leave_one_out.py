@@ -4,9 +4,9 @@ Algorithm 1 of Franc, Laskov & Müller (2008):
 
     solve on all examples
     decide the examples that the sufficiency checks can decide
-    for each undecided example: empty its box, start at the seed, take steps until the stopping rule is satisfied if the
-    sign of h is uncertain: take steps to smaller KKT gaps until the sign is certain the error is the share of wrong
-    predictions
+    for each undecided example:  empty its box, start at the seed, take steps until the stopping rule is satisfied
+    if the sign of h is still uncertain:  take steps to smaller KKT gaps until the sign is certain
+    the error is the share of wrong predictions
 """
 
 from __future__ import annotations
@@ -75,8 +75,9 @@ def leave_one_out(
         Instead of X, y and the parameters you can pass a `DualProblem`. An
         estimator can come first: ``leave_one_out(SVC(C=10), X, y)``.
     y : array-like of shape (n,)
-        Labels of two or more classes, or targets if `epsilon` is given. With two classes the larger label is the
-        positive class; more classes are solved one-vs-one. Omit y if `nu` is given.
+        Labels of two or more classes, or targets if `epsilon` is given. With
+        two classes the larger label is the positive class; more classes are
+        solved one-vs-one. Omit y if `nu` is given.
     kernel, gamma, degree, coef0, gram
         As in `DualProblem.classification`, with the defaults of `refsvm.SVC`.
         γ is computed from all examples.
@@ -90,37 +91,43 @@ def leave_one_out(
         regression.
     nu : float, optional
         ν of novelty detection, as in `DualProblem.one_class`; makes the task
-        novelty detection. In the round without example r, the sum of α is ν times the weights of the other n − 1
-        examples.
+        novelty detection. In the round without example r, the sum of α is ν
+        times the weights of the other n − 1 examples.
     seeder : Seeder, optional
         Rule that makes the starting point of a round, by default ``TOP()``,
         which needs the fewest steps. ``ATO(margin=inf, budget=inf)`` walks to
         the optimum of the round; it is the default if the full solution takes
         many steps (`refsvm.core.rounds.walked`).
     stop : StoppingRule, optional
-        Rule that ends a round, by default ``BallRule(relative=True)``. `BallRule` proves the sign of the decision
-        value, mostly without a step; use ``KKTGap(1e-3)`` if you need the value. The notes list the defaults of other
-        tasks and seeders.
+        Rule that ends a round, by default ``BallRule(relative=True)``.
+        `BallRule` proves the sign of the decision value, mostly without a
+        step; use ``KKTGap(1e-3)`` if you need the value. The notes list the
+        defaults of other tasks and seeders.
     selector, step
         As in `refsvm.solve`.
     checks : iterable of Check or str
         Checks that may decide an example without training: "zero alpha",
         "training error", "xi-alpha bound", "ball", or your own
-        (`refsvm.core.rounds.sufficiency.Check`). By default the four named checks are used. For regression and novelty
-        detection only "zero alpha" applies.
+        (`refsvm.core.rounds.sufficiency.Check`). By default the four named
+        checks are used. For regression and novelty detection only "zero alpha"
+        applies.
     efficiency_test : bool, default True
         Whether to give up a rule for left-out examples that ended fewer than
-        half of the first ten rounds early. `BallRule` is never given up, because it is evaluated rarely.
+        half of the first ten rounds early. `BallRule` is never given up,
+        because it is evaluated rarely.
     n_jobs : int, optional
-        Number of threads; −1 means one for each core. If joblib is set up for processes (``joblib.parallel_config``),
-        `n_jobs` is the number of processes. The rounds of one machine are shared among the workers, and the pairs of
-        classes are processed one after another.
+        Number of threads; −1 means one for each core. If joblib is set up for
+        processes (``joblib.parallel_config``), `n_jobs` is the number of
+        processes. The rounds of one machine are shared among the workers, and
+        the pairs of classes are processed one after another.
     engine : {"auto", "numba", "numpy"}, default "auto"
         Whether the rounds run in compiled or in readable code, with the same
-        predictions and α. "auto" starts with readable code, and changes to compiled code once compiled code saves time.
+        predictions and α. "auto" starts with readable code, and changes to
+        compiled code once compiled code saves time.
     cache_mb : float, default 200
-        Budget for kernel rows in MiB. Compiled rounds need a budget for n² values, for a regression 5n²; with a smaller
-        budget, kernel rows are computed on demand.
+        Budget for kernel rows in MiB. Compiled rounds need a budget for n²
+        values, for a regression 5n²; with a smaller budget, kernel rows are
+        computed on demand.
     max_iter : int, optional
         Limit on the steps of each round.
     time_limit : float, optional
@@ -129,8 +136,9 @@ def leave_one_out(
         Called repeatedly with a `refsvm.core.engine.progress.Progress`, whose
         ``done`` and ``total`` count the decided examples and all examples.
         Return True to end the call. With k > 2 classes ``done`` and ``total``
-        count an example k − 1 times, once for each of its pairs. With a callback, the rounds of pairs of small classes
-        are run one after another instead of in one call.
+        count an example k − 1 times, once for each of its pairs. With a
+        callback, the rounds of pairs of small classes are run one after
+        another instead of in one call.
     trace : bool or int, default False
         Record every step, or every k-th step, of each round.
     progress : bool or "auto", default "auto"
@@ -141,8 +149,8 @@ def leave_one_out(
     -------
     LeaveOneOut
         The predictions and scores. If a limit or the callback ended the call,
-        ``is_complete`` is False, `status` says why, the scores are NaN, and `bounds` contains the lowest and highest
-        possible value of each score.
+        ``is_complete`` is False, `status` says why, the scores are NaN, and
+        `bounds` contains the lowest and highest possible value of each score.
 
     Raises
     ------
@@ -160,33 +168,40 @@ def leave_one_out(
 
     Notes
     -----
-    The default of `stop` depends on the task and the seeder. With a seeder that walks to the optimum, the default is
-    ``KKTGap(1e-8, relative=True)``. Regression and novelty detection need values, so their default is
-    ``KKTGap(relative=True)``, and `leave_one_out` refuses rules that prove a sign. The tolerance of a regression is
-    1e-3 times the standard deviation of the targets. The rule `LOODualityGap` proves signs like `BallRule`, but each of
-    its tests costs as much as several steps.
+    The default of `stop` depends on the task and the seeder. With a seeder
+    that walks to the optimum, the default is ``KKTGap(1e-8, relative=True)``.
+    Regression and novelty detection need values, so their default is
+    ``KKTGap(relative=True)``, and `leave_one_out` refuses rules that prove a
+    sign. The tolerance of a regression is 1e-3 times the standard deviation of
+    the targets. The rule `LOODualityGap` proves signs like `BallRule`, but
+    each of its tests costs as much as several steps.
 
     With more than two classes, an example is left out of the pairs that
     contain its class, and predicted by the votes of all pairs, as in
     `refsvm.SVC`. A regression has two variables for each example, which are
     left out together.
 
-    If an example is the only member of its class, one class remains to train on. The model trained on one class is
-    constant, and predicts the left-out example wrongly. Examples with C = 0 are predicted by the full solution, which
-    does not use them, and they count in no score.
+    If an example is the only member of its class, one class remains to train
+    on. The model trained on one class is constant, and predicts the left-out
+    example wrongly. Examples with C = 0 are predicted by the full solution,
+    which does not use them, and they count in no score.
 
     The sign of h is proved for each example: by a check, by the stopping rule,
     or by the duality gap at the end of the round, with an allowance for
-    rounding (`refsvm.core.stopping.midpoint`). If the duality gap at the end of a round does not prove the sign, the
-    round continues to smaller gaps, takes an exact step, and computes h with twice as many digits. If the sign is then
-    still not proved, the example is a "tie": either h is 0 up to rounding, or b may lie anywhere in an interval, and h
-    is positive at one end of the interval and negative at the other, as for an example in the middle of the gap between
-    two classes. A tie is predicted with the midpoint of the interval. In `bounds`, a tie counts as correct in the
-    lowest error and as wrong in the highest error.
+    rounding (`refsvm.core.stopping.midpoint`). If the duality gap at the end
+    of a round does not prove the sign, the round continues to smaller gaps,
+    takes an exact step, and computes h with twice as many digits. If the sign
+    is then still not proved, the example is a "tie": either h is 0 up to
+    rounding, or b may lie anywhere in an interval, and h is positive at one
+    end of the interval and negative at the other, as for an example in the
+    middle of the gap between two classes. A tie is predicted with the midpoint
+    of the interval. In `bounds`, a tie counts as correct in the lowest error
+    and as wrong in the highest error.
 
-    No sign is proved if K is not positive semi-definite, if C is infinite, or if kernel values are float32. All rounds
-    then end at the KKT gap, and ``LeaveOneOut.is_proved`` is False. A warning says so if you passed a check or a rule
-    for left-out examples.
+    No sign is proved if K is not positive semi-definite, if C is infinite, or
+    if kernel values are float32. All rounds then end at the KKT gap, and
+    ``LeaveOneOut.is_proved`` is False. A warning says so if you passed a check
+    or a rule for left-out examples.
 
     Examples
     --------

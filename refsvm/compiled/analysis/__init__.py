@@ -1,1 +1,1 @@
-"""Twins of `refsvm.analysis`."""
+"""Compiled twins of `refsvm.analysis`."""

@@ -1,13 +1,13 @@
 """Background compilation: a child process compiles code that is not on disk, while the work continues in NumPy.
 
 The child writes to Numba's cache, where its parent and all later processes find the code. The child reads orders from
-its standard input, which is closed when the parent ends in any way, and then the child ends. The child holds a lock
-while it lives, so that only one of all processes that share a cache has a child. This module imports Numba only in the
-child, when it compiles.
+its standard input. When the parent ends in any way, this input is closed, and the child ends. The child holds a lock
+while it lives, so that among all processes that share a cache only one has a child. This module imports Numba only in
+the child.
 
 ``REFSVM_COMPILE_BESIDE=0`` switches background compilation off: code that is not on disk is then compiled in the
-process itself when it is first needed. This also happens if no other Python can be started, as in frozen or embedding
-programs.
+process itself when it is first needed. A process also compiles code itself if it cannot start another Python, as in
+frozen or embedding programs.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def is_on() -> bool:
 
 
 class Compiler:
-    """The child process of this process, if there is one, and its orders."""
+    """The child process that compiles for this process, and the orders for the child."""
 
     process: subprocess.Popen[str] | None = None
     reason = "it was ended"
@@ -92,14 +92,14 @@ class Compiler:
         self.has_warned = False
 
     def ask(self, order: str) -> bool:
-        """Order code from the child, unless it was ordered before; return False if no process can be started."""
+        """Order the child to compile code, unless it was ordered before; return False if no child can be started."""
         if self.has_ended():
-            # a child may die because memory runs out; a second child may have more memory
+            # order the code again from a second child, because the first may have died when memory ran out
             if self.trials.get(order, 0) == TRIALS:
                 self.warn()
                 return True
             lock = lock_file()
-            if lock is None:  # another process has a child
+            if lock is None:  # another process's child holds the lock
                 return True
             try:
                 self.start(lock)
@@ -127,25 +127,25 @@ class Compiler:
         """Start a child process, which inherits the lock."""
         # the child needs only one thread, because it only compiles
         threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
-        # a new child has no orders, so everything may be ordered again
+        # a new child knows no earlier orders, so all code may be ordered again
         self.asked = set()
         self.process = subprocess.Popen(
             [sys.executable, *own_flags(), "-W", "ignore", "-c", COMMAND], text=True, encoding="utf-8",
             env={**os.environ, **threads, "NUMBA_CACHE_DIR": cache_folder() or ""},
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
             pass_fds=[lock] if os.name == "posix" else [],
-            # the child gets its own process group, because Ctrl-C is for the parent,
-            # but no session of its own: Linux divides the processor among sessions first, whatever their niceness
+            # give the child its own process group, because Ctrl-C must not reach the child,
+            # but no session of its own: Linux gives each session an equal share of the processor, whatever its niceness
             process_group=0,
             creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
         )  # fmt: skip
         self.send(json.dumps([own_path(), PACKAGE]))
 
     def send(self, line: str) -> None:
-        """Write a line to the child."""
+        """Write an order to the standard input of the child."""
         assert self.process is not None
         assert self.process.stdin is not None
-        with suppress(OSError):  # the child may have ended just now
+        with suppress(OSError):  # the child may have ended
             self.process.stdin.write(f"{line}\n")
             self.process.stdin.flush()
 
@@ -172,21 +172,22 @@ _compiler = Compiler()
 
 
 def ask(family: str, rules: Any) -> bool:
-    """Let a child process compile; return False if none can be started, so that this process must compile.
+    """Let a child process compile the code; return False if this process must compile it, as no child can be started.
 
     Warns
     -----
     UserWarning
-        Once in a process, if the child fails twice, or if compiled code cannot be kept; the work continues in NumPy.
+        Once in a process, if the child fails twice, or if no folder for compiled code is writable; the work continues
+        in NumPy.
     """
-    if not can_keep(COMPILED / "twins.py"):  # in this process no later call would see the code
+    if not can_keep(COMPILED / "twins.py"):  # a child's code would reach no other process
         return True
     return _compiler.ask(json.dumps([family, [place_of(rule) for rule in rules]]))
 
 
 def place_of(rule: Any) -> str:
-    """Return the module path of one of the package's rules, such as "steps.newton", or of a user's rule's stand-in."""
-    # the loop calls a user's subclass of a package rule through a pointer, so its stand-in is compiled
+    """Return the module path of a rule of the package, such as "steps.newton", or of the stand-in for a user's rule."""
+    # for a user's subclass of a package rule, compile its stand-in, because the loop calls it through a pointer
     names = [base.__module__ for base in type(rule).__mro__ if base.__module__.startswith("refsvm.")]
     places = [name.removeprefix("refsvm.").removeprefix("core.") for name in names]
     if type(rule).__module__ == names[0]:
@@ -196,7 +197,7 @@ def place_of(rule: Any) -> str:
 
 
 def own_flags() -> list[str]:
-    """Return this interpreter's options, such as -I, and the option that removes the working directory from the path.
+    """Return the child's options: this interpreter's options, such as -I, and -P, which drops the working directory.
 
     Without these options the child might run code that its parent does not run, such as a file json.py in the working
     directory or in a folder of PYTHONPATH.
@@ -207,9 +208,9 @@ def own_flags() -> list[str]:
 def own_path() -> list[str]:
     """Return the module search path for the child: the path of this process without the working directory.
 
-    Python passes over entries of `sys.path` that are not strings.
+    Entries of `sys.path` that are not strings are left out, because Python ignores them.
     """
-    # keep the working directory if packages are installed in it
+    # keep an entry that is the working directory if packages are installed there
     installed = sysconfig.get_paths().values()
     entries: list[Any] = [*sys.path]
     strings = [each for each in entries if isinstance(each, str)]
@@ -217,7 +218,7 @@ def own_path() -> list[str]:
 
 
 def _is_working_directory(folder: str) -> bool:
-    """Return True if an entry of the path is the working directory, for which an empty entry also stands."""
+    """Return True if an entry of the path is the working directory; an empty entry means the working directory."""
     try:
         return not folder or Path(folder).samefile(".")
     except OSError:
@@ -249,7 +250,7 @@ def lock_folder() -> int:
 
 
 def lock_file() -> int | None:
-    """Return a file that stays locked while any process has it open, or None if it is already locked.
+    """Return an open file that is locked until all processes have closed it; return None if it is locked already.
 
     Without a folder for locks, each process has its own child, which is slower but correct.
     """
@@ -263,7 +264,7 @@ def lock_file() -> int | None:
             file = os.open(name, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600, dir_fd=folder)
         finally:
             os.close(folder)
-    except (ImportError, OSError):  # the import fails on systems without such locks
+    except (ImportError, OSError):  # this system has no file locks
         return os.open(os.devnull, os.O_RDWR)
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -277,21 +278,21 @@ def lock_file() -> int | None:
 
 @atexit.register
 def end() -> None:
-    """End the child with its parent."""
+    """Kill the child process when this process ends."""
     process = _compiler.process
     if process is not None:
-        # kill the child, because compiling may take seconds and the exit must not wait
+        # kill the child instead of waiting, because compiling may take seconds
         process.kill()
         process.wait()
         _close(process)
 
 
 def _reset_after_fork() -> None:
-    """In a forked process: leave the child to the parent, and close the pipe that would keep the child alive."""
+    """In a forked process, forget the child, and close the pipe, which would keep the child alive."""
     global _compiler
     process, _compiler = _compiler.process, Compiler()
     if process is not None:
-        process.returncode = 0  # this process must not wait for the child
+        process.returncode = 0  # only the parent may wait for the child
         _close(process)
 
 
@@ -303,13 +304,13 @@ if hasattr(os, "register_at_fork"):
 
 
 def child() -> None:
-    """Read orders from standard input, one in each line, and compile; write a line to standard output if one fails."""
-    # the number of cores that this process may use, which a container or batch system may limit
+    """Read an order from each line of standard input and compile it; on failure, write a line to standard output."""
+    # count the cores that this process may use; a container or a batch system may limit them
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     if cores == 1 and hasattr(os, "nice"):
         os.nice(NICENESS)
     orders: PriorityQueue[Any] = PriorityQueue()
-    # listen in another thread, because the main thread may be compiling when the parent ends
+    # read orders in another thread, which ends the process when the parent ends, even while this thread compiles
     threading.Thread(target=listen, args=(orders,), daemon=True).start()
     with suppress(Empty):
         while True:
@@ -326,9 +327,9 @@ def child() -> None:
 
 
 def listen(orders: PriorityQueue[Any]) -> None:
-    """Read orders until the parent ends; then end at once, even in the middle of a compilation.
+    """Read orders until the parent ends; then end this process at once, even in the middle of a compilation.
 
-    Orders for rounds come before orders for another loop.
+    Orders for rounds are compiled before orders for other loops.
     """
     for number, line in enumerate(sys.stdin):
         family, places = json.loads(line)

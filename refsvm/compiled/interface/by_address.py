@@ -1,11 +1,11 @@
-"""Passes named tuples of arrays to compiled code as one address, instead of more than a hundred numbers.
+"""Passes a named tuple of arrays to compiled code as one address, instead of more than a hundred numbers.
 
-Numba passes a tuple of arrays as the address, the lengths and the strides of each array; compiling a function with the
-24 arrays of a state takes a tenth of a second. A tuple made by `by_address` is instead packed into a block of int64.
-For each field, the block holds the address and the lengths of an array, the bits of a number, or the address of another
-block. Compiled code gets the address of the block and loads the fields that it reads. All arrays are C-contiguous, so
-strides and item sizes are constants of their types. References are not counted: the tuple keeps its arrays and its
-block alive, and the caller of compiled code must keep the tuple.
+Numba passes a tuple of arrays as the address, the lengths and the strides of each array; to compile a function that
+gets the 24 arrays of a state so takes a tenth of a second. A tuple made by `by_address` is instead packed into a block
+of int64. For each field, the block holds the address and the lengths of an array, the bits of a number, or the address
+of another block. Compiled code gets the address of the block and loads the fields that it reads. All arrays are
+C-contiguous, so strides and item sizes are constants of their types. Compiled code counts no references: the tuple
+keeps its arrays and its block alive, and the caller of compiled code must keep the tuple.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Block(types.Type):
     kinds : tuple of Numba types
         The type of each field.
     rows : dtype, optional
-        The type of the kernel rows, if the class has a Numba type for each such type.
+        The type of the kernel rows, if the class has one Numba type for each type of rows.
     """
 
     def __init__(self, cls: Any, kinds: tuple[Any, ...], rows: np.dtype | None = None) -> None:
@@ -64,7 +64,7 @@ def words(kind: Any) -> int:
 
 @infer_getattr
 class _Fields(AttributeTemplate):
-    """Gives Numba the types of the fields."""
+    """Tells Numba the types of the fields of a `Block`."""
 
     key = Block
 
@@ -92,7 +92,7 @@ def _loaded(context: Any, builder: Any, place: Any, at: int, kind: Any) -> Any:
     items = []
     for k in range(at, at + words(kind)):
         word = builder.load(cgutils.gep_inbounds(builder, place, k))
-        # compiled code never writes to a block, so one load serves all uses
+        # compiled code never writes to a block, so LLVM may load a word once and use it many times
         word.set_metadata("invariant.load", builder.module.add_metadata([]))
         items.append(word)
     if isinstance(kind, types.Array):
@@ -147,7 +147,7 @@ def pack(values, block):  # type: ignore[no-untyped-def]
 
 @cache
 def packer(block: Block) -> Any:
-    """Compile `pack` for this type, or load its code, and return it."""
+    """Return `pack`, compiled for this type of block or loaded from disk."""
     signature = void(types.BaseTuple.from_types(tuple(block.kinds.values())), int64[::1])
     made: Any = cached(copied(pack, f"pack_{block}"), signature)
     return made.overloads[signature.args].entry_point
@@ -157,7 +157,7 @@ class ByAddress:
     """The methods that `by_address` adds to a named tuple."""
 
     types: ClassVar[dict[np.dtype | None, Block]]
-    rows_field: ClassVar[str]  # no field of a tuple may have the name `rows_field`
+    rows_field: ClassVar[str]  # the field with kernel rows; no field has this name
 
     @property
     def kind(self) -> Block:
@@ -166,7 +166,7 @@ class ByAddress:
 
     @cached_property
     def address(self) -> int:
-        """The address of the tuple's block, which is packed at the first access."""
+        """The address of the tuple's block; the first access packs the block."""
         values: Any = self
         kind = self.kind
         self.block = np.empty(kind.words, dtype=np.int64)
@@ -178,12 +178,13 @@ Class = TypeVar("Class")
 
 
 def by_address(rows: str = "") -> Callable[[type[Class]], type[Class]]:
-    """Return a decorator for named tuples whose instances are passed to compiled code by an address.
+    """Return a decorator for named tuples, whose instances are then passed to compiled code by an address.
 
     Parameters
     ----------
     rows : str
-        Name of the field with the kernel rows, whose dtype decides the Numba type; by default there is only one type.
+        Name of the field with the kernel rows, whose dtype decides the Numba type; by default the class has a single
+        Numba type.
     """
 
     def decorate(cls: type[Class]) -> type[Class]:

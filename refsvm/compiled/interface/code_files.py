@@ -1,12 +1,12 @@
-"""Files of compiled code: finds their folders, and checks who may have written them and whether they are complete.
+"""Files of compiled code: finds their folders, and checks who may have written a file and whether it is complete.
 
 Compiled code is run without further checks. Therefore a folder is used only if no users can write to it except this
-user, the administrator, and users who can change the source beside it. A file is used only if its digest is right. This
-module does not import Numba.
+user, the administrator, and users who can change the source beside it. A file of compiled code is used only if its
+digest is right. This module does not import Numba.
 
-Three folders are searched, in this order: the folder that ``NUMBA_CACHE_DIR`` names, ``__pycache__`` beside the source,
-and the user's cache. Code is read from all folders up to the first writable folder, and new code is written to that
-folder. So all users can use code that an administrator has compiled beside the package.
+`load` searches three folders in this order: the folder that ``NUMBA_CACHE_DIR`` names, ``__pycache__`` beside the
+source, and the user's cache. Code is read from all folders up to the first writable folder, and new code is written to
+the first writable folder. So all users can use code that an administrator has compiled beside the package.
 """
 
 from __future__ import annotations
@@ -37,13 +37,13 @@ LOOKS: list[Callable[..., bool]] = []
 
 
 def cache_folder() -> str | None:
-    """Return the folder for Numba's cache that the user has named, or None."""
+    """Return the folder that the user has named in ``NUMBA_CACHE_DIR``, or None."""
     numba = sys.modules.get("numba")
     return (os.environ.get("NUMBA_CACHE_DIR") if numba is None else numba.config.CACHE_DIR) or None
 
 
 def may_be_on_disk(place: str) -> bool:
-    """Return True if there may be code of a file in `compiled/`, such as "solver/loop"; only loading makes sure."""
+    """Return True if compiled code of a file, such as "solver/loop", may be on disk; only loading makes sure."""
     file = COMPILED / place
     pattern = f"{file.name}.*_{stamp()}-*.nbc"
     return any(True for folder in folders_of(file) for _ in folder.glob(pattern))
@@ -55,7 +55,7 @@ def load(source: str | None, name: str, key: str) -> bytes | None:
     Parameters
     ----------
     source : str or None
-        The source file of the function; None if it was typed in.
+        The source file of the function; None if the function was typed in.
     name : str
         Name of the file of compiled code.
     key : str
@@ -64,7 +64,7 @@ def load(source: str | None, name: str, key: str) -> bytes | None:
     for folder in folders_of(source):
         with suppress(OSError), (folder / name).open("rb") as stream:
             digest, content = stream.read(_DIGEST_BYTES), stream.read()
-            # a folder to which others could write earlier may still hold their files
+            # check the owner of each file: others may have written files when they could still write to the folder
             owner = folder.stat().st_uid
             if digest == _digest(key, content) and not _stranger(os.fstat(stream.fileno()), 0o755, owner):
                 return content
@@ -89,7 +89,7 @@ def save(source: str | None, name: str, key: str, content: bytes) -> None:
 
 
 def can_keep(source: str | os.PathLike[str] | None) -> bool:
-    """Return True if a folder for the code of a source file is writable; warn if there is none.
+    """Return True if a folder for the compiled code of a source file is writable; warn if no folder is.
 
     Warns
     -----
@@ -113,7 +113,7 @@ def _digest(key: str, content: bytes) -> bytes:
 
 
 def folders_of(source: str | os.PathLike[str] | None) -> tuple[Path, ...]:
-    """Return the trusted folders for the compiled code of a source file, up to the first writable one.
+    """Return the trusted folders for the compiled code of a source file, up to the first writable folder.
 
     Warns
     -----
@@ -153,7 +153,7 @@ def _folders(source: str | None, named: str | None) -> tuple[Path, ...]:
 
 
 def _cache_of_user() -> str:
-    """Return this user's folder for caches, which is found in the same way as in Numba."""
+    """Return this user's folder for caches, which is the same folder as in Numba."""
     home = os.path.expanduser("~")  # noqa: PTH111  returns "~" for a user without a home folder
     if os.name == "nt":
         return str(Path(os.environ.get("LOCALAPPDATA", home), "numba", "Cache"))
@@ -163,7 +163,7 @@ def _cache_of_user() -> str:
 
 
 def _can_write(folder: Path) -> bool:
-    """Return True if a folder exists and is writable, or can be made."""
+    """Return True if a folder is writable, or does not exist and can be made."""
     try:
         nearest = next(each for each in (folder, *folder.absolute().parents) if each.exists())
         return nearest.is_dir() and os.access(nearest, os.W_OK)
@@ -172,7 +172,7 @@ def _can_write(folder: Path) -> bool:
 
 
 def _reason(folder: Path, source: Path | None = None) -> str | None:
-    """Return a phrase with the folder and who may have written to it, or None if it can be trusted or does not exist.
+    """Return a phrase that says who may have written to a folder; None if the folder can be trusted or does not exist.
 
     Users who can change `source`, the folder of the source, are trusted.
     """
@@ -188,8 +188,8 @@ def _reason(folder: Path, source: Path | None = None) -> str | None:
 
 
 def _stranger(state: os.stat_result, allowed: int, owner: int | None) -> str | None:
-    """Return a phrase that says who, other than this user, the administrator and `owner`, may have written, or None."""
-    if not hasattr(os, "geteuid"):  # Windows, where others cannot write to the folders of a user
+    """Return a phrase that says who may have written, except this user, the administrator and `owner`, or None."""
+    if not hasattr(os, "geteuid"):  # on Windows, no other user can write to a user's folders
         return None
     excess = state.st_mode & ~allowed
     if state.st_uid not in (os.geteuid(), 0, owner):
@@ -202,7 +202,7 @@ def _stranger(state: os.stat_result, allowed: int, owner: int | None) -> str | N
 
 
 def _is_private(group: int) -> bool:
-    """Return True if a group has one user only; many systems make such a group for each user."""
+    """Return True if a group has a single user; many systems make such a group for each user."""
     try:
         import grp
         import pwd
@@ -221,7 +221,7 @@ def _warn_that_nothing_is_kept(reason: str) -> None:
 
 
 def _once(sentence: str) -> None:
-    """Warn, unless this process has given such a warning before."""
+    """Warn with this sentence, unless this process has given the same warning before."""
     kind = sentence[:20]
     if kind not in _said:
         _said.add(kind)

@@ -1,9 +1,8 @@
-"""Calls of rules from the compiled loop: through pointers, or, for the default rules, built into the loop.
+"""Lets the compiled loop call rules through pointers, and the default rules directly, built into the loop.
 
 A call through a pointer passes the whole state and takes some 80 ns. On a shrunk problem of fifty variables, such calls
-take most of the time of a step. Therefore the loop is also compiled separately for a few sets of rules, from the same
-source: it gets a marker in place of a function, and `call` turns the marker into a direct call, which the compiler
-inlines.
+take most of the time of a step. Therefore the same loop is also compiled separately for a few sets of rules: this loop
+gets a marker in place of a function, and `call` turns the marker into a direct call, which the compiler inlines.
 """
 
 from __future__ import annotations
@@ -41,7 +40,7 @@ LOOPS = (
 """Sets of rules that are built into a loop; each set has its own compiled loop, and all other sets share one loop."""
 
 BUILT_IN: dict[Any, Any] = {
-    # each type needs its own name, because the disk cache finds a type by its name in this module
+    # give each marker type its own name, because the disk cache finds a type by its name in this module
     namedtuple(f"BuiltIn_{rule.__name__}", "nothing", defaults=(0,), module=__name__): rule
     for rule in dict.fromkeys(chain.from_iterable(LOOPS))
 }
@@ -53,7 +52,7 @@ entry_points: dict[tuple[Any, ...], Any] = {}
 
 
 def as_arguments(*rules: Any) -> tuple[Any, ...]:
-    """Return the markers of three twins if they are built into a loop together, otherwise the twins."""
+    """Return the markers of three twins if a loop has these three twins built in; otherwise return the twins."""
     if numba.config.DISABLE_JIT:
         return rules
     if are_built_in(*rules):
@@ -62,26 +61,27 @@ def as_arguments(*rules: Any) -> tuple[Any, ...]:
 
 
 def are_built_in(*rules: Any) -> bool:
-    """Return True if there is a loop with these three twins built in."""
+    """Return True if a loop has these three twins built in."""
     return rules in LOOPS
 
 
 def are_pointers(rules: tuple[Any, ...]) -> bool:
-    """Return True if these results of `as_arguments` are called through pointers."""
+    """Return True if the loop calls these rules, results of `as_arguments`, through pointers."""
     return not numba.config.DISABLE_JIT and type(rules[0]) not in BUILT_IN
 
 
 def entry_point(function: Any, signature: tuple[Any, ...], rules: tuple[Any, ...]) -> Any:
-    """Return a caller of a compiled function whose first arguments are these rules (three or none).
+    """Return a function that calls a compiled function whose first arguments are these rules (three or none).
 
     The function is compiled once for all rules that are passed as pointers, and once for each set of rules in `LOOPS`.
-    The caller avoids Numba's search for compiled code by argument types, which would take longer than many solves.
+    The returned function avoids Numba's search for compiled code by argument types, which would take longer than many
+    solves.
     """
-    if not isinstance(function, Dispatcher):  # with NUMBA_DISABLE_JIT, Python interprets the function
+    if not isinstance(function, Dispatcher):  # NUMBA_DISABLE_JIT leaves it to Python
         return function
     uses_momentum = bool(rules) and getattr(rules[1], "signature", None) is LENGTH_AND_CARRY
     key = function, uses_momentum, *(type(rule) for rule in rules)
-    # compile or load the function once in a process for each kind of rules; later calls find its address in the table
+    # compile or load the function once in a process for each kind of rules, and keep its address in a table
     if key not in entry_points:
         if rules and type(rules[0]) in BUILT_IN:
             signature = *(typeof(rule) for rule in rules), *signature[3:]
@@ -93,20 +93,20 @@ def entry_point(function: Any, signature: tuple[Any, ...], rules: tuple[Any, ...
 
 
 class Pointer(WrapperAddressProtocol):
-    """Passes a compiled twin to compiled code by its address; looking up the address takes longer than some rounds."""
+    """Passes a twin to compiled code by its address, which is looked up once, because a look-up takes long."""
 
     def __init__(self, rule: Any) -> None:
-        # look up the address once, because Numba would search by argument types in every call
+        # look up the address of the twin here, because Numba would search by argument types in every call
         self._signature = rule.signature
         code = rule.get_compile_result(rule.signature)
         self._address = code.library.get_pointer_to_function(code.fndesc.llvm_cfunc_wrapper_name)
 
     def __wrapper_address__(self) -> int:
-        """Return the address."""
+        """Return the address of the twin."""
         return int(self._address)
 
     def signature(self) -> Any:
-        """The types of the arguments and of the result."""
+        """The types of the twin's arguments and of its result."""
         return self._signature
 
 
@@ -118,7 +118,7 @@ def pointer_to(rule: Any) -> Any:
 
 
 def call(rule, *arguments):  # type: ignore[no-untyped-def]
-    """Call a rule, or the rule for which a marker stands."""
+    """Call a rule, given as a pointer or as a marker."""
     return rule(*arguments)
 
 

@@ -1,4 +1,4 @@
-"""Twin of `refsvm.core.arithmetic.Arithmetic.solutions`."""
+"""Compiled twin of `refsvm.core.arithmetic.Arithmetic.solutions`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from refsvm.compiled.interface.twin import inlined
 
 
 def solutions(A, B, X):  # type: ignore[no-untyped-def]
-    """Solve AX = B, one system after another; A and B are overwritten."""
+    """Write the solutions of the systems AX = B to X, one system after another, overwriting A and B."""
     for p in range(len(A)):
         eliminate(A[p], B[p])
         if not substitute(A[p], B[p], X[p]):

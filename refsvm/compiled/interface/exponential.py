@@ -1,4 +1,4 @@
-"""Twin of the exponential of `refsvm.core.arithmetic` for one number, which is built into loops over many numbers."""
+"""Compiled twin of the exponential of `refsvm.core.arithmetic` for one number, which the compiler builds into loops."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ BITS, BITS32, ZERO32, ONE32 = (
 
 @inlined
 def reduced(x):  # type: ignore[no-untyped-def]
-    """Twin of `refsvm.core.arithmetic.reduced`, float64."""
+    """Compiled twin of `refsvm.core.arithmetic.reduced`, float64."""
     inside = max(x, LEAST)
     shifted = inside * PER_UNIT + ROUNDER
     k = shifted - ROUNDER
@@ -35,7 +35,7 @@ def reduced(x):  # type: ignore[no-untyped-def]
 
 @inlined
 def scaled(power, k):  # type: ignore[no-untyped-def]
-    """Twin of `refsvm.core.arithmetic.scaled`, float64."""
+    """Compiled twin of `refsvm.core.arithmetic.scaled`, float64."""
     bits = np.float64(power).view(np.int64) + (np.float64(k).view(np.int64) << BITS)
     return np.int64(bits).view(np.float64)
 

@@ -1,8 +1,9 @@
 """Finds the largest of many floats by comparing several at once.
 
-The compiler normally compares floats one by one, because some of them may be NaN. `larger` and `smaller` promise that
-no float is NaN, so that several floats can be compared at once. Comparing floats as integers also allows this, but
-takes more instructions without AVX-512; it is used for gains, whose loops wait for divisions in any case.
+The compiler normally compares floats one by one, because a float may be NaN. `larger` and `smaller` promise that no
+float is NaN, so that the processor can compare several floats at once. The processor can also compare floats as
+integers several at once, but without AVX-512 this takes more instructions; `bits` does so for gains, whose loops wait
+for divisions in any case.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ TILE_OF_GAINS = 256
 
 @inlined
 def sortable_bits(x):  # type: ignore[no-untyped-def]
-    """Return an integer that compares like the float x. Adding 0 makes −0 and 0 one number."""
+    """Return an integer that compares like the float x; −0 and 0 give the same integer."""
     bits = np.float64(x + 0.0).view(np.int64)
     return bits ^ ((bits >> np.int64(63)) & LARGEST_INT64)
 
@@ -47,17 +48,17 @@ def from_bits(key):  # type: ignore[no-untyped-def]
 
 
 def larger(a, b):  # type: ignore[no-untyped-def]
-    """Return the larger of two floats that are not NaN; for −0 and 0, either of them."""
+    """Return the larger of two floats that are not NaN; for −0 and 0, return either."""
     return a if a > b else b
 
 
 def smaller(a, b):  # type: ignore[no-untyped-def]
-    """Return the smaller of two floats that are not NaN; for −0 and 0, either of them."""
+    """Return the smaller of two floats that are not NaN; for −0 and 0, return either."""
     return a if a < b else b
 
 
 def _without_nan(name: str) -> Callable[..., Any]:
-    """Return an intrinsic function of LLVM for two float64, with the promise that neither is NaN."""
+    """Return a Numba intrinsic that calls an LLVM function of two float64 with the promise that no argument is NaN."""
 
     @intrinsic  # type: ignore[misc,unused-ignore]
     def chosen(typing_context, a, b):  # type: ignore[no-untyped-def]
@@ -91,14 +92,14 @@ def first_gain(gains, largest):  # type: ignore[no-untyped-def]
     """Return the lowest index of the gain with the bits `largest`."""
     count = np.int32(len(gains))
     place = count
-    for t in range(len(gains)):  # with indices of 32 bits, the processor searches several entries at once
+    for t in range(len(gains)):  # 32-bit indices let the processor search several entries at once
         place = min(place, np.int32(t) if bits(gains[t]) == largest else count)
     return np.int64(place)
 
 
 @inlined
 def place_on_side(values, sides, side, extreme):  # type: ignore[no-untyped-def]
-    """Return the lowest index on this side whose value is `extreme`, or the last index if there is no such value."""
+    """Return the lowest index of a variable on `side` with the value `extreme`, or the last index of all."""
     last = np.int32(len(values) - 1)
     place = last
     for t in range(len(values)):

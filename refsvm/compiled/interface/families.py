@@ -30,28 +30,28 @@ from refsvm.compiled.solver.loop import run_of
 
 
 def kernels(kind: Any = np.float64) -> None:
-    """Load sums of rows, products and kernel values; importing the arithmetic also compiles `most_violating_pair`."""
+    """Load the functions for sums of rows, products and kernel values, and `most_violating_pair`."""
     import_module("refsvm.compiled.arithmetic")  # every family needs the arithmetic
     addition_for(np.dtype(kind))
-    if not only_loads():  # code on disk is loaded later, with the first sparse features
+    if not only_loads():  # sparse features load code from disk later
         index = np.dtype(np.int32)
         sparse_product_for(index, index, np.dtype(kind))
 
 
 def loop(kind: Any, *rules: Any) -> None:
-    """Load the loop, and the twins unless they are built into it."""
+    """Load the loop, and the twins of its rules unless they are built into the loop."""
     kernels(kind)
     run_of(as_arguments(*rules), kind)
 
 
 def small_problems(*rules: Any) -> None:
-    """Load the steps of many small problems, and the twins unless they are built in."""
+    """Load the function that takes the steps of many small problems, and the twins unless they are built in."""
     kernels()
     entry_point(small, SMALL, as_arguments(*rules))
 
 
 def rounds_of(kind: Any, seeder: Any, *rules: Any) -> None:
-    """Load the rounds, the seeder's twin, and the other twins unless they are built in."""
+    """Load the function that runs rounds, the seeder's twin, and the twins of the rules unless they are built in."""
     kernels(kind)
     pointer_to(seeder)
     run, signature = (
@@ -61,14 +61,14 @@ def rounds_of(kind: Any, seeder: Any, *rules: Any) -> None:
 
 
 def sparse() -> None:
-    """Load products with a dense table."""
+    """Load the function for products of sparse rows with a dense table."""
     kernels()
     for kind in (np.float64, np.float32):
         product_for(np.dtype(np.int32), np.dtype(kind))
 
 
 def single_twin(rule: Any) -> None:
-    """Load a single twin."""
+    """Load the twin of a single seeder or tracker."""
     kernels()
     ready(rule)
 
@@ -82,7 +82,7 @@ LOADERS: Final[dict[str, Callable[..., Any]]] = {
 
 
 def load(family: str, twins: tuple[Any, ...]) -> None:
-    """Load the code of a family for these twins, or compile it if it is not on disk."""
+    """Load the code of a family for these twins, or compile the code if it is not on disk."""
     if family in LOADERS:
         LOADERS[family](*twins)
     else:

@@ -1,4 +1,4 @@
-"""The solver state as compiled code sees it, and the signature of each role."""
+"""The solver state in the form that compiled code gets, and the signature of each role."""
 
 from __future__ import annotations
 
@@ -33,19 +33,19 @@ RISES, FALLS = 1, 2
 NOW = np.dtype(
     [
         *[(name, SCALARS[name]) for name in SCALARS.names or ()],
-        ("end", np.int64),  # number of steps after which the loop returns to Python
-        ("missing", np.int64),  # kernel row that must be computed before the loop can continue, or −1
+        ("end", np.int64),  # the loop returns to Python after so many steps
+        ("missing", np.int64),  # kernel row that the loop waits for, or −1
         ("i", np.int64),  # the selected pair
         ("j", np.int64),
-        ("stage", np.int64),  # the stage at which the current step continues: CHECKING, … in `loop`
+        ("stage", np.int64),  # stage at which the present step continues: CHECKING, … in `loop`
         ("j_first", np.int64),  # 1 if row j is fetched before row i
-        ("fetched", np.int64),  # number of fetched rows of the pair
+        ("fetched", np.int64),  # number of the pair's rows fetched so far
         ("clock", np.int64),  # KernelRows.clock, .hits and .computed
         ("hits", np.int64),
         ("computed", np.int64),
         ("traced", np.int64),  # number of rows written to the trace buffer
-        ("every", np.int64),  # number of steps from one traced step to the next; 0 for no trace
-        ("n_support", np.int64),  # number of variables that a step with momentum may move
+        ("every", np.int64),  # every so many steps a step is traced; 0 for no trace
+        ("n_support", np.int64),  # number of variables in the support: a step with momentum may move them
     ]
 )
 
@@ -69,13 +69,13 @@ class State(NamedTuple):
     selector_memory: np.ndarray
     step_memory: np.ndarray
     stop_memory: np.ndarray
-    # for each variable: RISES if it is in I_up, plus FALLS if it is in I_down; read in place of α, L and U
+    # for each variable, RISES if it is in I_up, plus FALLS if it is in I_down; steps read this instead of α, L and U
     sides: np.ndarray
     scratch: np.ndarray  # memory for one number for each variable
-    # `displacement` and the next four arrays are empty unless the step uses momentum
-    displacement: np.ndarray  # Δ when the loop returns to Python; inside the loop, call `displacement_of`
+    # the next five arrays are empty unless the step rule uses momentum
+    displacement: np.ndarray  # Δ, valid when the loop returns; the loop calls `displacement_of`
     displacement_image: np.ndarray  # KΔ
-    support: np.ndarray  # the now.n_support variables that the step may move, in the order of their arrival
+    support: np.ndarray  # the now.n_support variables that a step may move, the latest added last
     places: np.ndarray  # for each variable: its position in the support, or −1
     moving: np.ndarray  # four rows: Δ, α, L and U of the variables in the support
     trace: np.ndarray
@@ -90,13 +90,13 @@ class Store(NamedTuple):
     slots: np.ndarray
     stamps: np.ndarray
     owners: np.ndarray
-    # three numbers: filled; `ready`, up to which `filled` may rise, or −1 if Python computes the rows; the clock
+    # `filled`; `ready`, the largest value of `filled`, or −1 if Python computes the rows; and the clock
     numbers: np.ndarray
 
 
 @by_address(rows="X")
 class Source(NamedTuple):
-    """The data from which a missing kernel row is computed, the store that keeps it, and the store for reading."""
+    """The data from which a missing kernel row is computed, the store that keeps rows, and the store that is read."""
 
     X: np.ndarray  # `refsvm.core.kernels.products.RowParts`; empty if Python computes the rows
     features: np.ndarray
@@ -104,7 +104,7 @@ class Source(NamedTuple):
     norms: np.ndarray
     gamma: float
     kept: Store
-    copies: Store  # the store that the loop reads: `kept`, or a store with copies of its rows
+    copies: Store  # the store that the loop reads: `kept`, or a store with copies of rows of `kept`
     indices: np.ndarray  # for each variable, its row in `kept`; empty if the loop reads `kept`
 
 
@@ -145,7 +145,7 @@ CHECK = int64(_vector, STATE)
 
 
 def _source(kind: Any) -> Block:
-    """Return the Numba type of a source of rows of this type."""
+    """Return the Numba type of a `Source` whose kernel rows have the type `kind`."""
     line, rows = (types.Array(kind, k, "C", readonly=True) for k in (1, 2))
     entries = types.Tuple((line, _places, _places) * 2)
     dtype = np.dtype(kind.name)
@@ -171,16 +171,16 @@ def fresh_state(
     upper: np.ndarray,
     uses_momentum: bool = False,
 ) -> State:
-    """Return a state with this box for compiled rounds, which set α and G themselves.
+    """Return a state with the box `lower`, `upper` for compiled rounds, which set α and G themselves.
 
     Parameters
     ----------
     rows : KernelRows
-        The kernel rows, all of which are stored.
+        The kernel rows; all rows must be in memory.
     depth : int
         Number of working sets to remember.
     memories : (ndarray, ndarray, ndarray)
-        Scratch memory of the rules.
+        The memory of the selector, the step rule and the stopping rule.
     lower, upper : ndarrays of shape (n,), float64
         Bounds of the box.
     uses_momentum : bool

@@ -1,7 +1,7 @@
-"""Kernel rows for twins: compiled code cannot compute them, so a twin reads a stored row or requests it from Python.
+"""Kernel rows for twins: a twin cannot compute a kernel row, so it reads a stored row or requests the row from Python.
 
-On large problems, most time is spent waiting for rows to arrive from memory. The processor reads ahead only to the end
-of a page of 4 KiB; `prefetch` requests the memory after it.
+On large problems, the processor spends most of its time waiting for kernel rows from memory. It reads ahead only to the
+end of a page of 4 KiB; `prefetch` requests the memory after this page.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ LINE_BYTES = 64
 
 @inlined
 def row_or_ask(state, i):  # type: ignore[no-untyped-def]
-    """Return kernel row i and True if it is in memory; otherwise request it and return any other row and False.
+    """Return kernel row i and True if the row is in memory; otherwise request the row and return another row and False.
 
-    A twin that gets False must return at once, with any value; it is called again when the row has been computed.
-    `state` is the twin's argument, a `State` or a `Seeding`.
+    A twin that gets False must return at once, with any value; the loop calls the twin again when the row has been
+    computed. `state` is the argument that the twin got, a `State` or a `Seeding`.
     """
-    # request even an index out of range, because Python then raises an error that explains the mistake
+    # request even a row with an index out of range: Python then raises an error that explains the mistake
     slot = state.slots[i] if 0 <= i < len(state.slots) else -1
     if slot < 0:
         state.now[0].missing = i
@@ -41,8 +41,8 @@ def row_or_ask(state, i):  # type: ignore[no-untyped-def]
 
 @inlined
 def prefetch(row, start, width):  # type: ignore[no-untyped-def]
-    """Request the memory of `width` values of a row, `AHEAD` values after `start`, without waiting for it."""
-    # short rows are already in a cache, and each request costs an instruction
+    """Ask the processor to load `width` values of a row, `AHEAD` values after `start`, without waiting for them."""
+    # do not request short rows: they are in the cache, and each request costs an instruction
     if len(row) >= LONG:
         first = start + AHEAD
         for t in range(first, min(first + width, len(row)), LINE_BYTES // row.itemsize):
@@ -50,7 +50,7 @@ def prefetch(row, start, width):  # type: ignore[no-untyped-def]
 
 
 def ask_for(row, t):  # type: ignore[no-untyped-def]
-    """Request the memory of row[t] by an instruction of the processor; the uncompiled function does nothing."""
+    """Ask the processor to load row[t] into its cache; the uncompiled function does nothing."""
 
 
 @overload(ask_for, inline="always")
@@ -67,7 +67,7 @@ def _ask_memory_for(typing_context, row, t):  # type: ignore[no-untyped-def]
         byte, number = ir.IntType(8).as_pointer(), ir.IntType(32)
         shape = ir.FunctionType(ir.VoidType(), [byte, number, number, number])
         instruction = builder.module.declare_intrinsic("llvm.prefetch", [byte], shape)
-        # the arguments mean: read access, keep in all caches, data
+        # the last three arguments mean: for reading, keep in all caches, data and not instructions
         builder.call(instruction, [builder.bitcast(place, byte), number(0), number(3), number(1)])
         return context.get_dummy_value()
 

@@ -1,4 +1,4 @@
-"""The arguments of the twins of seeders, and the signature of these twins."""
+"""The arguments of seeders' twins, and the signature of these twins."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 
 @by_address()
 class Seeding(NamedTuple):
-    """The solved problem, the next problem, and the arrays to which a seeder's twin may write (the last four).
+    """The solved problem, the next problem, and four arrays, the last fields, to which a seeder's twin may write.
 
-    `scratch` has one entry for each variable, and then as many entries as `memory`.
+    `scratch` has one entry for each variable, followed by as many entries as `memory` has.
     """
 
-    solved: np.ndarray  # α*, the solution of the solved problem, shape (n,)
+    solved: np.ndarray  # α*, the optimal α of the solved problem, shape (n,)
     gradient: np.ndarray  # the gradient at α*
     solved_lower: np.ndarray  # the box of the solved problem
     solved_upper: np.ndarray
@@ -36,14 +36,14 @@ class Seeding(NamedTuple):
     lower: np.ndarray
     upper: np.ndarray
     z: float
-    # KernelRows.values, read-only: row i of K is kernel[slots[i]], and is missing if slots[i] < 0
+    # the read-only array KernelRows.values: row i of K is kernel[slots[i]], or missing if slots[i] < 0
     kernel: np.ndarray
     slots: np.ndarray
-    memory: np.ndarray  # the array that the seeder's `memory` returned
-    seed: np.ndarray  # the feasible α, which the twin writes
-    chosen: np.ndarray  # memory for a mark on each variable
+    memory: np.ndarray  # the array that the seeder's method `memory` returned
+    seed: np.ndarray  # the twin writes its seed, a feasible α of the next problem, to this array
+    chosen: np.ndarray  # one mark for each variable, which the twin may use
     scratch: np.ndarray  # memory for intermediate numbers
-    now: np.ndarray  # one record: ``seeding.now[0].missing`` is the kernel row to compute, or −1
+    now: np.ndarray  # one record: ``seeding.now[0].missing`` is the kernel row that the twin requests, or −1
 
 
 REQUEST = np.dtype([("missing", np.int64)])
@@ -69,7 +69,7 @@ SEED = int64(_vector, SEEDING)
 def room_for_seeds(
     problem: DualProblem, lower: np.ndarray, upper: np.ndarray, rows: KernelRows, memory: np.ndarray
 ) -> Seeding:
-    """Return the arguments of a twin that seeds problems in this box; the caller fills in the solved problem."""
+    """Return the arguments of a seeder's twin for problems with this box; the caller must add the solved problem."""
     n = problem.n
     return Seeding(
         np.empty(n), np.empty(n), np.empty(n), np.empty(n),
@@ -79,19 +79,19 @@ def room_for_seeds(
 
 
 def no_request() -> np.ndarray:
-    """Return the record in which a seeder's twin requests a kernel row; it holds no request yet."""
+    """Return a record without a request, in which a seeder's twin can request a kernel row."""
     return np.full(1, -1, dtype=REQUEST).view(np.recarray)
 
 
 class CompiledSeeds:
-    """Computes seeds from one solution with the seeder's twin.
+    """Calls a seeder's twin to compute seeds from one solution.
 
     Parameters
     ----------
     seeder : Seeder
     solved : Solution
     rows : KernelRows
-        The kernel rows that the twin reads; rows that the twin requests are computed.
+        The kernel rows that the twin reads; a row that is missing is computed when the twin requests it.
     memory : ndarray
         The memory that all seeds from this solution share, ``seeder.memory(solved, steps)``.
 
@@ -109,7 +109,7 @@ class CompiledSeeds:
         self._seeding = room_for_seeds(solved.problem, np.empty(n), np.empty(n), rows, memory)
         parts = solved.alpha, solved.gradient, solved.problem.lower, solved.problem.upper
         for array, part in zip(self._seeding[:4], parts, strict=True):
-            # copy into existing arrays, because the arguments of a compiled function are packed only once
+            # copy into the existing arrays, whose addresses were packed once as arguments of the compiled function
             array[:] = part
         self._parameters = parameters_of(seeder)
 
@@ -133,7 +133,7 @@ class CompiledSeeds:
             raise RuntimeError(
                 f"The twin of {self._seeder!r} asked for kernel row {missing}, which is in memory."
             )
-        # the twin keeps no data between calls: once Python has computed the row, the twin starts from the beginning
+        # compute the row; then the twin starts from the beginning, because it keeps no data between calls
         self._rows.row(missing)
         self._seeding.now[0].missing = -1
         return True
@@ -145,7 +145,7 @@ def compiled_seed(seeder: Seeder, solved: Solution, problem: DualProblem, rows: 
 
 
 class TwinSeeder:
-    """A seeder that calls its twin, and prepares the arguments that come from a solution only once."""
+    """A seeder that calls its twin, and packs the arguments for the seeds from one solution only once."""
 
     def __init__(self, seeder: Seeder, rows: KernelRows) -> None:
         self.of, self.rows = seeder, rows
@@ -153,7 +153,7 @@ class TwinSeeder:
 
     def seed(self, solved: Solution, problem: DualProblem, memory: np.ndarray = NOTHING) -> np.ndarray:
         """Return a feasible α for `problem`."""
-        # packing a solution costs more than many seeds
+        # pack a solution only once, because packing takes longer than computing many seeds
         if self._seeds is None or self._seeds[0] is not solved or self._seeds[1] is not memory:
             self._seeds = solved, memory, CompiledSeeds(self.of, solved, self.rows, memory)
         return self._seeds[2](problem)

@@ -35,9 +35,9 @@ NOT_COMPILED: Final = {
 
 @cache
 def stamp() -> str:
-    """Return a name for the present contents of `compiled/` and of the files whose constants it imports."""
+    """Return a stamp of the present contents of `compiled/` and of the files from which its files import constants."""
     digest, folder = hashlib.sha256(), Path(__file__).parents[1]
-    # sort the files, because the name must not depend on the order in which a disk lists files
+    # sort the files, because the stamp must not depend on the order in which a disk lists files
     files = sorted(file for file in folder.rglob("*.py") if file.name not in NOT_COMPILED)
     for file in (*files, *(folder.parent / "core" / name for name in CONSTANTS_FROM)):
         # include the path, because compiled code is stored under the path of its source file

@@ -1,10 +1,11 @@
-"""The decorators of compiled functions: their options, and the names under which their code is cached.
+"""The decorators of compiled functions, which set Numba's options and the names under which code is cached.
 
 Numba finds compiled code by the file and the name of a function, and compiles again when this file has changed. Numba
 does not notice changes in other files from which the function imports a helper or a constant. Therefore the name of
-every cached function ends in a stamp of all files in `refsvm/compiled` and of all other files from which these import
-constants. Any edit then gives new names, and files in that folder may import from each other. The stamp reads the files
-without importing them, because kernels are also compiled, and `refsvm.core.state` imports kernels.
+every cached function ends in a stamp of all files in `refsvm/compiled` and of all files from which they import
+constants. After any edit of these files, all functions have new names, so files in `refsvm/compiled` may import from
+each other. The stamp is computed by reading the files, without importing them, because `refsvm.core.state` imports
+kernels, which are also compiled.
 
 =============  ========================================================
 `twin`         for the function of a rule, which is compiled at its first use and cached
@@ -52,13 +53,13 @@ is allocated."""
 
 
 class _Unoptimized(JITCodeLibrary):  # type: ignore[misc,unused-ignore]
-    """The unoptimised code of a helper, which is optimised and run only as a part of its callers."""
+    """The unoptimised code of a helper, which the compiler optimises only as a part of the helper's callers."""
 
     def _optimize_final_module(self) -> None:
         """Do nothing, because the callers of the helper optimise its code."""
 
     def _finalize_final_module(self) -> None:
-        """Load no function: callers would call it in place of the optimised function that has the same name."""
+        """Load no function, because callers would call it in place of the optimised function that has the same name."""
         whole: llvm.ModuleRef = self._final_module  # type: ignore[has-type,unused-ignore]
         names = [str(each) for each in whole.global_variables if "NumbaEnv" in each.name]
         self._final_module = llvm.parse_assembly("\n".join(names))  # Numba writes to these variables
@@ -67,7 +68,7 @@ class _Unoptimized(JITCodeLibrary):  # type: ignore[misc,unused-ignore]
 
 
 class _HelperCompiler(Compiler):  # type: ignore[misc,unused-ignore]
-    """Numba's compiler without the separate optimisation of helpers, which would take a quarter of its time."""
+    """Numba's compiler without the separate optimisation of helpers, which would take a quarter of the compile time."""
 
     def compile_extra(self, func: Any) -> Any:
         """Compile a function without optimising its code."""
@@ -89,7 +90,7 @@ def called(function: Function) -> Function:
 
 
 def allocating(function: Function) -> Function:
-    """Compile a helper that compiled functions call and that makes arrays."""
+    """Compile a helper that makes arrays and that compiled functions call."""
     dispatcher: Function = njit(**{**HELPER, "_nrt": True})(function)
     return dispatcher
 
@@ -102,14 +103,14 @@ def inlined(function: Function) -> Function:
 
 def copied(function: Function, name: str) -> Function:
     """Return a copy of the function with another name, which can be compiled for other argument types."""
-    # Numba keeps one table of types for each function, and one cache file for each name
+    # copy the function under another name: Numba keeps one table of types per function and one cache file per name
     copy = FunctionType(function.__code__, function.__globals__, name)
     copy.__module__, copy.__qualname__ = function.__module__, name
     return copy
 
 
 class NotCompiledYet(BaseException):
-    """Raised in place of compiling inside `never_compiling`; not an Exception, so that handlers do not catch it."""
+    """Raised instead of compiling inside `never_compiling`; not an Exception, so that `except Exception` misses it."""
 
 
 class _Thread(threading.local):
@@ -123,7 +124,7 @@ _thread, _log = _Thread(), logging.getLogger("refsvm")
 def never_compiling() -> Iterator[None]:
     """Open a block in which this thread loads the package's code from disk or raises NotCompiledYet.
 
-    A user's twin is still compiled in the block, because no other process can compile it.
+    Inside the block, a user's twin is compiled nevertheless, because no other process can compile it.
     """
     _thread.only_loads = True
     try:
@@ -139,20 +140,20 @@ def only_loads() -> bool:
 
 @cache
 def announce() -> None:
-    """Log that this process compiles code, once; the command line shows the message (`refsvm.cli.messages`)."""
+    """Log once that this process compiles code; the command line shows the message (`refsvm.cli.messages`)."""
     sentence = "Numba compiles refsvm's loop and rules for this machine, once; nothing that is measured waits for it."
     _log.info(sentence, extra={"notice": True})
 
 
 class _BySource:
-    """Tells Numba where a function's source is and where its code is cached; `code_files` chooses the folders."""
+    """Tells Numba where the source of a function is and where its compiled code is cached, as `code_files` decides."""
 
     def __init__(self, function: Function, file: str) -> None:
         self._py_file, self._line = file, function.__code__.co_firstlineno
 
     @classmethod
     def from_function(cls, function: Function, file: str) -> _BySource | None:
-        """Return an object for a function in a file, or None for a typed-in function, which Numba handles itself."""
+        """Return a `_BySource` for a function in a file; None for a typed-in function, which Numba handles itself."""
         return cls(function, file) if os.path.exists(file) else None  # noqa: PTH110
 
     def get_cache_path(self) -> str:
@@ -160,12 +161,12 @@ class _BySource:
         return str([*code_files.folders_of(self._py_file), ""][-1])
 
     def get_source_stamp(self) -> str:
-        """Return a digest of the file."""
+        """Return a digest of the function's source file."""
         with open(self._py_file, "rb") as stream:  # noqa: PTH123
             return hashlib.sha256(stream.read()).hexdigest()
 
     def get_disambiguator(self) -> str:
-        """Return a text that distinguishes functions with the same name in a file."""
+        """Return a text that distinguishes functions that have the same name in one file."""
         return str(self._line)
 
 
@@ -176,9 +177,9 @@ class _Kept(CompileResultCacheImpl):  # type: ignore[misc,unused-ignore]
 class CodeOnDisk(FunctionCache):  # type: ignore[misc,unused-ignore]
     """Numba's cache, restricted to complete files in trusted folders, and without imports that only the compiler needs.
 
-    Numba's own cache first imports its versions of most of Python and NumPy, and of parts of SciPy, which takes half of
-    the loading time; only the compiler needs them, and imports them itself. Loaded code only needs the functions of the
-    runtime that unpack arrays.
+    Numba's own cache first imports Numba's versions of most of Python and NumPy, and of parts of SciPy, which takes
+    half of the loading time. Only the compiler needs these versions, and it imports them itself. Loaded code needs only
+    the functions of the runtime that unpack arrays.
     """
 
     _impl_class = _Kept
@@ -189,7 +190,7 @@ class CodeOnDisk(FunctionCache):  # type: ignore[misc,unused-ignore]
         self._source = file if os.path.exists(file) else None  # noqa: PTH110
 
     def _file_and_key(self, sig: Any, codegen: Any) -> tuple[str, str]:
-        """Return the name of a file and a key of everything on which the code in it depends."""
+        """Return the name of a file for compiled code, and a key of everything on which this code depends."""
         versions = numba.__version__, llvmlite.__version__, self._impl.locator.get_source_stamp()
         key = repr((self._index_key(sig, codegen), versions))
         number = hashlib.sha256(key.encode()).hexdigest()[:12]
@@ -217,11 +218,11 @@ class CodeOnDisk(FunctionCache):  # type: ignore[misc,unused-ignore]
 
 
 def cached(function: Function, *signatures: Any, **options: Any) -> Function:
-    """Compile a function (at once if signatures are given, otherwise at its first use) and keep its code on disk."""
-    function.__qualname__ = f"{function.__name__}_{stamp()}"  # Numba names the files of its code after this
+    """Compile a function and keep its code on disk; without signatures, compile the function at its first use."""
+    function.__qualname__ = f"{function.__name__}_{stamp()}"  # the name of its file of code
     dispatcher: Any = njit(**{**OPTIONS, "no_cfunc_wrapper": True, **options})(function)
-    if hasattr(dispatcher, "compile"):  # False with NUMBA_DISABLE_JIT, which leaves the function to Python
-        with suppress(RuntimeError):  # Numba cannot find the source of functions from executed text
+    if hasattr(dispatcher, "compile"):  # False with NUMBA_DISABLE_JIT: Python runs the function
+        with suppress(RuntimeError):  # a function from executed text has no source file
             dispatcher._cache = CodeOnDisk(function)
         for signature in signatures:
             dispatcher.compile(signature)
@@ -240,14 +241,14 @@ def from_python(*signatures: Any) -> Callable[[Function], Function]:
 
 
 def twin(signature: Any, allocates: bool = False) -> Callable[[Function], Function]:
-    """Return a decorator that makes a function the twin of a rule in the role with this signature; `ready` compiles it.
+    """Return a decorator that makes a function the twin of a rule whose role has this signature; `ready` compiles it.
 
-    The attribute ``inlined`` is the same function in the form that compiled code can call directly.
+    The attribute ``inlined`` of the twin is the same function in a form that compiled code can call directly.
     """
 
     def decorate(function: Function) -> Function:
         part = inlined(function)
-        # the C wrapper gives the function an address
+        # compile the C wrapper, whose address is the address of the twin
         dispatcher = cached(function, _nrt=allocates, no_cfunc_wrapper=False)
         dispatcher.signature, dispatcher.inlined = signature, part  # type: ignore[attr-defined]
         return dispatcher
@@ -259,11 +260,11 @@ _one_compiles = threading.Lock()
 
 
 def ready(rule: Any) -> Any:
-    """Compile or load a twin for its signature and return it; return a function that `twin` has not made unchanged."""
-    # check without the lock first, because the twin is usually compiled
+    """Compile or load a twin for its signature and return it; return any other function unchanged."""
+    # take the lock only if the twin is not compiled, which is rare
     if isinstance(rule, Dispatcher) and hasattr(rule, "signature") and not rule.overloads:
         with _one_compiles:
-            if not rule.overloads:  # another thread may have compiled it in the meantime
+            if not rule.overloads:  # another thread may have compiled the twin
                 rule.compile(rule.signature)
                 rule.disable_compile()
     return rule

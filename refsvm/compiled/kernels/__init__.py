@@ -1,1 +1,1 @@
-"""Twins of `refsvm.core.kernels`."""
+"""Compiled twins of `refsvm.core.kernels`."""

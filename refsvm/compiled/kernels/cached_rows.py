@@ -25,12 +25,12 @@ def write_row(i, source, out):  # type: ignore[no-untyped-def]
         if gamma >= zero:
             gaussian_values(sums, gamma, source.norms[i], source.norms[left:right])
     if gamma >= zero:
-        out[i] = 1.0  # set the value 1 exactly, because sparse ‖x − x‖² in float32 is rounded
+        out[i] = 1.0  # exactly, because sparse ‖x − x‖² in float32 is rounded
 
 
 @called
 def slot_for(i, store):  # type: ignore[no-untyped-def]
-    """Return a free slot for row i, or the slot of the least recently used row, or −1 if Python must find one."""
+    """Return a free slot for row i, or the slot of the least recently used row, or −1 if Python must find a slot."""
     numbers, stamps = store.numbers, store.stamps
     slot, ready = numbers[0], numbers[1]
     if ready < min(slot + 1, len(stamps)):
@@ -53,7 +53,7 @@ def store_row(state, source):  # type: ignore[no-untyped-def]
     """Twin of `refsvm.core.kernels.cached_rows.CachedRows._store_one`; return True if the requested row was stored."""
     now, stored, copies, indices = state.now[0], source.kept, source.copies, source.indices
     i = now.missing
-    # leave invalid requests to Python, which raises an error that explains them
+    # leave an invalid request to Python, which raises an error that explains it
     if i < 0 or i >= len(state.slots) or state.slots[i] >= 0:
         return False
     copies.numbers[2] = now.clock

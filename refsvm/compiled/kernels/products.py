@@ -1,7 +1,7 @@
-"""Twin of `refsvm.core.arithmetic`: inner products of dense data.
+"""Compiled twin of `refsvm.core.arithmetic`: inner products of dense data.
 
-The inner loops run along the examples, so that one register holds several sums. Sums over the features are written out,
-because a short loop would prevent this.
+The inner loops run along the examples, so that one register holds the sums of several examples. The source writes out
+the sum over eight features, because with a short loop the compiler would not keep several sums in a register.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ FEATURES = 128
 
 @inlined
 def eight(x, k):  # type: ignore[no-untyped-def]
-    """Return x[k] … x[k + 7], with 0 in place of entries after the end of x."""
+    """Return x[k] … x[k + 7], with 0 for entries after the end of x."""
     d, zero = len(x), x.dtype.type(0)
     return (
         x[k], x[k + 1] if k + 1 < d else zero, x[k + 2] if k + 2 < d else zero, x[k + 3] if k + 3 < d else zero,
@@ -33,7 +33,7 @@ def eight(x, k):  # type: ignore[no-untyped-def]
 
 @inlined
 def parts(features, k, left, right):  # type: ignore[no-untyped-def]
-    """Return columns left … right of features k … k + 7; the last feature replaces features after the end."""
+    """Return the columns left … right of features k … k + 7; the last feature stands in for features after the end."""
     last = len(features) - 1
     return (
         features[k, left:right], features[min(k + 1, last), left:right], features[min(k + 2, last), left:right],
@@ -63,13 +63,13 @@ def add_products(x, features, left, first, last, sums):  # type: ignore[no-untyp
 
 @inlined
 def add_products_of_four(x, features, left, first, last, sums):  # type: ignore[no-untyped-def]
-    """Do the work of `add_products` for four x at once, with the same bits; each feature is read once for all four."""
+    """Do the work of `add_products` for four x at once, with the same bits, reading each feature once for all four."""
     one, two, three, four = sums
     for k in range(first, last, GROUP):
         a, b, c, d = eight(x[0], k), eight(x[1], k), eight(x[2], k), eight(x[3], k)
         f = parts(features, k, left, left + len(one))
         for t in range(len(one)):
-            # compute all four before adding any, so that values of f are read once for all four
+            # compute the sums of all four x before adding them, so that the values of f are read once
             of_a, of_b, of_c, of_d = group(a, f, t), group(b, f, t), group(c, f, t), group(d, f, t)
             one[t] += of_a
             two[t] += of_b
@@ -95,7 +95,7 @@ def write_products(X, rows, features, begin, out, left, right):  # type: ignore[
 
 
 def products(X, rows, features, start, out):  # type: ignore[no-untyped-def]
-    """Twin of `refsvm.core.arithmetic.Arithmetic.products`."""
+    """Compiled twin of `refsvm.core.arithmetic.Arithmetic.products`."""
     width = COLUMNS if len(rows) == 1 else COLUMNS_OF_MANY
     for left in range(0, out.shape[1], width):
         write_products(X, rows, features, start, out, left, min(left + width, out.shape[1]))
@@ -115,13 +115,13 @@ def dot(x, z):  # type: ignore[no-untyped-def]
 
 
 def norms(X, out):  # type: ignore[no-untyped-def]
-    """Twin of `refsvm.core.arithmetic.Arithmetic.norms`."""
+    """Compiled twin of `refsvm.core.arithmetic.Arithmetic.norms`."""
     for i in range(len(X)):
         out[i] = dot(X[i], X[i])
 
 
 def products_of_rows(X, W, out):  # type: ignore[no-untyped-def]
-    """Twin of `refsvm.core.arithmetic.Arithmetic.products_of_rows`."""
+    """Compiled twin of `refsvm.core.arithmetic.Arithmetic.products_of_rows`."""
     for i in range(len(X)):
         for p in range(len(W)):
             out[i, p] = dot(X[i], W[p])

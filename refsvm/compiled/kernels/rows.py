@@ -1,4 +1,4 @@
-"""Twin of `refsvm.core.kernels.rows`: sums of rows."""
+"""Compiled twin of `refsvm.core.kernels.rows`: sums of rows."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ _factors, _indices = (types.Array(kind, 1, "C", readonly=True) for kind in (floa
 
 @called
 def add_rows(target, factors, rows, chosen, count):  # type: ignore[no-untyped-def]
-    """Twin of `refsvm.core.arithmetic.Arithmetic.add_rows` for the first `count` factors, with the same bits.
+    """Compiled twin of `refsvm.core.arithmetic.Arithmetic.add_rows` for the first `count` factors, with the same bits.
 
-    Rows are added in order, but four rows in one pass, so that the target is read and written only a quarter as often.
-    Rows may be longer than the target, and the indices of rows may be float64.
+    One pass over the target adds four rows in their order, so that the target is read and written only a quarter as
+    often. Rows may be longer than the target, and the indices of rows may be float64.
     """
     length, whole = len(target), count - count % 4
     for k in range(0, whole, 4):
@@ -42,7 +42,7 @@ def add_rows_from_python(target, factors, rows, chosen):  # type: ignore[no-unty
 
 @cache
 def addition_for(kind: np.dtype) -> Callable[..., Any]:
-    """Return `addition`, compiled for rows of this type."""
+    """Return `addition` compiled for rows of the type `kind`."""
     rows = types.Array(from_dtype(kind), 2, "C", readonly=True)
     return cached(addition, void(_target, _factors, rows, _indices), nogil=True)
 

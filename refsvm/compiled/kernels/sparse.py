@@ -1,4 +1,4 @@
-"""Compiled products of sparse rows: with a dense table, and with sparse features."""
+"""Compiled products of sparse rows with a dense table, and of sparse rows with sparse features."""
 
 from __future__ import annotations
 
@@ -50,11 +50,11 @@ def sparse_product_for(kind: np.dtype, other: np.dtype, real: np.dtype) -> Calla
 def product(rows, data, indices, indptr, table, start, out):  # type: ignore[no-untyped-def]
     """Compute outᵢₜ = Σₖ Xᵣₖ tableₖₛ for the rows r = rows[i] of a CSR matrix X and the columns s = start + t.
 
-    Each sum is added in the order of x's entries, as in `sparse_product`; zeros of the table change nothing.
-    Four rows of the table are added at a time, so that the sums are read and written a quarter as often. The inner loop
+    Each sum is added in the order of x's entries, as in `sparse_product`; zeros of the table change no sum. One pass
+    over the sums adds four rows of the table, so that the sums are read and written a quarter as often. The inner loop
     runs along the table, so that one register holds several sums.
     """
-    zero = table.dtype.type(0)  # a literal 0.0 would turn sums of float32 values into float64
+    zero = table.dtype.type(0)  # a literal 0.0 would make float32 sums float64
     for left in range(0, out.shape[1], TILE):
         right = min(left + TILE, out.shape[1])
         for i in range(len(rows)):
@@ -63,7 +63,7 @@ def product(rows, data, indices, indptr, table, start, out):  # type: ignore[no-
             for t in range(len(sums)):
                 sums[t] = 0.0
             while place < stop:
-                # fill up the last group of four entries with 0 times the last row
+                # if the last group has fewer than four entries, add 0 times the last row in their place
                 last = stop - 1
                 two, three, four = min(place + 1, last), min(place + 2, last), min(place + 3, last)
                 a = data[place]
@@ -92,7 +92,8 @@ def sparse_product(rows, data, indices, indptr, values, examples, ends, out):  #
     """Compute outᵢₛ = Σₖ Xᵣₖ Zₛₖ for the rows r = rows[i] of a CSR matrix X; Zᵀ is also a CSR matrix.
 
     The loop visits only the features for which x has entries, and adds in the order of these entries, as SciPy does.
-    The bits are therefore the same, unless SciPy was compiled to round a product and a sum only once.
+    The result therefore has the same bits as from SciPy, unless SciPy was compiled to round a product and a sum only
+    once.
     """
     for i in range(len(rows)):
         sparse_row(rows[i], data, indices, indptr, values, examples, ends, out[i])

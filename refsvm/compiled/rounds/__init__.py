@@ -1,1 +1,1 @@
-"""Twins of `refsvm.core.rounds`."""
+"""Compiled twins of `refsvm.core.rounds`."""

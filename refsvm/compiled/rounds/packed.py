@@ -1,4 +1,4 @@
-"""Packs rounds into arrays, runs them by `refsvm.compiled.rounds.rounds`, and unpacks the results."""
+"""Packs rounds into arrays, calls `refsvm.compiled.rounds.rounds` to run the rounds, and unpacks the results."""
 
 from __future__ import annotations
 
@@ -52,15 +52,16 @@ class PackedRounds:
     runner : Runner
         The runner; if its seeder has no twin, Python computes the seeds first.
     rows : KernelRows
-        All kernel rows. Kernel rows may be float32 for the default rules and a seeder that reads no rows.
+        The kernel rows, all in memory. They may be float32 for the default rules and a seeder that reads no kernel
+        rows.
     """
 
     def __init__(self, runner: Runner, rows: KernelRows) -> None:
         # a weak reference, because the family's backend holds this object: a cycle would keep kernel rows in memory
         self._runner = weakref.ref(runner)
         self._times_seeds = runner.time_seeds or runner.seeder.twin() is None
-        self._seconds: float | None = None  # time for a round; None until it is known
-        # seeds computed by Python, and work that seeds share, need a solution that exists before the chunk
+        self._seconds: float | None = None  # seconds of a round, once known
+        # seeds from Python, and seeds that share work, start from a solution that must exist before the chunk begins
         self._waits = runner.shares or self._times_seeds
         family, seeder, rules = runner.family, runner.seeder, runner.rules
         problem, n = family.problem, family.problem.n
@@ -79,13 +80,13 @@ class PackedRounds:
         self._unit = np.array(problem.lower), np.array(problem.upper)
         self._twins = (seeder.twin() or Cold().twin(), *(rule.twin() for rule in rules))
         self._parameters = [parameters_of(rule) for rule in (seeder, *rules)]
-        # for each name, the position of its solution in the tables (α, G, L, U), and the solution copied to it
+        # for the name of each solution: its position in the tables (α, G, L, U), and the solution copied there
         self._places, self._copies = dict[Hashable, int](), dict[Hashable, Solution]()
         self._solutions = [np.empty((0, n)) for _ in range(4)]
-        # with an unbounded box, return to Python as often as the readable engine measures the margin
+        # if boxes are unbounded, return to Python as often as the readable engine would measure the margin
         limit = min(runner.limit, max(ROUND, n)) if problem.is_open else runner.limit
         largest = float(np.abs(self._state.diagonal).max())
-        # LIMIT, LARGEST_DIAGONAL, TOLERANCE, IS_RELATIVE, LEAST_CURVATURE, NAMES_EXAMPLE, PROVES, STAGE of the twin
+        # the twin's numbers: LIMIT, LARGEST_DIAGONAL, TOLERANCE, IS_RELATIVE, LEAST_CURVATURE, NAMES_EXAMPLE …
         stop, curvature = rules.stop, -1e-8 * largest
         tolerance, named = stop.restricted_tolerance(0.0), has_target(stop)
         proves = runner.proves and (1.0 if runner.proofs else np.inf)
@@ -97,7 +98,7 @@ class PackedRounds:
         return self._runner()
 
     def chunk(self, waiting: Sequence[Round]) -> list[RoundResult]:
-        """Run rounds for some ten milliseconds in compiled code, and then the next round if it is left to Python."""
+        """Run rounds for some ten milliseconds in compiled code; run the next round in Python if necessary."""
         family, runner, began = self.runner.family, self.runner, time.perf_counter()
         size = self._size()
         chunk = self._ready([*islice(waiting, size)])
@@ -113,12 +114,12 @@ class PackedRounds:
             family.most_iterations = max(family.most_iterations, *(each.iterations for each in done))
         if rest is not None:
             each = chunk[len(done)]
-            # a round at its limit has ended; a round stopped by rounding or a missing row is run again in Python
+            # a round that reached its limit of steps has ended; Python runs a round again that rounding has stopped
             if rest.status is Status.MAX_ITER and not family.problem.is_open:
                 done.append(runner.ended(each, rest, began, began, family.rows.computed))
             else:
                 done.append(runner.round(each))
-        # all rounds of a call take similar times, so the last chunk determines the size of the next chunk
+        # the rounds of a call take similar times, so the seconds of this chunk determine the size of the next chunk
         self._seconds = max((time.perf_counter() - began) / len(done), 1e-9)
         self._latest_size = size
         return done
@@ -127,15 +128,15 @@ class PackedRounds:
         """Return the number of rounds in the next chunk."""
         if self._seconds is None:
             return max(1, min(FIRST_CHUNK // self._problem.n, CHUNK_ROUNDS))
-        # seeds that are computed first are all in memory at once
+        # seeds that are computed before the rounds are all in memory at once, so limit their number
         most = CHUNK_ROUNDS if self._times_seeds else 4096
         return max(1, min(int(CHUNK_SECONDS / self._seconds), 4 * self._latest_size, most))
 
     def _ready(self, rounds: list[Round]) -> list[Round]:
-        """Return the rounds, from the first on, that can run in one chunk.
+        """Return the first rounds of the list, as many as can run in one chunk.
 
-        If seeds are computed first or share work, all rounds of a chunk must start from one solution, which none of
-        them replaces. A round that begins with shrinking is left to Python.
+        If seeds are computed before the rounds or share work, all rounds of a chunk must start from one solution, and
+        no round of the chunk may replace this solution. A round that begins with shrinking is left to Python.
         """
         if self.runner.is_large:
             known = {*self._kept}
@@ -155,14 +156,14 @@ class PackedRounds:
     def remember(self, memory: np.ndarray) -> None:
         """Store the memory of the seeder's twin for the solution from which all rounds of a chunk start."""
         if len(memory) or len(self._seeding.memory):
-            # a twin cannot make arrays, so it gets space for as many numbers as the memory has
+            # a twin cannot make arrays, so give the twin a scratch array with space for as many numbers as its memory
             scratch = np.empty(self._problem.n + len(memory))
             self._seeding = self._seeding._replace(memory=memory, scratch=scratch)
 
     def run(
         self, chunk: Sequence[Round], began: float, time_seeds: bool, seeds: list[np.ndarray]
     ) -> tuple[list[RoundResult], Solution | None]:
-        """Run rounds until one must be left to Python.
+        """Run rounds until all rounds are done or a round must be left to Python.
 
         Parameters
         ----------
@@ -171,7 +172,7 @@ class PackedRounds:
         began : float
             Time at which the work on the chunk began.
         time_seeds : bool
-            True computes all seeds first and measures the time for them.
+            If True, compute all seeds before the rounds, to measure the time that the seeds take.
         seeds : list of ndarrays of shape (n,)
             The seeds, if the seeder has no twin.
 
@@ -208,7 +209,7 @@ class PackedRounds:
         )
 
     def _call(self, stage: int, *arrays: np.ndarray) -> int:
-        """Run the compiled rounds."""
+        """Call `run_rounds` for a stage: whole rounds, only their seeds, or only their steps."""
         self._numbers[-1] = stage
         known = self._seeding, self._state, self._memories, self._numbers, *self._unit, *self._solutions
         done: int = run_rounds(self._twins, self._parameters, (*known, *arrays))
@@ -216,7 +217,7 @@ class PackedRounds:
 
     def _packed(self, chunk: Sequence[Round], turns: Any, evaluated: list[Any]) -> tuple[np.ndarray, ...]:
         """Return the plan, the penalties, all positions and all weights of the rounds as arrays."""
-        # compiled code has no names and lists, so all fields of rounds become numbers in one table
+        # compiled code gets no names and lists, so write all fields of the rounds as numbers to one table
         plan, weights = np.full((len(chunk), 9), -1), turns.weights
         positions, ends = _joined(turns.left_out)
         plan[:, OUT], plan[:, OUT_END] = ends[:-1], ends[1:]
@@ -225,15 +226,15 @@ class PackedRounds:
             ends += len(positions)
             positions = np.concatenate([positions, more])
         plan[:, ASKED], plan[:, ASKED_END] = ends[:-1], ends[1:]
-        # --- names become positions in the tables ---
+        # --- replace the names of solutions by positions in the tables ---
         if len({*turns.origin}) == 1 and {*turns.keep} == {*turns.neighbour} == {None}:
             plan[:, ORIGIN] = self._place(turns.origin[0])
         else:
             self._place_all(plan, chunk)
-        # --- many rounds may share weights ---
+        # --- store the weights once for all rounds that share them ---
         table = np.empty((0, self._problem.n))
         if {*map(type, weights)} != {NoneType}:
-            # compare by identity: rounds of a fold share one array, and equal arrays cost at most one more row
+            # find shared weights by identity: rounds of a fold share one array, and an equal copy costs only a row
             different = {id(each): each for each in weights if each is not None}
             rows, table = {key: row for row, key in enumerate(different)}, np.array([*different.values()])
             plan[:, WEIGHTS] = [rows.get(id(each), -1) for each in weights]
@@ -244,7 +245,7 @@ class PackedRounds:
         written: set[Hashable] = set()
         for number, each in enumerate(chunk):
             before, after = each.neighbour or (None, None)
-            # a name that an earlier round of the chunk will keep has a position, but no solution yet
+            # a solution that an earlier round of this chunk will keep has a position, but does not exist yet
             names = each.origin, before, after
             places = [
                 -1 if name is None else self._places[name] if name in written else self._place(name)
@@ -268,10 +269,10 @@ class PackedRounds:
         return place
 
     def _position_for(self, name: Hashable) -> int:
-        """Return the position for the solution with this name, and enlarge the tables if necessary."""
+        """Return the position of the solution with this name in the tables, and enlarge the tables if necessary."""
         place = self._places.setdefault(name, len(self._places))
         if place >= len(self._solutions[0]):
-            # double the tables, so that they are copied only a few times for many kept rounds
+            # double the size of the tables, so that they are copied only a few times if many solutions are kept
             more = np.empty((max(1, 2 * place), self._problem.n))
             self._solutions = [np.concatenate([table, more]) for table in self._solutions]
         return place
@@ -279,7 +280,7 @@ class PackedRounds:
     def _rest(self, code: float, steps: float, curvature: float) -> Solution:
         """Return the state of the unfinished round as a solution."""
         if curvature < self._numbers[LEAST_CURVATURE]:
-            self._numbers[LEAST_CURVATURE] = -np.inf  # a single warning by the readable round is enough
+            self._numbers[LEAST_CURVATURE] = -np.inf  # the readable round warns, once
         status, state = Status.MAX_ITER if code == BUDGET_SPENT else Status.STALLED, self._state
         arrays = state.alpha, state.gradient, state.lower, state.upper
         return self._as_solution(arrays, status, int(steps))
@@ -297,7 +298,7 @@ class PackedRounds:
 
 
 def _joined(parts: Sequence[Any]) -> tuple[np.ndarray, np.ndarray]:
-    """Return all positions in one array, and the index at which each round's positions begin, followed by the end."""
+    """Return all positions in one array, and the index where each round's positions begin, followed by the last end."""
     if {*map(type, parts)} == {int}:
         return np.array(parts), np.arange(len(parts) + 1)
     arrays = [
@@ -324,7 +325,7 @@ def rows_for(runner: Runner) -> KernelRows | None:
         return None  # rounds in compiled code record no steps
     have_twins([seeder])  # this call raises an error if the twin is invalid
     family.used = "numba"
-    # with float32 rows, only the default rules and a seeder that reads no rows can be used
+    # only the default rules, with a seeder that reads no kernel rows, have compiled code for float32 rows
     if (
         rows.gram.is_float32
         and not seeder.reads_rows

@@ -1,6 +1,6 @@
-"""Compiled rounds: sets the box, seeds, takes the steps and computes decision values of one round after another.
+"""Compiled rounds: for each round in turn, sets the box, makes the seed, takes steps and computes decision values.
 
-This is the twin of the readable rounds in `refsvm.core.rounds.runner`. All kernel rows must be in memory.
+This module is the twin of the readable rounds in `refsvm.core.rounds.runner`. All kernel rows must be in memory.
 `refsvm.compiled.solver.loop.one_step` takes the steps. This code uses no Python objects, so that several threads may
 each run a chunk of rounds.
 """
@@ -53,7 +53,7 @@ ROUNDS, ROUNDS_WITH_SINGLE_ROWS = (
 
 @called
 def set_box(lower, upper, unit_lower, unit_upper, penalty, weights, row):  # type: ignore[no-untyped-def]
-    """Set L and U of a round before examples are left out; `row` is the row of its weights, or −1."""
+    """Set L and U of a round before examples are left out; `row` is the row with the round's weights, or −1."""
     for t in range(len(lower)):
         lower[t], upper[t] = unit_lower[t] * penalty, unit_upper[t] * penalty
     if row < 0:
@@ -61,7 +61,7 @@ def set_box(lower, upper, unit_lower, unit_upper, penalty, weights, row):  # typ
     for t in range(len(lower)):
         size = weights[row, t] * penalty
         lower[t], upper[t] = 0.0, 0.0
-        if size != 0.0:  # a size of 0 closes the box, even if the bounds are infinite
+        if size != 0.0:  # size 0 closes even an infinite box
             lower[t], upper[t] = unit_lower[t] * size, unit_upper[t] * size
 
 
@@ -85,7 +85,7 @@ def copy_solution(seeding, place, alphas, gradients, lowers, uppers):  # type: i
 
 @called
 def set_unseeded(seeding, state, after):  # type: ignore[no-untyped-def]
-    """Set every α to its bound away from 0 if there is a neighbour to follow; otherwise set α = 0 and G = v."""
+    """Set α = 0 and G = v; if the round follows a neighbour, set each α to its nonzero bound instead."""
     for t in range(len(state.alpha)):
         if after >= 0:
             seeding.seed[t] = state.lower[t] + state.upper[t]
@@ -96,14 +96,14 @@ def set_unseeded(seeding, state, after):  # type: ignore[no-untyped-def]
 
 @called
 def extrapolate(seeding, after, before, source, lower, upper):  # type: ignore[no-untyped-def]
-    """Twin of `refsvm.core.seeders.neighbour.extrapolate`.
+    """Compiled twin of `refsvm.core.seeders.neighbour.extrapolate`.
 
-    If there is no source, the caller passes `after` as `before` and `source`.
+    A caller without a source passes `after` also as `before` and as `source`.
     """
     seed = seeding.seed
     for t in range(len(seed)):
         if seeding.lower[t] < seeding.upper[t] and lower[t] < upper[t]:
-            # after + (source − before), without rounding if `before` equals `source` or `after`
+            # compute after + (source − before) without a rounding error if `before` equals `source` or `after`
             guess = after[t] + (source[t] - before[t])
             if source[t] == before[t]:
                 guess = after[t]
@@ -126,7 +126,7 @@ def changed(first, second):  # type: ignore[no-untyped-def]
 def move_to_seed(seeding, state):  # type: ignore[no-untyped-def]
     """Set α ← seed and G ← G* − K(α − α*), row by row in the order of the variables; return the number of rows used."""
     alpha, G, solved, slots = state.alpha, state.gradient, seeding.solved, state.slots
-    # the seeder's scratch memory is no longer needed
+    # reuse the seeder's scratch memory for the list of changes
     moved, changes, count = state.scratch, seeding.scratch, 0
     for i in range(len(alpha)):
         alpha[i], G[i] = seeding.seed[i], seeding.gradient[i]
@@ -139,7 +139,7 @@ def move_to_seed(seeding, state):  # type: ignore[no-untyped-def]
 
 @called
 def drifted(state, largest_diagonal, tolerance):  # type: ignore[no-untyped-def]
-    """Twin of `refsvm.core.guards.rounding.drifted`."""
+    """Compiled twin of `refsvm.core.guards.rounding.drifted`."""
     now, size = state.now[0], 0.0
     for g in state.gradient:
         size = max(size, abs(g))
@@ -149,7 +149,7 @@ def drifted(state, largest_diagonal, tolerance):  # type: ignore[no-untyped-def]
 
 @called
 def snap(state, z, largest_diagonal, tolerance):  # type: ignore[no-untyped-def]
-    """Twin of `refsvm.core.guards.rounding.snap`; return True if I_up and I_down are still not empty."""
+    """Compiled twin of `refsvm.core.guards.rounding.snap`; return True if I_up and I_down are still not empty."""
     if state.now[0].gap > tolerance:
         return True
     alpha, lower, upper, count = state.alpha, state.lower, state.upper, 0
@@ -174,7 +174,7 @@ def snap(state, z, largest_diagonal, tolerance):  # type: ignore[no-untyped-def]
 
 @inlined
 def compared_with(state, numbers):  # type: ignore[no-untyped-def]
-    """Return the tolerance of the rule that `refsvm.StoppingRule.with_absolute_tolerance` returns."""
+    """Return the tolerance of the absolute rule (`refsvm.StoppingRule.with_absolute_tolerance`)."""
     if numbers[IS_RELATIVE] == 0.0 or state.now[0].gap > numbers[TOLERANCE]:
         return numbers[TOLERANCE]
     return state.stop_memory[-1]
@@ -182,9 +182,9 @@ def compared_with(state, numbers):  # type: ignore[no-untyped-def]
 
 @called
 def follow(seeding, stage, origin, before, after, alphas, lowers, uppers):  # type: ignore[no-untyped-def]
-    """Change the seed as the solution of a neighbouring round has changed.
+    """Shift the seed by the change of the solution between two neighbouring rounds.
 
-    Return True if computing G from the neighbour's solution needs fewer kernel rows than from the origin.
+    Return True if computing G of the seed from the neighbour's solution needs fewer kernel rows than from the origin's.
     """
     if stage != STEPS:
         old, new = (before, origin) if min(before, origin) >= 0 else (after, after)
@@ -194,7 +194,7 @@ def follow(seeding, stage, origin, before, after, alphas, lowers, uppers):  # ty
 
 @called
 def keep(state, place, alphas, gradients, lowers, uppers):  # type: ignore[no-untyped-def]
-    """Keep the solution of a round."""
+    """Copy the solution of a round to position `place` of the tables."""
     for t in range(len(state.alpha)):
         alphas[place, t], gradients[place, t] = state.alpha[t], state.gradient[t]
         lowers[place, t], uppers[place, t] = state.lower[t], state.upper[t]
@@ -211,7 +211,7 @@ def decision_values(v, state, positions, first, end, values):  # type: ignore[no
 
 @inlined
 def is_valid(seeding, state, numbers, outcome, result):  # type: ignore[no-untyped-def]
-    """Set α to nearby bounds, write to `result` how the round has ended, and return True if the result is valid.
+    """Move each α near a bound to the bound, write to `result` how the round ended, and return whether it is valid.
 
     The result is not valid if a kernel row is missing, I_up or I_down is empty, the kernel is indefinite, a number is
     not finite, or G has drifted. Python then examines the round, and may run it again.
@@ -242,7 +242,7 @@ def compiled_rounds(  # type: ignore[no-untyped-def]  # noqa: PLR0913, PLR0917 (
     unit_lower, unit_upper, alphas, gradients, lowers, uppers, plan, penalties, positions, weights, starts, results,
     values,
 ):  # fmt: skip
-    """Run one round after another; return the number of rounds that are done before a round that is left to Python.
+    """Run one round after another until a round must be left to Python; return the number of rounds that are done.
 
     `memories` holds the memories with which the selector, the step rule and the stopping rule begin. A row of `results`
     is (outcome, steps, least curvature met, proved sign); `values` has a number for each entry of `positions`.
@@ -258,7 +258,7 @@ def compiled_rounds(  # type: ignore[no-untyped-def]  # noqa: PLR0913, PLR0917 (
         if origin < 0:
             set_unseeded(seeding, state, after)
             present, largest = -1, 0.0
-        elif origin != present:  # nothing is copied as long as all rounds start from one solution
+        elif origin != present:  # copy only when the origin changes
             largest, present = copy_solution(seeding, origin, alphas, gradients, lowers, uppers), origin
         if stage == STEPS:
             copy_vector(starts[number], seeding.seed)
@@ -266,7 +266,7 @@ def compiled_rounds(  # type: ignore[no-untyped-def]  # noqa: PLR0913, PLR0917 (
             return number
         if after >= 0 and follow(seeding, stage, origin, turn[BEFORE], after, alphas, lowers, uppers):
             largest, present = copy_solution(seeding, after, alphas, gradients, lowers, uppers), after
-        # compute only the seeds, so that the seconds for seeds are measured separately
+        # in the stage SEEDS only compute the seed, so that the caller can measure the seconds that seeds take
         if stage == SEEDS:
             copy_vector(seeding.seed, starts[number])
             continue
@@ -290,7 +290,7 @@ def compiled_rounds(  # type: ignore[no-untyped-def]  # noqa: PLR0913, PLR0917 (
 
 
 def run_rounds(twins, parameters, arrays):  # type: ignore[no-untyped-def]
-    """Run `compiled_rounds`, compiled once for all pointers and once for the default rules.
+    """Call `compiled_rounds` in its version for rules passed as pointers, or in its version for the default rules.
 
     Parameters
     ----------

@@ -1,1 +1,1 @@
-"""Twins of `refsvm.core.seeders`."""
+"""Compiled twins of `refsvm.core.seeders`."""

@@ -1,4 +1,4 @@
-"""Twin of `refsvm.ActiveSet`."""
+"""Compiled twin of `refsvm.ActiveSet`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from refsvm.compiled.seeders.spread import complete
 
 @twin(SEED)
 def active_set(parameters, seeding):  # type: ignore[no-untyped-def]
-    """Twin of `refsvm.ActiveSet`."""
+    """Compiled twin of `refsvm.ActiveSet`."""
     alpha, solved = seeding.seed, seeding.solved
     for i in range(len(alpha)):
         alpha[i] = min(max(solved[i], seeding.lower[i]), seeding.upper[i])

@@ -1,4 +1,4 @@
-"""Twin of `refsvm.ATO`: follows the optimum from one box to the next."""
+"""Compiled twin of `refsvm.ATO`: follows the optimum from one box to the next."""
 
 from __future__ import annotations
 
@@ -49,13 +49,13 @@ def clip(seeding):  # type: ignore[no-untyped-def]
 
 @called
 def expected(n, m, moving):  # type: ignore[no-untyped-def]
-    """Return the expected work of a path with m free variables on which `moving` variables move."""
+    """Return the expected work of following a path with m free variables on which `moving` variables move."""
     return n * (moving + m) + BEGIN_COST + EVENTS * moving * (EVENT_COST + m * (2 * m + n / 16))
 
 
 @called
 def exchange(seeding, b, far, values, side):  # type: ignore[no-untyped-def]
-    """Write the walk from the solved problem to the new box; return the number of variables that the new box moves."""
+    """Write the start of the walk to the new box; return the number of variables that the walk must move."""
     moving = 0
     for i in range(len(side)):
         alpha, lower, upper, clipped = seeding.solved[i], seeding.lower[i], seeding.upper[i], seeding.seed[i]
@@ -85,7 +85,7 @@ def exchange(seeding, b, far, values, side):  # type: ignore[no-untyped-def]
 
 @called
 def missing_row(seeding, values, side):  # type: ignore[no-untyped-def]
-    """Return the first variable whose kernel row is needed at the start and missing, or −1."""
+    """Return the first variable whose kernel row the start of the walk needs and memory lacks, or −1."""
     for i in range(len(side)):
         if (side[i] == FREE or values[AT.pace, i] != 0.0) and seeding.slots[i] < 0:
             return i
@@ -98,7 +98,7 @@ def missing_row(seeding, values, side):  # type: ignore[no-untyped-def]
 
 @allocating
 def first_members(seeding, side, members):  # type: ignore[no-untyped-def]
-    """Return the system of the members of M that are FREE, and the number of members; write them to `members`."""
+    """Write the FREE variables to `members`; return the system of these members of M and their number."""
     m, room = int(seeding.memory[3]), len(members)
     inverse = seeding.memory[4 + m : 4 + m + (m + 1) * (m + 1)].reshape((m + 1, m + 1))
     system, count = system_of(inverse, np.zeros(m + 1), m + 1, room), m
@@ -121,7 +121,7 @@ def first_members(seeding, side, members):  # type: ignore[no-untyped-def]
 
 @called
 def row_sums(target, seeding, indices, factors, count):  # type: ignore[no-untyped-def]
-    """Add the first `count` factors times rows of K to `target`, and overwrite the indices by the rows' slots."""
+    """Add `count` rows of K times their factors to `target`, and overwrite the rows' indices by their slots."""
     for s in range(count):
         indices[s] = seeding.slots[indices[s]]
     add_rows(target, factors, seeding.kernel, indices, count)
@@ -129,7 +129,7 @@ def row_sums(target, seeding, indices, factors, count):  # type: ignore[no-untyp
 
 @called
 def near(values, side, margin):  # type: ignore[no-untyped-def]
-    """Mark bounded variables whose G is far from b as CLOSED; return the number of other variables."""
+    """Mark bounded variables whose G is far from b as CLOSED; return the number of variables that are not CLOSED."""
     squares, count, left = 0.0, 0, 0
     for i in range(len(side)):
         if (side[i] == ABOVE or side[i] == BELOW) and values[AT.pace, i] == 0.0:
@@ -149,7 +149,7 @@ def near(values, side, margin):  # type: ignore[no-untyped-def]
 
 @allocating
 def watched(walk, width):  # type: ignore[no-untyped-def]
-    """Return the walk over the `width` variables that are not CLOSED, and write their indices."""
+    """Return the walk over the `width` variables that are not CLOSED, and write their indices to the walk."""
     places, side = np.empty(width, dtype=np.int64), np.empty(width, dtype=np.int8)
     values, rows, place = np.empty((ROWS, width)), np.empty((len(walk.members), width)), 0
     place_of = np.empty(len(walk.side), dtype=np.int64)
@@ -186,7 +186,7 @@ def first_walk(seeding, values, side, margin):  # type: ignore[no-untyped-def]
     places, none = np.arange(n), np.empty((0, 0))
     everyone = Walk(values, side, none, members, system, seeding.kernel, seeding.slots, places, now)
     solve(everyone)
-    # --- how fast G of the other variables approaches b, and which variables are near ---
+    # --- compute how fast G of each variable outside M approaches b, and keep only variables near b ---
     for t in range(n):
         speed[t] = values[AT.push, t] - system.x[0]
     for s in range(now[0].m):
@@ -198,7 +198,7 @@ def first_walk(seeding, values, side, margin):  # type: ignore[no-untyped-def]
 
 @allocating
 def with_room(walk):  # type: ignore[no-untyped-def]
-    """Return the walk with enough memory for all variables that may join M at once."""
+    """Return the walk, enlarged so that all variables that are TIED or FREED can join M at once."""
     more = 1
     for i in range(len(walk.side)):
         more += walk.side[i] == TIED
@@ -274,7 +274,7 @@ def follow(seeding, b, margin, max_events):  # type: ignore[no-untyped-def]
     )
     for i in range(n):
         outside += seeding.seed[i] != seeding.solved[i]
-    if expected(n, m, outside) > allowed:  # F and T together have at least `outside` variables
+    if expected(n, m, outside) > allowed:  # F and T together have `outside` variables or more
         return 0
     values, side = np.zeros((ROWS, n)), np.empty(n, dtype=np.int8)
     moving = exchange(seeding, b, far, values, side)
@@ -300,7 +300,7 @@ def follow(seeding, b, margin, max_events):  # type: ignore[no-untyped-def]
 
 @twin(SEED, allocates=True)
 def ato(parameters, seeding):  # type: ignore[no-untyped-def]
-    """Twin of `refsvm.ATO`."""
+    """Compiled twin of `refsvm.ATO`."""
     if len(seeding.memory) == 0:
         clip(seeding)
     else:

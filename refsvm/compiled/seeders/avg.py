@@ -1,4 +1,4 @@
-"""Twin of `refsvm.AVG`."""
+"""Compiled twin of `refsvm.AVG`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from refsvm.compiled.seeders.spread import complete
 
 @twin(SEED)
 def avg(parameters, seeding):  # type: ignore[no-untyped-def]
-    """Twin of `refsvm.AVG`."""
+    """Compiled twin of `refsvm.AVG`."""
     alpha, lower, upper = seeding.seed, seeding.lower, seeding.upper
     # α ← clip(α*, L, U)
     for i in range(len(alpha)):

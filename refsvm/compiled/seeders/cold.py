@@ -1,4 +1,4 @@
-"""Twin of `refsvm.Cold`."""
+"""Compiled twin of `refsvm.Cold`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from refsvm.compiled.seeders.spread import complete
 
 @twin(SEED)
 def cold(parameters, seeding):  # type: ignore[no-untyped-def]
-    """Twin of `refsvm.Cold`."""
+    """Compiled twin of `refsvm.Cold`."""
     alpha, lower, upper = seeding.seed, seeding.lower, seeding.upper
     for i in range(len(alpha)):
         alpha[i] = min(max(0.0, lower[i]), upper[i])

@@ -1,4 +1,4 @@
-"""Twins of `refsvm.core.seeders.exchange`, and the common part of SIR and MIR."""
+"""Compiled twins of `refsvm.core.seeders.exchange`, and the common part of SIR and MIR."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ ABSENT, SHARED, REMOVED, ADDED = 0, 1, 2, 3
 
 @called
 def mark_sets(seeding):  # type: ignore[no-untyped-def]
-    """Write to ``chosen`` whether each variable is absent, shared, removed or added, and set α ← clip(α*).
+    """Write to ``seeding.chosen`` whether each variable is absent, shared, removed or added, and set α ← clip(α*).
 
-    This is the twin of the functions in `refsvm.core.seeders.exchange`.
+    `mark_sets` is the twin of the functions in `refsvm.core.seeders.exchange`.
     """
     for i in range(len(seeding.seed)):
         was = seeding.solved_lower[i] != 0.0 or seeding.solved_upper[i] != 0.0
@@ -29,7 +29,7 @@ def mark_sets(seeding):  # type: ignore[no-untyped-def]
 
 @called
 def spread_over_added(seeding):  # type: ignore[no-untyped-def]
-    """Spread the missing sum over T, then over all variables."""
+    """Spread the missing part of Σα over T, and what T cannot take over all variables."""
     chosen = seeding.chosen
     for i in range(len(chosen)):
         was = seeding.solved_lower[i] != 0.0 or seeding.solved_upper[i] != 0.0
@@ -41,9 +41,9 @@ def spread_over_added(seeding):  # type: ignore[no-untyped-def]
 
 @called
 def has_rows(seeding, kind):  # type: ignore[no-untyped-def]
-    """Return True if the kernel rows of all variables of a kind are in memory; otherwise request a missing row.
+    """Return True if the kernel rows of all variables of a kind are in memory; otherwise request the first missing row.
 
-    For removed variables, only rows with α* ≠ 0 are needed.
+    Among removed variables, only variables with α* ≠ 0 need their kernel rows.
     """
     for i in range(len(seeding.seed)):
         wanted = seeding.chosen[i] == kind and (kind != REMOVED or seeding.solved[i] != 0.0)
@@ -54,7 +54,7 @@ def has_rows(seeding, kind):  # type: ignore[no-untyped-def]
 
 @called
 def offset(seeding):  # type: ignore[no-untyped-def]
-    """Twin of `refsvm.core.seeders.exchange.offset`."""
+    """Compiled twin of `refsvm.core.seeders.exchange.offset`."""
     top, bottom = -np.inf, np.inf
     for i in range(len(seeding.solved)):
         if seeding.solved[i] < seeding.solved_upper[i] and seeding.gradient[i] > top:

@@ -1,4 +1,4 @@
-"""Twin of `refsvm.MIR`."""
+"""Compiled twin of `refsvm.MIR`."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def inner(first, second):  # type: ignore[no-untyped-def]
 
 @allocating
 def least_squares(rows, right, max_iter, tol):  # type: ignore[no-untyped-def]
-    """Twin of `refsvm.core.seeders.mir.least_squares`; `right` becomes the residual."""
+    """Compiled twin of `refsvm.core.seeders.mir.least_squares`; `right` becomes the residual."""
     m = len(rows)
     x, slope, image = np.zeros(m), np.empty(m), np.empty(len(right))
     for t in range(m):
@@ -62,7 +62,7 @@ def least_squares(rows, right, max_iter, tol):  # type: ignore[no-untyped-def]
 
 @allocating
 def equations(seeding, b):  # type: ignore[no-untyped-def]
-    """Return the rows of A and the right side, with T and X in ascending order."""
+    """Return the rows of the matrix A and the right side of MIR's equations, with T and X in ascending order."""
     chosen, before, G = seeding.chosen, seeding.solved, seeding.gradient
     T, X = np.flatnonzero(chosen == ADDED), np.flatnonzero((chosen == ADDED) | (chosen == SHARED))
     rows, right = np.ones((len(T), len(X) + 1)), np.zeros(len(X) + 1)
@@ -85,7 +85,7 @@ def equations(seeding, b):  # type: ignore[no-untyped-def]
 
 @twin(SEED, allocates=True)
 def mir(parameters, seeding):  # type: ignore[no-untyped-def]
-    """Twin of `refsvm.MIR`."""
+    """Compiled twin of `refsvm.MIR`."""
     mark_sets(seeding)
     if not (has_rows(seeding, REMOVED) and has_rows(seeding, ADDED)):
         return 0

@@ -1,4 +1,4 @@
-"""Twin of `refsvm.SIR`."""
+"""Compiled twin of `refsvm.SIR`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ FACTOR, MODULUS = 48271, 2**31 - 1  # refsvm.core.seeders.sir
 
 @called
 def most_similar(seeding, r):  # type: ignore[no-untyped-def]
-    """Return argmax{Kᵣₜ : t ∈ T unused, of r's class}, or −1 if no such t is left."""
+    """Return the unused t ∈ T of r's class with the largest Kᵣₜ, or −1 if no such t is left."""
     row, nearest = seeding.kernel[seeding.slots[r]], -1
     for t in range(len(row)):
         if seeding.chosen[t] == ADDED:
@@ -25,7 +25,7 @@ def most_similar(seeding, r):  # type: ignore[no-untyped-def]
 
 @called
 def random_unused(seeding, state):  # type: ignore[no-untyped-def]
-    """Return an unused t ∈ T chosen by the random number, or −1 if all are used."""
+    """Return an unused t ∈ T that a random number chooses, or −1 if every t ∈ T is used."""
     count = 0
     for t in range(len(seeding.chosen)):
         count += seeding.chosen[t] == ADDED
@@ -42,7 +42,7 @@ def random_unused(seeding, state):  # type: ignore[no-untyped-def]
 
 @twin(SEED)
 def sir(parameters, seeding):  # type: ignore[no-untyped-def]
-    """Twin of `refsvm.SIR`."""
+    """Compiled twin of `refsvm.SIR`."""
     mark_sets(seeding)
     if not has_rows(seeding, REMOVED):
         return 0
@@ -57,7 +57,7 @@ def sir(parameters, seeding):  # type: ignore[no-untyped-def]
             if t < 0:
                 break
             state = following
-        seeding.chosen[t] = SHARED  # no other example may use t
+        seeding.chosen[t] = SHARED  # no later example may use t
         seeding.seed[t] = min(max(weight, seeding.lower[t]), seeding.upper[t])
     spread_over_added(seeding)
     return 0

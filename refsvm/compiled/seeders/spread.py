@@ -1,4 +1,4 @@
-"""Twins of `refsvm.core.seeders.spread`."""
+"""Compiled twins of `refsvm.core.seeders.spread`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ ROUNDING = 4.0 * float(np.finfo(np.float64).eps)  # refsvm.core.seeders.spread
 
 @called
 def total(values):  # type: ignore[no-untyped-def]
-    """Twin of `refsvm.core.seeders.spread.total`."""
+    """Compiled twin of `refsvm.core.seeders.spread.total`."""
     result = 0.0
     for value in values:
         result += value
@@ -21,7 +21,7 @@ def total(values):  # type: ignore[no-untyped-def]
 
 @called
 def spread(alpha, among, missing, lower, upper):  # type: ignore[no-untyped-def]
-    """Twin of `refsvm.core.seeders.spread.spread`; `among` marks the variables that may change."""
+    """Compiled twin of `refsvm.core.seeders.spread.spread`; `among` marks the variables that may change."""
     for _ in range(len(alpha) + 1):
         rising, count = missing > 0.0, 0
         for i in range(len(alpha)):
@@ -43,7 +43,7 @@ def spread(alpha, among, missing, lower, upper):  # type: ignore[no-untyped-def]
 
 @called
 def complete(seeding):  # type: ignore[no-untyped-def]
-    """Twin of `refsvm.core.seeders.spread.complete`, on ``seeding.seed``."""
+    """Compiled twin of `refsvm.core.seeders.spread.complete`, on ``seeding.seed``."""
     alpha, lower, upper, chosen = seeding.seed, seeding.lower, seeding.upper, seeding.chosen
     for i in range(len(alpha)):
         chosen[i] = 1 if lower[i] < alpha[i] < upper[i] else 0

@@ -1,4 +1,4 @@
-"""Twin of `refsvm.TOP`."""
+"""Compiled twin of `refsvm.TOP`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from refsvm.compiled.state import moved
 
 @called
 def hand_over(seeding, row, weight):  # type: ignore[no-untyped-def]
-    """Do αₜ += weight, clipped, for t in descending order of the row, until no weight is left."""
+    """Add the weight to αₜ, up to each bound, for t in descending order of the kernel row, until no weight is left."""
     alpha, chosen = seeding.seed, seeding.chosen
     for t in range(len(alpha)):
         chosen[t] = 0
@@ -30,7 +30,7 @@ def hand_over(seeding, row, weight):  # type: ignore[no-untyped-def]
 
 @twin(SEED)
 def top(parameters, seeding):  # type: ignore[no-untyped-def]
-    """Twin of `refsvm.TOP`."""
+    """Compiled twin of `refsvm.TOP`."""
     alpha, solved, lower, upper = seeding.seed, seeding.solved, seeding.lower, seeding.upper
     # α ← clip(α*, L, U); the kernel rows of changed variables must be in memory
     for r in range(len(alpha)):

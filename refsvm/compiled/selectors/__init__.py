@@ -1,1 +1,1 @@
-"""Twins of `refsvm.core.selectors`."""
+"""Compiled twins of `refsvm.core.selectors`."""

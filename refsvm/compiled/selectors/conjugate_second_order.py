@@ -1,4 +1,4 @@
-"""Twin of `refsvm.ConjugateSecondOrder`."""
+"""Compiled twin of `refsvm.ConjugateSecondOrder`."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def conjugate_gains(state, i, start, stop, gains):  # type: ignore[no-untyped-de
         1.0 / state.now[0].carried_curvature,
     )
     largest = -LARGEST_INT64
-    for t in range(len(G)):  # the loop has no branches, so that several t are computed at once
+    for t in range(len(G)):  # without branches, several t are computed at once
         slope = G_i - G[t]
         q = k_ii + diagonal[t] - 2.0 * row[t]
         q = q if q > 0.0 else TAU
@@ -45,7 +45,7 @@ def best_partner(state, i, conjugate):  # type: ignore[no-untyped-def]
             high = conjugate_gains(state, i, start, stop, gains)
         else:
             high = newton_gains(state, i, start, stop, gains)
-        # keep the largest gains in one half of the memory, and write the next gains to the other half
+        # keep the gains of the best tile in one half of the memory, and write the next tile's gains to the other half
         if high > largest:
             largest, best_start, best_half, half = high, start, half, TILE_OF_GAINS - half
     gains = state.scratch[best_half : best_half + min(TILE_OF_GAINS, len(state.alpha) - best_start)]
@@ -54,7 +54,7 @@ def best_partner(state, i, conjugate):  # type: ignore[no-untyped-def]
 
 @twin(SELECT)
 def conjugate_second_order(parameters, state):  # type: ignore[no-untyped-def]
-    """Twin of `refsvm.ConjugateSecondOrder`."""
+    """Compiled twin of `refsvm.ConjugateSecondOrder`."""
     now = state.now[0]
     i = now.top
     if now.gap <= 0.0 or not row_or_ask(state, i)[1]:

@@ -1,4 +1,4 @@
-"""Twin of `refsvm.core.selectors.gain`."""
+"""Compiled twin of `refsvm.core.selectors.gain`."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from refsvm.core.selectors.gain import LEAST
 
 @inlined
 def exact_gain(slope, curvature, room):  # type: ignore[no-untyped-def]
-    """Twin of `refsvm.core.selectors.gain.exact_gain` for one pair with ℓ > 0 and room > 0."""
+    """Compiled twin of `refsvm.core.selectors.gain.exact_gain` for one pair with ℓ > 0 and room > 0."""
     mu = min(slope / curvature, room)
     return mu * (2.0 * slope - mu * curvature)
 
 
 @inlined
 def unless_negligible(state, i, j, gain):  # type: ignore[no-untyped-def]
-    """Twin of `refsvm.core.selectors.gain.unless_negligible`."""
+    """Compiled twin of `refsvm.core.selectors.gain.unless_negligible`."""
     now, alpha = state.now[0], state.alpha
     top, bottom, gap = now.top, now.bottom, now.gap
     if gap <= 0.0:

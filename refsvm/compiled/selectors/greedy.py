@@ -1,4 +1,4 @@
-"""Twin of `refsvm.Greedy`."""
+"""Compiled twin of `refsvm.Greedy`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from refsvm.compiled.selectors.gain import exact_gain, unless_negligible
 
 @twin(SELECT)
 def greedy(parameters, state):  # type: ignore[no-untyped-def]
-    """Twin of `refsvm.Greedy`."""
+    """Compiled twin of `refsvm.Greedy`."""
     G, alpha, lower, upper, diagonal = state.gradient, state.alpha, state.lower, state.upper, state.diagonal
     i, j, best = -1, -1, 0.0
     for r in range(len(alpha)):

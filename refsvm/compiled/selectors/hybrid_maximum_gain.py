@@ -1,4 +1,4 @@
-"""Twin of `refsvm.HybridMaximumGain`."""
+"""Compiled twin of `refsvm.HybridMaximumGain`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from refsvm.compiled.selectors.maximum_gain import best_reselection
 
 @inlined
 def cornered(state, eta):  # type: ignore[no-untyped-def]
-    """Twin of `refsvm.HybridMaximumGain._cornered`."""
+    """Compiled twin of `refsvm.HybridMaximumGain._cornered`."""
     for place in range(2):
         k = state.working_sets[0, place]
         value, lower, upper = state.alpha[k], state.lower[k], state.upper[k]
@@ -25,7 +25,7 @@ def cornered(state, eta):  # type: ignore[no-untyped-def]
 
 @twin(SELECT)
 def hybrid_maximum_gain(parameters, state):  # type: ignore[no-untyped-def]
-    """Twin of `refsvm.HybridMaximumGain`."""
+    """Compiled twin of `refsvm.HybridMaximumGain`."""
     now = state.now[0]
     if now.gap <= 0.0:
         return -1, -1

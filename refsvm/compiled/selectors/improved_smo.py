@@ -1,4 +1,4 @@
-"""Twin of `refsvm.ImprovedSMO`."""
+"""Compiled twin of `refsvm.ImprovedSMO`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ FREE = RISES + FALLS
 
 @inlined
 def extremes_of_known(state):  # type: ignore[no-untyped-def]
-    """Choose up and down among the free variables and the last pair; return the number of support vectors."""
+    """Choose `up` and `down` among the free variables and the last pair; return the number of support vectors."""
     scan, now, G, sides = state.selector_memory, state.now[0], state.gradient, state.sides
     first, second = state.working_sets[0, 0], state.working_sets[0, 1]
     up = down = rising = falling = -1
@@ -34,7 +34,7 @@ def extremes_of_known(state):  # type: ignore[no-untyped-def]
 
 @inlined
 def examine(state, i, support):  # type: ignore[no-untyped-def]
-    """Twin of `refsvm.ImprovedSMO._examine`."""
+    """Compiled twin of `refsvm.ImprovedSMO._examine`."""
     scan, G = state.selector_memory, state.gradient
     rises, falls = (state.sides[i] & RISES) != 0, (state.sides[i] & FALLS) != 0
     if not (rises and falls):
@@ -54,13 +54,13 @@ def examine(state, i, support):  # type: ignore[no-untyped-def]
 
 @twin(SELECT)
 def improved_smo(parameters, state):  # type: ignore[no-untyped-def]
-    """Twin of `refsvm.ImprovedSMO`."""
+    """Compiled twin of `refsvm.ImprovedSMO`."""
     now, scan, G, n = state.now[0], state.selector_memory, state.gradient, len(state.alpha)
     if now.gap <= 0.0:
         return -1, -1
     support = extremes_of_known(state)
     while True:
-        # --- Modification 2: take the worst pair that the scan knows, until it knows no pair or the step is 0 ---
+        # --- Modification 2: choose the worst pair of scanned variables, until no pair is left or a step is 0 ---
         if scan[NEXT] == n:
             up, down = int(scan[UP]), int(scan[DOWN])
             if G[up] - G[down] > scan[TOLERANCE] and now.stalled == 0:
@@ -75,6 +75,6 @@ def improved_smo(parameters, state):  # type: ignore[no-untyped-def]
                 if j != k:
                     scan[STEPPED] = 1.0
                     return j, k
-        # no example violates its optimality condition by more than 2τ
+        # a pass without a step: no example violates its optimality condition by more than 2τ
         if scan[STEPPED] == 0.0:
             scan[TOLERANCE], scan[NEXT] = now.gap / 2.0, 0.0

@@ -1,4 +1,4 @@
-"""Twin of `refsvm.MaximumGain`."""
+"""Compiled twin of `refsvm.MaximumGain`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from refsvm.compiled.selectors.gain import exact_gain
 
 @inlined
 def scan(state, k, i, j, best):  # type: ignore[no-untyped-def]
-    """Update (i, j, best) with the pairs {k, t} for all t; set best = ∞ if the twin must request row k."""
+    """Update (i, j, best) with the pairs {k, t} for all t; set best = ∞ if kernel row k is missing."""
     G, alpha, lower, upper, diagonal = state.gradient, state.alpha, state.lower, state.upper, state.diagonal
     row, is_there = row_or_ask(state, k)
     if not is_there:
@@ -35,7 +35,7 @@ def scan(state, k, i, j, best):  # type: ignore[no-untyped-def]
 
 @inlined
 def best_reselection(state, rows):  # type: ignore[no-untyped-def]
-    """Twin of `refsvm.core.selectors.maximum_gain.best_reselection`."""
+    """Compiled twin of `refsvm.core.selectors.maximum_gain.best_reselection`."""
     first, second = state.working_sets[0, 0], state.working_sets[0, 1]
     i, j, best = -1, -1, 0.0
     if rows == 0.0:
@@ -43,9 +43,9 @@ def best_reselection(state, rows):  # type: ignore[no-untyped-def]
             if state.slots[k] >= 0:
                 i, j, best = scan(state, k, i, j, best)
         return i, j, best
-    # `old` says that the first variable of the previous working set was not new in that set
+    # `old` says that the first variable of the previous working set was also in the working set before
     old = first == state.working_sets[1, 0] or first == state.working_sets[1, 1]
-    # fetch all rows before the scan begins, because a newly computed row may replace another row in memory
+    # fetch both rows before the scan, because a newly computed row may take the place of another row in memory
     if rows == 2.0 and not (row_or_ask(state, first)[1] and row_or_ask(state, second)[1]):
         return i, j, best
     if rows == 2.0 or not old:
@@ -57,7 +57,7 @@ def best_reselection(state, rows):  # type: ignore[no-untyped-def]
 
 @twin(SELECT)
 def maximum_gain(parameters, state):  # type: ignore[no-untyped-def]
-    """Twin of `refsvm.MaximumGain`."""
+    """Compiled twin of `refsvm.MaximumGain`."""
     now = state.now[0]
     if state.working_sets[0, 0] < 0:
         if now.gap > 0.0:

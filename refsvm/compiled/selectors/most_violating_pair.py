@@ -1,4 +1,4 @@
-"""Twin of `refsvm.MostViolatingPair`."""
+"""Compiled twin of `refsvm.MostViolatingPair`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from refsvm.compiled.interface.twin import twin
 
 @twin(SELECT)
 def most_violating_pair(parameters, state):  # type: ignore[no-untyped-def]
-    """Twin of `refsvm.MostViolatingPair`."""
+    """Compiled twin of `refsvm.MostViolatingPair`."""
     if state.now[0].gap <= 0.0:
         return -1, -1
     # i = argmax_{I_up} G,  j = argmin_{I_down} G

@@ -1,4 +1,4 @@
-"""Twin of `refsvm.SecondOrder`."""
+"""Compiled twin of `refsvm.SecondOrder`."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from refsvm.compiled.interface.twin import inlined, twin
 
 @inlined
 def newton_gains(state, i, start, stop, gains):  # type: ignore[no-untyped-def]
-    """Write 2g̃ = ℓ²/q of {i, t} to `gains`, or −1 if t cannot fall or ℓ ≤ 0; return the bits of the largest gain."""
+    """Write 2g̃ = ℓ²/q of the pair {i, t} to `gains`, −1 if t cannot fall or ℓ ≤ 0; return the largest gain's bits."""
     G_i, k_ii, row = state.gradient[i], state.diagonal[i], state.kernel[state.slots[i], start:stop]
     G, diagonal, sides = state.gradient[start:stop], state.diagonal[start:stop], state.sides[start:stop]
     largest = -LARGEST_INT64
-    for t in range(len(G)):  # the loop has no branches, so that several t are computed at once
+    for t in range(len(G)):  # without branches, several t are computed at once
         slope = G_i - G[t]
         q = k_ii + diagonal[t] - 2.0 * row[t]
         q = q if q > 0.0 else TAU
@@ -53,7 +53,7 @@ def best_partner(state, i, exact):  # type: ignore[no-untyped-def]
         high = (
             exact_gains(state, i, start, stop, gains) if exact else newton_gains(state, i, start, stop, gains)
         )
-        # keep the largest gains in one half of the memory, and write the next gains to the other half
+        # keep the gains of the best tile in one half of the memory, and write the next tile's gains to the other half
         if high > largest:
             largest, best_start, best_half, half = high, start, half, TILE_OF_GAINS - half
     count = min(TILE_OF_GAINS, len(state.alpha) - best_start)
@@ -62,7 +62,7 @@ def best_partner(state, i, exact):  # type: ignore[no-untyped-def]
 
 @twin(SELECT)
 def second_order(parameters, state):  # type: ignore[no-untyped-def]
-    """Twin of `refsvm.SecondOrder`."""
+    """Compiled twin of `refsvm.SecondOrder`."""
     now, alpha, G, lower = state.now[0], state.alpha, state.gradient, state.lower
     i = now.top
     if now.gap <= 0.0:
@@ -73,7 +73,7 @@ def second_order(parameters, state):  # type: ignore[no-untyped-def]
     exact = now.last_planned == 1 and abs(now.last_step / now.last_newton - 1.0) > parameters[0]
     # --- j = argmax g̃ over I_down with Gⱼ < Gᵢ ---
     j, best = best_partner(state, i, exact)
-    # --- candidates left by the planned step ---
+    # --- compare with the candidate pairs that a planned step leaves ---
     for c in range(now.n_candidates):
         k, m = state.candidates[c, 0], state.candidates[c, 1]
         if G[k] < G[m]:

@@ -1,1 +1,1 @@
-"""Twins of `refsvm.services`."""
+"""Compiled twins of `refsvm.services`."""

@@ -1,4 +1,4 @@
-"""Twin of `refsvm.services.cache_aware.CacheAware`."""
+"""Compiled twin of `refsvm.services.cache_aware.CacheAware`."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ by_second_order: Any = second_order.inlined  # type: ignore[attr-defined]
 
 @twin(SELECT)
 def cache_aware(parameters, state):  # type: ignore[no-untyped-def]
-    """Twin of `refsvm.services.cache_aware.CacheAware`."""
+    """Compiled twin of `refsvm.services.cache_aware.CacheAware`."""
     latest = state.selector_memory
-    # slots are filled in order, and the stamp of a slot is the time of its last use
+    # memory is full once the last slot has a stamp: slots are filled in order, and a used slot has a stamp > 0
     full = len(state.stamps) < len(state.alpha) and state.stamps[-1] > 0
-    # second-order selection requests a row, which may take the last slot, and is then called again
+    # if the last slot was filled in this iteration, second-order selection has requested this row and is called again
     if full and latest[0] != state.now[0].iteration:
         return by_maximum_gain(parameters, state)
     latest[0] = state.now[0].iteration

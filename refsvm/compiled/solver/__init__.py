@@ -1,1 +1,1 @@
-"""Twin of `refsvm.core.solver`: the loop."""
+"""Compiled twin of `refsvm.core.solver`: the loop."""

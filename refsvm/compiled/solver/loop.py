@@ -1,8 +1,8 @@
 """The compiled loop: the twin of `refsvm.core.solver.loop.steps`, which runs a chunk of iterations at a time.
 
 The loop computes and stores a missing row itself if it can (`refsvm.compiled.kernels.cached_rows`). For any other row,
-it returns and continues when `KernelRows` has the row. The readable loop is a generator; a compiled generator would
-hold the arrays of the state twice, and would take three seconds more to compile.
+the loop returns to Python, and continues when `KernelRows` has computed the row. The readable loop is a generator; a
+compiled generator would hold the arrays of the state twice, and would take three seconds more to compile.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from refsvm.compiled.state import find_support, measure, move_by, side, write_di
 
 BUDGET_SPENT, NO_PAIR, MISSING_ROW, TRACE_FULL, NO_VARIABLE = 0, -1, -2, -3, -4
 STEP_TAKEN, PAIR_CHOSEN = -5, -6
-CHECKING, SELECTING, FETCHING, ENTERING = 0, 1, 2, 3  # the stages at which a step may continue
+CHECKING, SELECTING, FETCHING, ENTERING = 0, 1, 2, 3  # stages at which a step may continue
 
 
 @inlined
@@ -56,15 +56,15 @@ def choose(select, check, selector, stop, state):  # type: ignore[no-untyped-def
         if now.iteration >= now.end:
             return BUDGET_SPENT
     # --- select ---
-    # after two steps in a row that changed nothing, the loop would repeat the same step for ever
+    # choose no pair after two successive steps without a change, because the loop would repeat this step for ever
     i, j = call(select, selector, state) if now.stalled < 2 else (-1, -1)
     if now.missing >= 0:
         return wait_for_row(state, SELECTING)
-    # refuse invalid indices: compiled code would read outside the arrays of the state, and the process may crash
+    # refuse invalid indices, with which compiled code would read outside the arrays and might crash the process
     if min(i, j) < 0 or max(i, j) >= len(state.alpha):
         return NO_PAIR if max(i, j) == min(i, j) == -1 else NO_VARIABLE
     now.i, now.j = i, j
-    # begin with a stored row, so that the other row does not take its place
+    # fetch a stored row of the pair first, so that the missing row does not take its place
     now.j_first, now.fetched = 1 if state.slots[i] < 0 else 0, 0
     return PAIR_CHOSEN
 
@@ -77,8 +77,8 @@ def fetch(state):  # type: ignore[no-untyped-def]
         wanted = now.i if now.fetched == now.j_first else now.j
         now.fetched += 1
         if not row_or_ask(state, wanted)[1]:
-            return wait_for_row(state, FETCHING)  # Python counts the row when it computes it
-        # do the same as KernelRows.use, because the engine must not influence which row is replaced next
+            return wait_for_row(state, FETCHING)  # Python counts the row's use
+        # count uses as KernelRows.use does, because the engine must not influence which row is replaced next
         now.hits += 1
         now.clock += 1
         state.stamps[state.slots[wanted]] = now.clock
@@ -87,15 +87,15 @@ def fetch(state):  # type: ignore[no-untyped-def]
 
 @inlined
 def one_step(select, length, check, selector, step, stop, state):  # type: ignore[no-untyped-def]
-    """Take one step and return STEP_TAKEN, or return the outcome for which it must wait or end.
+    """Take one step and return STEP_TAKEN, or return the outcome that says why the step must wait or the loop must end.
 
     The outcomes are the code of the stopping rule (> 0), BUDGET_SPENT after ``now.end`` steps, NO_PAIR, MISSING_ROW
     (``now.missing`` is the row; call again when it is in memory), TRACE_FULL after a step, and NO_VARIABLE if a twin
     returned an invalid index.
 
-    After MISSING_ROW the step continues at its stage. A rule that has already answered is not called again, because the
-    missing row may have replaced the row that it read. Code that changes the state between two calls must set
-    ``now.stage`` to CHECKING.
+    After MISSING_ROW the step continues at its stage. A rule that has already returned its result is not called again,
+    because the missing row may have replaced a row that the rule read. Code that changes the state between two calls
+    must set ``now.stage`` to CHECKING.
     """
     now = state.now[0]
     if now.stage != FETCHING:
@@ -126,7 +126,7 @@ def compiled_steps(select, length, check, selector, step, stop, state, source): 
     ``now.stage`` must be ENTERING.
     """
     if state.now[0].stage == ENTERING:
-        # store the side of each variable, so that no step compares all α with their bounds
+        # compute the sides of all variables once, so that steps need not compare all α with their bounds
         for t in range(len(state.alpha)):
             state.sides[t] = side(state.alpha[t], state.lower[t], state.upper[t])
         find_support(state)
@@ -142,7 +142,7 @@ def compiled_steps(select, length, check, selector, step, stop, state, source): 
 
 @inlined
 def take_steps(select, length, check, selector, step, stop, state):  # type: ignore[no-untyped-def]
-    """Take steps until a step is not possible; return the outcome that says why."""
+    """Take steps until no step is possible; return the outcome that says why."""
     outcome = STEP_TAKEN
     while outcome == STEP_TAKEN:
         outcome = one_step(select, length, check, selector, step, stop, state)
@@ -155,15 +155,15 @@ merged_steps = inlined(compiled_steps)
 def resumed_steps(select, length, check, selector, step, stop, state, source):  # type: ignore[no-untyped-def]
     """Run `compiled_steps` as a generator, for rules that are called through pointers.
 
-    Passing three pointers from Python takes 0.3 ms, longer than computing most kernel rows; to a generator, they are
-    passed only once.
+    Passing three pointers from Python takes 0.3 ms, longer than computing most kernel rows; Python passes the pointers
+    to a generator only once.
     """
     while True:
         yield merged_steps(select, length, check, selector, step, stop, state, source)
 
 
 def begin(select, length, check, parameters, state, source):  # type: ignore[no-untyped-def]
-    """Return an iterator over the outcomes for which Python is needed."""
+    """Return an iterator over the outcomes with which the compiled loop returns to Python."""
     rules = as_arguments(select, length, check)
     run = run_of(rules, state.kernel.dtype)
     if are_pointers(rules):
@@ -172,7 +172,7 @@ def begin(select, length, check, parameters, state, source):  # type: ignore[no-
 
 
 def run_of(rules, dtype):  # type: ignore[no-untyped-def]
-    """Compile or load the loop for these rules and for kernel rows of this type, and return it."""
+    """Return the loop for these rules and this type of kernel rows, compiled or loaded from disk."""
     if dtype == np.float32:
         return entry_point(loop_with_single_rows, STEPS_WITH_SINGLE_ROWS, rules)
     return entry_point(loop_with_pointers if are_pointers(rules) else loop, STEPS, rules)

@@ -1,1 +1,1 @@
-"""Twins of `refsvm.core.steps`."""
+"""Compiled twins of `refsvm.core.steps`."""

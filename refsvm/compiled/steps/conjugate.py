@@ -1,4 +1,4 @@
-"""Twin of `refsvm.ConjugateStep`."""
+"""Compiled twin of `refsvm.ConjugateStep`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def room(alpha, lower, upper, p):  # type: ignore[no-untyped-def]
 
 @inlined
 def step_with_momentum(state, i, j, mu, kappa):  # type: ignore[no-untyped-def]
-    """Twin of `refsvm.ConjugateStep._step_with_momentum`."""
+    """Compiled twin of `refsvm.ConjugateStep._step_with_momentum`."""
     now = state.now[0]
     slope = now.slope - kappa * (state.displacement_image[i] - state.displacement_image[j])
     # Uᵢ − (αᵢ + κΔᵢ),  αⱼ + κΔⱼ − Lⱼ
@@ -30,7 +30,7 @@ def step_with_momentum(state, i, j, mu, kappa):  # type: ignore[no-untyped-def]
 
 @inlined
 def inside(state, i, j, sigma, mu, max_support):  # type: ignore[no-untyped-def]
-    """Twin of `refsvm.ConjugateStep._inside`."""
+    """Compiled twin of `refsvm.ConjugateStep._inside`."""
     count = state.now[0].n_support
     m = filled_up(count)
     delta, alpha, lower, upper = (
@@ -42,7 +42,7 @@ def inside(state, i, j, sigma, mu, max_support):  # type: ignore[no-untyped-def]
     first, second = state.places[i], state.places[j]
     moved = (1 if first < 0 else 0) + (1 if second < 0 else 0)
     outside = 0
-    # usually the whole step stays in the box; this fast loop tests it without branches or divisions
+    # test with a fast loop, without branches or divisions, whether the whole step stays in the box, as it usually does
     for c in range(len(delta)):
         p = sigma * delta[c] + (1.0 if c == first else 0.0) - (1.0 if c == second else 0.0)
         after = alpha[c] + mu * p
@@ -71,7 +71,7 @@ def inside(state, i, j, sigma, mu, max_support):  # type: ignore[no-untyped-def]
 
 @twin(LENGTH_AND_CARRY)
 def conjugate(parameters, state, i, j):  # type: ignore[no-untyped-def]
-    """Twin of `refsvm.ConjugateStep`."""
+    """Compiled twin of `refsvm.ConjugateStep`."""
     now = state.now[0]
     if now.last_free == 1 and now.carried_curvature > 0.0:
         # σ = −β/q_Δ,  pᵀKp = q − β²/q_Δ

@@ -1,4 +1,4 @@
-"""Twin of `refsvm.EagerPlanningStep`."""
+"""Compiled twin of `refsvm.EagerPlanningStep`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from refsvm.compiled.steps.planning_ahead import best_plan
 
 @twin(LENGTH)
 def eager_planning(parameters, state, i, j):  # type: ignore[no-untyped-def]
-    """Twin of `refsvm.EagerPlanningStep`."""
+    """Compiled twin of `refsvm.EagerPlanningStep`."""
     now = state.now[0]
     if now.last_planned == 0:
         best, chosen = best_plan(int(parameters[0]), state, i, j)

@@ -1,4 +1,4 @@
-"""Twin of `refsvm.NewtonStep`."""
+"""Compiled twin of `refsvm.NewtonStep`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from refsvm.compiled.interface.twin import twin
 
 @twin(LENGTH)
 def newton(parameters, state, i, j):  # type: ignore[no-untyped-def]
-    """Twin of `refsvm.NewtonStep`."""
+    """Compiled twin of `refsvm.NewtonStep`."""
     now = state.now[0]
     # μ* = clip(ℓ/q, lo, hi)
     return min(max(now.slope / now.curvature, now.low), now.high)

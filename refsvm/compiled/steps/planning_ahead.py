@@ -1,4 +1,4 @@
-"""Twin of `refsvm.PlanningAheadStep`."""
+"""Compiled twin of `refsvm.PlanningAheadStep`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from refsvm.core.steps.planning_ahead import NO_PLAN
 
 @inlined
 def plan(state, i, j, h):  # type: ignore[no-untyped-def]
-    """Twin of `refsvm.PlanningAheadStep._plan`."""
+    """Compiled twin of `refsvm.PlanningAheadStep._plan`."""
     now, alpha, lower, upper = state.now[0], state.alpha, state.lower, state.upper
     k, m = state.working_sets[h, 0], state.working_sets[h, 1]
     Q11, Q22 = now.curvature, state.curvatures[h]
@@ -28,7 +28,7 @@ def plan(state, i, j, h):  # type: ignore[no-untyped-def]
     mu = (Q22 * w1 - Q12 * w2) / det
     rest = w2 - Q12 * mu
     second = rest / Q22
-    # both steps must end strictly inside the box; a variable in both sets has already moved before the second step
+    # both steps must end strictly inside the box; the first step has moved a variable that is in both working sets
     at_k = alpha[k] + (mu if k == i else 0.0) - (mu if k == j else 0.0)
     at_m = alpha[m] + (mu if m == i else 0.0) - (mu if m == j else 0.0)
     low = max(lower[k] - at_k, at_m - upper[m])
@@ -41,7 +41,7 @@ def plan(state, i, j, h):  # type: ignore[no-untyped-def]
 
 @inlined
 def best_plan(history, state, i, j):  # type: ignore[no-untyped-def]
-    """Return 2g₂ and μ_P of the best plan, or −1 if there is none; add the planned pairs to the next selection."""
+    """Return 2g₂ and μ_P of the best plan, or −1 without a plan; make the planned pairs candidates for selection."""
     now = state.now[0]
     best, chosen = -1.0, 0.0
     for h in range(history):
@@ -60,7 +60,7 @@ def best_plan(history, state, i, j):  # type: ignore[no-untyped-def]
 
 @twin(LENGTH)
 def planning_ahead(parameters, state, i, j):  # type: ignore[no-untyped-def]
-    """Twin of `refsvm.PlanningAheadStep`."""
+    """Compiled twin of `refsvm.PlanningAheadStep`."""
     now = state.now[0]
     if now.last_free == 1 and now.last_planned == 0:
         best, chosen = best_plan(int(parameters[0]), state, i, j)

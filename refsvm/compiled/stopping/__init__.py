@@ -1,1 +1,1 @@
-"""Twins of `refsvm.core.stopping`."""
+"""Compiled twins of `refsvm.core.stopping`."""

@@ -1,4 +1,4 @@
-"""Twin of `refsvm.BallRule`."""
+"""Compiled twin of `refsvm.BallRule`."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ from refsvm.core.stopping.midpoint import INDEFINITE
 
 @called
 def parts(memory, n):  # type: ignore[no-untyped-def]
-    """Return the left-out examples, α of w, G of w, and v from the memory."""
+    """Return the parts of the rule's memory: the left-out examples, α and G of the solution w, and v."""
     return memory[:n], memory[n : 2 * n], memory[2 * n : 3 * n], memory[3 * n : 4 * n]
 
 
 @called
 def begin(state):  # type: ignore[no-untyped-def]
-    """Take w from the present α if no solution is given, and store max |G| and max |α| for bounds of rounding."""
+    """Take w from the present α if no solution is given, and store max |G| and max |α|, which bound rounding errors."""
     memory, now, n = state.stop_memory, state.now[0], len(state.alpha)
     _, alpha, gradient, _ = parts(memory, n)
     if memory[HAS_POINT] == 0.0:
@@ -73,7 +73,7 @@ def square_of_radius(state, error, most):  # type: ignore[no-untyped-def]
 
 @called
 def prove(state):  # type: ignore[no-untyped-def]
-    """Prove one sign after another and return True if all are proved; request a kernel row if it is missing."""
+    """Try to prove one sign after another; return True if all are proved. If a kernel row is missing, request it."""
     memory, now, G, diagonal = state.stop_memory, state.now[0], state.gradient, state.diagonal
     left_out, _, gradient, v = parts(memory, len(G))
     highest = largest_of(diagonal)
@@ -95,7 +95,7 @@ def prove(state):  # type: ignore[no-untyped-def]
         if square >= 0.0:
             sign = certain_sign((gradient, G), r, v[r], state.scratch, square, off, state)
         if sign == 0 and now.gap <= NEAR:
-            # test the second ball, with w̃ in place of w
+            # test with the second ball, in which w̃ takes the place of w
             if delta < 0.0:
                 b = 0.5 * (G[now.bottom] + G[now.top])
                 delta = gap(state.alpha, G, b, state.lower, state.upper, error)
@@ -109,7 +109,7 @@ def prove(state):  # type: ignore[no-untyped-def]
 
 @called
 def verdict(state):  # type: ignore[no-untyped-def]
-    """Return 2 or 3 for the proved sign of the only left-out example, 4 if h has the signs proved for several, or 0."""
+    """Return 2 or 3, the proved sign of a single left-out example; 4 if h has all the proved signs of several; or 0."""
     memory, now, G = state.stop_memory, state.now[0], state.gradient
     left_out, _, _, v = parts(memory, len(G))
     if memory[COUNT] == 1.0:
@@ -125,7 +125,7 @@ def verdict(state):  # type: ignore[no-untyped-def]
 
 @twin(CHECK)
 def ball_rule(parameters, state):  # type: ignore[no-untyped-def]
-    """Twin of `refsvm.BallRule`."""
+    """Compiled twin of `refsvm.BallRule`."""
     memory, now = state.stop_memory, state.now[0]
     # ψ ≤ ε, or ψ ≤ ε min(1, s/u)
     v = parts(memory, len(state.alpha))[3]

@@ -1,4 +1,4 @@
-"""Twin of `refsvm.KKTGap`."""
+"""Compiled twin of `refsvm.KKTGap`."""
 
 from __future__ import annotations
 
@@ -9,6 +9,6 @@ from refsvm.compiled.stopping.relative import compare
 
 @twin(CHECK)
 def kkt_gap(parameters, state):  # type: ignore[no-untyped-def]
-    """Twin of `refsvm.KKTGap`."""
+    """Compiled twin of `refsvm.KKTGap`."""
     # ψ ≤ ε, or ψ ≤ ε min(1, s/u)
     return compare(parameters[0], parameters[1], state.stop_memory, state)

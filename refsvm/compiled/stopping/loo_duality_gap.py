@@ -1,4 +1,4 @@
-"""Twin of `refsvm.LOODualityGap`."""
+"""Compiled twin of `refsvm.LOODualityGap`."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ WAIT = -1
 
 @called
 def parts(memory, n):  # type: ignore[no-untyped-def]
-    """Return η, g = v − K′η, K[r] and v from the memory."""
+    """Return the parts of the rule's memory: η, g = v − K′η, K[r] and v."""
     return (
         memory[HEAD : HEAD + n], memory[HEAD + n : HEAD + 2 * n],
         memory[HEAD + 2 * n : HEAD + 3 * n], memory[HEAD + 3 * n : HEAD + 4 * n],
@@ -67,7 +67,7 @@ def begin(state):  # type: ignore[no-untyped-def]
 
 @inlined
 def curvature(state, row, k_rr, t):  # type: ignore[no-untyped-def]
-    """Return K′ₜₜ = Kₜₜ − 2Kᵣₜ + Kᵣᵣ, or TAU if this is not positive."""
+    """Return K′ₜₜ = Kₜₜ − 2Kᵣₜ + Kᵣᵣ, or TAU if K′ₜₜ is not positive."""
     q = state.diagonal[t] - 2.0 * row[t] + k_rr
     return q if q > 0.0 else TAU
 
@@ -84,7 +84,7 @@ def first_largest(values):  # type: ignore[no-untyped-def]
 
 @called
 def best_single(state):  # type: ignore[no-untyped-def]
-    """Return the i with the largest gain of a single step, twice this gain, and the step."""
+    """Return the i whose single step gains most, twice the gain of this step, and the step."""
     r = int(state.stop_memory[EXAMPLE])
     eta, g, row, _ = parts(state.stop_memory, len(state.alpha))
     lower, upper, k_rr, gains = state.lower, state.upper, row[r], state.scratch
@@ -131,7 +131,7 @@ def move(state, i, delta):  # type: ignore[no-untyped-def]
 
 @called
 def ascend(state, variables):  # type: ignore[no-untyped-def]
-    """Move the ηᵢ that gains most and its best partner; return 1, or 0 if no variable gains, or WAIT for a row."""
+    """Move the ηᵢ that gains most and its best partner; return 1, 0 without a gain, or WAIT if a row is missing."""
     i, best, delta_i = best_single(state)
     if best <= 0.0:
         return 0
@@ -153,7 +153,7 @@ def ascend(state, variables):  # type: ignore[no-untyped-def]
 
 @called
 def follow(state):  # type: ignore[no-untyped-def]
-    """Move the partner, if it waits for its kernel row; return 1, or WAIT if the row is still missing."""
+    """Move the partner that waits for its kernel row; return 1, or WAIT if the row is still missing."""
     j = int(state.stop_memory[PARTNER])
     if j >= 0:
         if not row_or_ask(state, j)[1]:
@@ -165,7 +165,7 @@ def follow(state):  # type: ignore[no-untyped-def]
 
 @called
 def best_intercept(G, lower, upper, low, high):  # type: ignore[no-untyped-def]
-    """Twin of `refsvm.core.stopping.loo_duality_gap.best_intercept`."""
+    """Compiled twin of `refsvm.core.stopping.loo_duality_gap.best_intercept`."""
     left, right = tangent(G, lower, upper, low), tangent(G, lower, upper, high)
     b, value = (low, left[0]) if left[0] <= right[0] else (high, right[0])
     for _ in range(CUTS):
@@ -205,7 +205,7 @@ def decided(state):  # type: ignore[no-untyped-def]
     G, alpha, highest = state.gradient, state.alpha, largest_of(state.diagonal)
     low, high = G[now.bottom], G[now.top]
     b = best_intercept(G, state.lower, state.upper, low, high)[0]
-    # bound the errors of G and of g = v − K′η, which changes twice in each step; K′ᵢᵢ ≤ 4 max Kⱼⱼ
+    # bound the rounding errors of G, and of g = v − K′η, which each step changes twice; K′ᵢᵢ ≤ 4 max Kⱼⱼ
     error = error_at(rounding_of(state, highest, 0.0, 0.0, 0.0), highest)
     twice = rounding_of(state, highest, 2.0 * now.iteration, largest_of(eta), largest_of(gradient))
     bounded = error_at(twice, 16.0 * highest)
@@ -225,7 +225,7 @@ def decided(state):  # type: ignore[no-untyped-def]
 
 @twin(CHECK)
 def loo_duality_gap(parameters, state):  # type: ignore[no-untyped-def]
-    """Twin of `refsvm.LOODualityGap`."""
+    """Compiled twin of `refsvm.LOODualityGap`."""
     memory, now = state.stop_memory, state.now[0]
     # ψ ≤ ε, or ψ ≤ ε min(1, s/u)
     v = parts(memory, len(state.alpha))[3]

@@ -1,4 +1,4 @@
-"""Twins of `refsvm.core.stopping.midpoint`."""
+"""Compiled twins of `refsvm.core.stopping.midpoint`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ EPSILON = 2.0**-52
 
 @called
 def tangent(G, lower, upper, b):  # type: ignore[no-untyped-def]
-    """Return P(b) and a slope of P at b, −Σ_{G > b} U − Σ_{G ≤ b} L."""
+    """Return P(b) and the slope −Σ_{G > b} U − Σ_{G ≤ b} L of a tangent of P at b."""
     losses = bounds = 0.0
     for t in range(len(G)):
         excess = G[t] - b
@@ -34,7 +34,7 @@ def largest_of(values):  # type: ignore[no-untyped-def]
 
 @inlined
 def rounding_of(state, highest, more, largest, size):  # type: ignore[no-untyped-def]
-    """Twin of `refsvm.core.stopping.midpoint.Rounding.of`: share, size and term; `highest` is max Kⱼⱼ."""
+    """Compiled twin of `refsvm.core.stopping.midpoint.Rounding.of`: share, size and term; `highest` is max Kⱼⱼ."""
     now = state.now[0]
     share = len(state.alpha) * now.kernel_rounding
     share += EPSILON * (now.updates + now.iteration + more)
@@ -43,7 +43,7 @@ def rounding_of(state, highest, more, largest, size):  # type: ignore[no-untyped
 
 @inlined
 def error_at(rounding, diagonal):  # type: ignore[no-untyped-def]
-    """Return a bound of the error of Gᵢ."""
+    """Return a bound of the rounding error of Gᵢ."""
     return rounding[0] * (rounding[1] + rounding[2] * math.sqrt(diagonal))
 
 
@@ -86,7 +86,7 @@ def certain_sign(outputs, r, v_r, distance, square, error, state):  # type: igno
     alpha, lower, upper = state.alpha, state.lower, state.upper
     base, rho = v_r - 0.5 * (first[r] + second[r]), math.sqrt(square * (1.0 + EXCESS))
     up = down = 0
-    for t in range(len(alpha)):  # counts do not depend on the order, so several t are computed at once
+    for t in range(len(alpha)):  # counts do not depend on the order of t, so compute several at once
         value, reach, half = 0.5 * (first[t] + second[t]) + base, rho * distance[t] + error, 0.5 * distance[t]
         # (tᵢ − ρDᵢ) a > (ρ − ½aDᵢ)₊² with a = Uᵢ − αᵢ
         room = upper[t] - alpha[t]
@@ -116,7 +116,7 @@ def certain_sign(outputs, r, v_r, distance, square, error, state):  # type: igno
 
 @called
 def sign_at(state, v, r):  # type: ignore[no-untyped-def]
-    """Twin of `refsvm.core.stopping.midpoint.sign_at`; the kernel row of r must be in memory."""
+    """Compiled twin of `refsvm.core.stopping.midpoint.sign_at`; the kernel row of r must be in memory."""
     G, now, highest = state.gradient, state.now[0], largest_of(state.diagonal)
     if now.least_curvature < INDEFINITE * state.diagonal[r]:
         return 0

@@ -1,4 +1,4 @@
-"""Twin of `refsvm.core.stopping.relative`."""
+"""Compiled twin of `refsvm.core.stopping.relative`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def has_moved(alpha):  # type: ignore[no-untyped-def]
 
 @called
 def decision_range(v, moved, state):  # type: ignore[no-untyped-def]
-    """Twin of `refsvm.DualProblem.decision_range`."""
+    """Compiled twin of `refsvm.DualProblem.decision_range`."""
     alpha, G, lower, upper = state.alpha, state.gradient, state.lower, state.upper
     highest = lowest = 0.0
     begun = False
@@ -34,7 +34,7 @@ def decision_range(v, moved, state):  # type: ignore[no-untyped-def]
 
 @called
 def relative_tolerance(tol, share, state):  # type: ignore[no-untyped-def]
-    """Twin of `refsvm.core.stopping.relative.relative_tolerance`."""
+    """Compiled twin of `refsvm.core.stopping.relative.relative_tolerance`."""
     if share >= 1.0:
         return tol
     gradient = alpha = diagonal = 0.0
@@ -48,7 +48,7 @@ def relative_tolerance(tol, share, state):  # type: ignore[no-untyped-def]
 
 @called
 def compare_relative(tol, relative, v, state):  # type: ignore[no-untyped-def]
-    """Compare ψ with the relative tolerance; `compare` calls this function if ψ ≤ ε."""
+    """Return the code of the KKT gap ψ compared with the relative tolerance; `compare` calls it only if ψ ≤ ε."""
     # ψ ≤ ε min(1, s/u)
     moved, memory, gap = has_moved(state.alpha), state.stop_memory, state.now[0].gap
     s = decision_range(v, moved, state)
@@ -61,7 +61,7 @@ def compare_relative(tol, relative, v, state):  # type: ignore[no-untyped-def]
 
 @inlined
 def compare(tol, relative, v, state):  # type: ignore[no-untyped-def]
-    """Twin of `refsvm.core.stopping.relative.compare`."""
+    """Compiled twin of `refsvm.core.stopping.relative.compare`."""
     gap = state.now[0].gap
     # ψ ≤ ε
     if relative == 0.0 or not gap <= tol:

@@ -1,4 +1,4 @@
-"""Twin of `refsvm.WorkingSetGap`."""
+"""Compiled twin of `refsvm.WorkingSetGap`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from refsvm.compiled.interface.twin import twin
 
 @twin(CHECK)
 def working_set_gap(parameters, state):  # type: ignore[no-untyped-def]
-    """Twin of `refsvm.WorkingSetGap`."""
+    """Compiled twin of `refsvm.WorkingSetGap`."""
     now, sets = state.now[0], state.working_sets
     # ψ ≤ ε
     if now.gap <= parameters[0]:

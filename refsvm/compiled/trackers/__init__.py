@@ -1,1 +1,1 @@
-"""Twins of `refsvm.core.trackers`."""
+"""Compiled twins of `refsvm.core.trackers`."""

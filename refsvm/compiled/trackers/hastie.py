@@ -23,7 +23,7 @@ TOL = 0
 
 @called
 def next_fall(walk, shortest, room, noise_of_alpha, noise_of_excess):  # type: ignore[no-untyped-def]
-    """Return the variable with the first event after `shortest` (−1 if none is before `room`) and its distance."""
+    """Return the variable with the first event after `shortest`, and its distance; −1 if `room` comes first."""
     values, side, first, fall = walk.values, walk.side, -1, room
     for i in range(len(side)):
         if side[i] == FREE:
@@ -62,7 +62,7 @@ def hastie(parameters, walk, log, limits):  # type: ignore[no-untyped-def]
         t = now[0].t + step * way if i >= 0 else end
         if room <= enough or (i >= 0 and (end - t) * way <= enough):
             return k
-        # --- continue only if one example (none at the end) changes its set and the tracker would raise no error ---
+        # --- continue if one example (at the end no example) changes its set and the tracker would raise no error ---
         s, violation = expected(walk, i, step, t, noise_of_alpha, noise_of_excess, limits)
         if s == 0.0 or violation > 1e3 * tol:
             return k

@@ -1,4 +1,4 @@
-"""Twin of `refsvm.SVMP` for ordinary events; the tracker itself handles all other events."""
+"""Compiled twin of `refsvm.SVMP` for ordinary events; the tracker itself handles all other events."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ EPS_KKT, TAU, TAU_2 = 0, 2, 3
 
 @called
 def noise_of(walk, tau, limits):  # type: ignore[no-untyped-def]
-    """Return the zero tolerances of d and dG − db, and the largest residual of the equations; write the residuals."""
+    """Write the equations' residuals; return the largest residual and the sizes below which d and dG − db are 0."""
     d, speed, m, rest = walk.values[AT.d], walk.values[AT.speed], walk.now[0].m, walk.system.vectors[1]
     most = total = left = 0.0
     for s in range(m):
@@ -51,7 +51,7 @@ def noise_of(walk, tau, limits):  # type: ignore[no-untyped-def]
 
 @called
 def particular_direction(walk, tau, limits):  # type: ignore[no-untyped-def]
-    """Set the direction and return its two zero tolerances; if this fails, restore x and return −1 twice."""
+    """Set the direction; return the sizes below which d and dG − db are 0. On failure restore x and return −1 twice."""
     system, size = walk.system, walk.now[0].m + 1
     x, rest, change, before = system.x, system.vectors[1], system.vectors[2], system.vectors[3]
     for t in range(size):
@@ -71,7 +71,7 @@ def particular_direction(walk, tau, limits):  # type: ignore[no-untyped-def]
 
 @called
 def foreseen(walk, step, unit, tie, noise_of_alpha, noise_of_excess):  # type: ignore[no-untyped-def]
-    """Return how many examples reach the end of their set in this step, the worst violation after it, Σα and Σ|α|."""
+    """Return how many examples reach the end of their set in a step, and the worst violation, Σα and Σ|α| after it."""
     values, hits, worst, total, size = walk.values, 0, 0.0, 0.0, 0.0
     for i in range(len(walk.side)):
         side, d, speed = walk.side[i], values[AT.d, i], values[AT.speed, i]
@@ -93,7 +93,7 @@ def foreseen(walk, step, unit, tie, noise_of_alpha, noise_of_excess):  # type: i
 
 @called
 def may_cross(walk, i, hits, is_c_path):  # type: ignore[no-untyped-def]
-    """Return s of i if i may join, 1 if i may leave or there is no event, 0 if the event is not ordinary."""
+    """Return s of variable i if it may join M, 1 if it may leave M or i = −1, and 0 if its event is not ordinary."""
     m, slot, left = walk.now[0].m, 0, 0
     if i < 0 or hits != 1:
         return 1.0 if i < 0 and hits == 0 else 0.0
@@ -101,7 +101,7 @@ def may_cross(walk, i, hits, is_c_path):  # type: ignore[no-untyped-def]
         while walk.members[slot] != i:
             slot += 1
         return 1.0 if m > 1 and walk.system.values[slot + 1, slot + 1] > 0.0 else 0.0
-    # i is in 𝓛, which must not become empty
+    # variable i may leave 𝓛 only if 𝓛 does not become empty
     if is_c_path and walk.side[i] == (1 if walk.values[AT.upper, i] > 0.0 else -1):
         for k in range(len(walk.side)):
             left += walk.side[k] == (1 if walk.values[AT.upper, k] > 0.0 else -1)
@@ -113,9 +113,9 @@ def may_cross(walk, i, hits, is_c_path):  # type: ignore[no-untyped-def]
 
 @called
 def expected(walk, i, step, t, noise_of_alpha, noise_of_excess, limits):  # type: ignore[no-untyped-def]
-    """Return s for the event of i at t (0 if it is not ordinary), and the worst violation of KKT or Σα = 0 after it."""
+    """Return s for the event of i at t (0 if it is not ordinary) and the worst violation of KKT or Σα = 0 then."""
     unit = limits[UNIT] + limits[UNIT_RATE] * t
-    tie = TIE if i >= 0 else 2.0 * TIE  # at the end of the line, bounds are rounded differently
+    tie = TIE if i >= 0 else 2.0 * TIE  # at the line's end, bounds are rounded differently
     hits, worst, total, size = foreseen(walk, step, unit, tie, noise_of_alpha, noise_of_excess)
     is_c_path = limits[ROOTED] > 0.0
     unbalanced = abs(total) / max(size, 1e-300) if is_c_path else 0.0
@@ -167,7 +167,7 @@ def svmp(parameters, walk, log, limits):  # type: ignore[no-untyped-def]
         scale, near = max(min(abs(now[0].t), limits[SPAN]), limits[LEAST]), (end - t) * way <= enough
         if step <= parameters[TAU_2] * scale or (i >= 0 and near) or t < limits[STALE]:
             return k
-        # --- continue only if one example (none at the end) changes its set, (56) holds, and A is regular ---
+        # --- continue if a single example (at the end no example) changes its set, (56) holds, and A is regular ---
         s, violation = expected(walk, i, step, t, noise_of_alpha, noise_of_excess, limits)
         if s == 0.0 or violation > parameters[EPS_KKT]:
             return k

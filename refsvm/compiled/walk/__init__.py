@@ -1,1 +1,1 @@
-"""Twins of `refsvm.core.walk`."""
+"""Compiled twins of `refsvm.core.walk`."""

@@ -26,7 +26,7 @@ class System(NamedTuple):
 def system_of(inverse, solution, size, room):  # type: ignore[no-untyped-def]
     """Return a system of this size from its inverse and solution, with space for `room` rows."""
     system = System(np.zeros((room, room)), np.zeros(room), np.empty((4, room)), np.arange(room))
-    # copy single elements: assigning arrays would also compile the error for different shapes, which takes 3 s
+    # copy single elements: assigning arrays would also compile code for unequal shapes, which takes 3 s
     for s in range(size):
         system.x[s] = solution[s]
         for t in range(size):
@@ -62,14 +62,14 @@ def add(values, size, z, sign):  # type: ignore[no-untyped-def]
 
 @called
 def distance(system, size, corner):  # type: ignore[no-untyped-def]
-    """Return s of variable k from u = (1, K_Mk) in ``vectors[1]``, and write w to ``vectors[2]``."""
+    """Compute s of variable k from u = (1, K_Mk), stored in ``vectors[1]``; write w to ``vectors[2]`` and return s."""
     times(system, size, system.vectors[1], system.vectors[2])
     return corner - inner(system.vectors[1], system.vectors[2], size)
 
 
 @called
 def insert(system, size, s, right, pace):  # type: ignore[no-untyped-def]
-    """Add variable k to a non-empty M with enough space; `distance` must have been called for k before."""
+    """Add variable k to a non-empty M with enough space; call `distance` for k before."""
     x, u, w = system.x, system.vectors[1], system.vectors[2]
     change, root = (right - inner(u, x, size)) / s, 1.0 / math.sqrt(s)
     for t in range(size):
@@ -89,7 +89,7 @@ def insert_first(system, corner, top, right):  # type: ignore[no-untyped-def]
 
 @called
 def delete(system, size, j, pace):  # type: ignore[no-untyped-def]
-    """Remove variable j from M; return False if rounding has spoiled P."""
+    """Remove variable j from M; return False if rounding errors have spoiled P."""
     values, x, z, last = system.values, system.x, system.vectors[2], size - 1
     p = values[j + 1]
     if last == 1:
@@ -102,7 +102,7 @@ def delete(system, size, j, pace):  # type: ignore[no-untyped-def]
         x[s] -= p[s] * change
         z[s] = p[s] * root
     add(values, size, z, -1.0)
-    # the last member takes the place of j
+    # move the last member of M to the place of j
     x[j + 1] = x[last]
     for s in range(size):
         values[j + 1, s] = values[last, s]
@@ -116,7 +116,7 @@ def delete(system, size, j, pace):  # type: ignore[no-untyped-def]
 
 @inlined
 def frees(system, size, j, least):  # type: ignore[no-untyped-def]
-    """Return True if k, which depends on M and has u = (1, K_Mk) in ``vectors[1]``, is independent after j leaves."""
+    """Return True if variable k, which depends on M, is independent of M without j; ``vectors[1]`` is u = (1, K_Mk)."""
     p = system.values[j + 1]
     part = inner(system.vectors[1], p, size)
     return part * part > least * p[j + 1]

@@ -1,6 +1,6 @@
-"""Runs of ordinary events, in which the elbow is regular and one example changes its set, in compiled code.
+"""Follows runs of ordinary events in compiled code: the elbow is regular, and one example changes its set.
 
-One call follows many events, and may also reach the end of the line, where no example changes its set. On data without
+One call follows many events, and may reach the end of the line, where no example changes its set. On data without
 duplicates, almost all events are ordinary. An event costs O(mn + m²) operations for m points on the elbow and n
 examples: the rates of G − b̂, and three passes over A⁻¹. A run ends before an event that is not ordinary.
 """
@@ -17,14 +17,14 @@ from refsvm.core.walk.state import PathState
 
 
 def follow_run(walk: PathState, tracker: Rule, end: float, most: int) -> list[Point]:
-    """Follow at most `most` ordinary events with the tracker's twin, if it has a twin; return the points."""
+    """Follow at most `most` ordinary events with the tracker's twin, if the tracker has a twin; return their points."""
     m, n = len(walk.members), len(walk.side)
     if most == 0 or m == 0 or walk.system is None or walk.unsettled or walk.status or not walk.has_left():
         return []
     twin = ready(tracker.twin())
     if twin is None:
         return []
-    # make space for all examples that may join in a run, because compiled code cannot enlarge the array
+    # make space for all examples that may join M in a run, because compiled code cannot enlarge the array
     walk.system.make_room(m + most + 2)
     arrays = arrays_of(walk)
     log = EventLog(np.empty(most), np.empty(most), np.empty((most, 4), dtype=np.int64), np.empty((most, n)))
@@ -39,7 +39,7 @@ def follow_run(walk: PathState, tracker: Rule, end: float, most: int) -> list[Po
         walk.t, walk.b, walk.factors = float(log.t[events - 1]), float(log.intercept[events - 1]), None
         walk.members, walk.system.size = arrays.members[:m].tolist(), m + 1
     moved = log.moved[:events]
-    # the twin records sides of the box, but a `Move` names sets, which also depend on the label
+    # turn sides of the box, which the twin records, into sets, which a `Move` names and which depend on the label
     moved[:, 1:3] *= walk.sign[moved[:, :1]].astype(np.int64)
     points = [
         along.point(t, scaled, b, "full rank", (Move(i, before, after, "full rank"),), m)
@@ -51,7 +51,7 @@ def follow_run(walk: PathState, tracker: Rule, end: float, most: int) -> list[Po
         walk.clip(end)
         log.scaled[events - 1] = walk.variables.alpha
         points[-1] = points[-1]._replace(kind="end", moves=())
-    # the first point of a run also gets the moves that the tracker recorded in Python before the run
+    # add the moves that the tracker recorded before the run to the first point of the run
     if points and walk.moves:
         points[0] = points[0]._replace(moves=(*walk.moves, *points[0].moves))
         walk.moves = []

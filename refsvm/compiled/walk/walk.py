@@ -40,7 +40,7 @@ FIELDS = [
     ("least", np.float64),  # smallest s with which a variable may join
     ("m", np.int64),
 ]
-# a record, so that its fields are attributes when Python interprets the twins
+# np.record makes the fields attributes when Python interprets the twins
 NOW = np.dtype((np.record, FIELDS))
 
 
@@ -50,10 +50,10 @@ class Walk(NamedTuple):
 
     values: np.ndarray
     side: np.ndarray
-    rows: np.ndarray  # kernel rows of M; empty if slots and places are 0, 1, 2 … and K itself is used
+    rows: np.ndarray  # kernel rows of M; empty if K itself is used, with slots and places 0, 1, 2 …
     members: np.ndarray
     system: System
-    # read-only: row i of K consists of the entries `places` of kernel[slots[places[i]]]
+    # read-only: row i of K contains the entries `places` of kernel[slots[places[i]]]
     kernel: np.ndarray
     slots: np.ndarray
     places: np.ndarray
@@ -93,8 +93,8 @@ WALK = Block(
 
 
 def arrays_of(walk):  # type: ignore[no-untyped-def]
-    """Return the arrays of a `refsvm.core.walk.state.PathState` with its inverse, for as many members as rows."""
-    # numbers are copied into a record, and arrays are shared, because most events change only a few entries
+    """Return the arrays of a `refsvm.core.walk.state.PathState` as a `Walk`, which has space for some members."""
+    # share the arrays of the state, of which most events change only a few entries, and copy its numbers
     n, m, x, now = len(walk.side), len(walk.members), walk.system.x, np.zeros(1, dtype=NOW)
     now[0] = walk.t, walk.b, walk.total, walk.system.least, m
     members = np.empty(len(x) - 1, dtype=np.int64)
@@ -115,8 +115,8 @@ def arrays_of(walk):  # type: ignore[no-untyped-def]
 
 @allocating
 def grown(walk):  # type: ignore[no-untyped-def]
-    """Return the walk with space for more members."""
-    # make space for many members at once, because each growth copies the inverse and the rows
+    """Return the walk with space for `MORE` more members."""
+    # make space for many members at once, because enlarging copies the inverse and the rows
     m, n, room = walk.now[0].m, len(walk.side), len(walk.members) + MORE
     rows, members = np.empty((room, n)), np.empty(room, dtype=np.int64)
     for s in range(m):
@@ -129,7 +129,7 @@ def grown(walk):  # type: ignore[no-untyped-def]
 
 @called
 def direction(walk):  # type: ignore[no-untyped-def]
-    """Set d and dG − db."""
+    """Compute the direction of the walk: d and dG − db."""
     values, x, m, minus = walk.values, walk.system.x, walk.now[0].m, walk.system.vectors[0]
     d, pace, push, speed = values[AT.d], values[AT.pace], values[AT.push], values[AT.speed]
     for i in range(len(d)):
@@ -137,7 +137,7 @@ def direction(walk):  # type: ignore[no-untyped-def]
     for s in range(m):
         d[walk.members[s]], minus[s] = x[s + 1], -x[s + 1]
     # v¹ − K d_B − db − K_M d_M
-    # if the whole of K is not in memory, the rows of M are stored in an array of their own
+    # if K is not in memory as a whole, read the rows of M from their own array
     copied = len(walk.rows) > 0
     rows, order = walk.rows if copied else walk.kernel, walk.system.order if copied else walk.members
     add_rows(speed, minus, rows, order, m)
@@ -145,7 +145,7 @@ def direction(walk):  # type: ignore[no-untyped-def]
 
 @called
 def reach(walk, noise_of_alpha, noise_of_excess):  # type: ignore[no-untyped-def]
-    """Return the variable with the next event (−1 if there is none) and the distance to this event."""
+    """Return the variable with the next event and the distance to this event; −1 if no variable has an event."""
     values, side, first, step = walk.values, walk.side, -1, np.inf
     alpha, excess, d, speed = values[AT.alpha], values[AT.excess], values[AT.d], values[AT.speed]
     for i in range(len(side)):
@@ -170,7 +170,7 @@ def reach(walk, noise_of_alpha, noise_of_excess):  # type: ignore[no-untyped-def
 
 @called
 def move(walk, step, rate):  # type: ignore[no-untyped-def]
-    """Move by `step` along the direction; t moves by `step` times `rate`."""
+    """Move the walk by `step` along its direction, and t by `step` times `rate`."""
     values, now = walk.values, walk.now
     alpha, excess, d, speed = values[AT.alpha], values[AT.excess], values[AT.d], values[AT.speed]
     for i in range(len(alpha)):
@@ -185,7 +185,7 @@ def move(walk, step, rate):  # type: ignore[no-untyped-def]
 
 @called
 def of_members(walk, row, u):  # type: ignore[no-untyped-def]
-    """Write u = (1, K_Mk) for the variable k with this kernel row."""
+    """Write (1, K_Mk) to `u` for the variable k with the kernel row `row`."""
     u[0] = 1.0
     for s in range(walk.now[0].m):
         u[s + 1] = row[walk.places[walk.members[s]]]
@@ -193,7 +193,7 @@ def of_members(walk, row, u):  # type: ignore[no-untyped-def]
 
 @called
 def change_pace(walk, i, pace):  # type: ignore[no-untyped-def]
-    """Set the rate at which i moves outside M; 0 if it has joined M."""
+    """Set the rate at which variable i moves outside M; 0 for a variable that has joined M."""
     push, change = walk.values[AT.push], pace - walk.values[AT.pace, i]
     walk.values[AT.pace, i] = pace
     if change != 0.0:
@@ -213,7 +213,7 @@ def distance_of(walk, i):  # type: ignore[no-untyped-def]
 
 @called
 def add_member(walk, i, s):  # type: ignore[no-untyped-def]
-    """Add i to M if there is space; `distance_of` must have been called for i last and returned s."""
+    """Add variable i to M if M has space; `s` must be the result of the last call of `distance_of`, for i."""
     row, right, pace = (
         walk.kernel[walk.slots[walk.places[i]]],
         walk.values[AT.push, i],
@@ -234,7 +234,7 @@ def add_member(walk, i, s):  # type: ignore[no-untyped-def]
 
 @called
 def join(walk, i):  # type: ignore[no-untyped-def]
-    """Add i to M if there is space; if its kernel row depends on rows of M, mark it as TIED."""
+    """Add variable i to M if M has space; if i's kernel row depends on rows of M, mark i as TIED."""
     # the first member cannot depend on other members
     s = distance_of(walk, i) if walk.now[0].m > 0 else np.inf
     if s > walk.now[0].least:
@@ -248,7 +248,7 @@ def join(walk, i):  # type: ignore[no-untyped-def]
 
 @called
 def leave(walk, i):  # type: ignore[no-untyped-def]
-    """Move i from M to its bound and mark variables that are no longer TIED; return False if A⁻¹ is spoiled."""
+    """Move variable i from M to its bound, mark variables that are no longer TIED; return False if A⁻¹ is spoiled."""
     values, side, members, m, slot, u = (
         walk.values,
         walk.side,
@@ -268,7 +268,7 @@ def leave(walk, i):  # type: ignore[no-untyped-def]
         above = values[AT.upper, i] - values[AT.alpha, i] < values[AT.alpha, i] - values[AT.lower, i]
     side[i], bound, rate = (ABOVE, AT.upper, AT.upper_rate) if above else (BELOW, AT.lower, AT.lower_rate)
     values[AT.alpha, i], pace = values[bound, i], values[rate, i]
-    # this loop only marks variables; they join later, because joining changes the system that the loop reads
+    # only mark the variables as FREED: they join M later, because joining changes the system that this loop reads
     for k in range(len(side)):
         if side[k] == TIED:
             of_members(walk, walk.kernel[walk.slots[walk.places[k]]], u)
@@ -287,7 +287,7 @@ def leave(walk, i):  # type: ignore[no-untyped-def]
 
 @called
 def solve(walk):  # type: ignore[no-untyped-def]
-    """Solve the system for the present right-hand side."""
+    """Solve the bordered system of M for its present right-hand side."""
     m, right = walk.now[0].m, walk.system.vectors[1]
     right[0] = walk.now[0].total
     for s in range(m):

@@ -1,1 +1,1 @@
-"""Twins of `refsvm.analysis.small`."""
+"""Compiled twins of `refsvm.analysis.small`."""

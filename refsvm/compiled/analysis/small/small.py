@@ -25,7 +25,7 @@ SMALL = (
 
 @called
 def load(state, block, kernel, alpha, gradient, lower, upper):  # type: ignore[no-untyped-def]
-    """Copy a problem and its α to the state and return max |α|; `block` is the memory for its kernel rows."""
+    """Copy a problem, its α and its kernel rows to the state (the rows into `block`), and return max |α|."""
     largest = 0.0
     for i in range(len(alpha)):
         state.alpha[i], state.gradient[i] = alpha[i], gradient[i]
@@ -55,7 +55,7 @@ def compiled_small(  # type: ignore[no-untyped-def]  # noqa: PLR0913, PLR0917 (c
 
 
 def take_small_steps(twins, problems, rules, limit):  # type: ignore[no-untyped-def]
-    """Take up to `limit` steps in each problem of a `refsvm.analysis.small.small.SmallProblems`, with these twins."""
+    """Take up to `limit` steps in each problem of a `SmallProblems` with the twins of the rules."""
     m = problems.size
     block = np.zeros((m, m))
     rows = KernelRows(Gram(Precomputed(), block, is_checked=True))

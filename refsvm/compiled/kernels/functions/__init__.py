@@ -1,1 +1,1 @@
-"""Twins of kernels."""
+"""Compiled twins of kernels."""

@@ -1,4 +1,4 @@
-"""Twin of `refsvm.RBF`: computes products and kernel values in one pass."""
+"""Compiled twin of `refsvm.RBF`: computes products and kernel values in one pass."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ def gaussian_values(values, gamma, x_norm, norms):  # type: ignore[no-untyped-de
 
 
 def gaussian(inner, gamma, x_norms, z_norms):  # type: ignore[no-untyped-def]
-    """Twin of `refsvm.core.arithmetic.Arithmetic.gaussian`."""
+    """Compiled twin of `refsvm.core.arithmetic.Arithmetic.gaussian`."""
     for r in range(len(inner)):
         gaussian_values(inner[r], inner.dtype.type(gamma), x_norms[r], z_norms)
 
 
 def gaussian_rows(X, rows, x_norms, features, norms, start, gamma, out):  # type: ignore[no-untyped-def]
-    """Twin of `refsvm.core.arithmetic.Arithmetic.gaussian_rows`."""
+    """Compiled twin of `refsvm.core.arithmetic.Arithmetic.gaussian_rows`."""
     width, of_type = COLUMNS if len(rows) == 1 else COLUMNS_OF_MANY, out.dtype.type(gamma)
     for left in range(0, out.shape[1], width):
         right = min(left + width, out.shape[1])

@@ -1,4 +1,4 @@
-"""Twin of `refsvm.Sigmoid`."""
+"""Compiled twin of `refsvm.Sigmoid`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from refsvm.compiled.interface.exponential import ROUNDER, reduced, scaled
 
 
 def hyperbolic_tangents(values):  # type: ignore[no-untyped-def]
-    """Twin of `refsvm.core.arithmetic.Arithmetic.hyperbolic_tangents`."""
+    """Compiled twin of `refsvm.core.arithmetic.Arithmetic.hyperbolic_tangents`."""
     for r in range(len(values)):
         row = values[r]
         for t in range(len(row)):
