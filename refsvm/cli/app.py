@@ -1,4 +1,4 @@
-"""The command ``refsvm``: each subcommand is a file of its own, registered here by one line."""
+"""The command ``refsvm``: each subcommand has its own file, and one line of this file registers it."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""The names that the command line accepts, in one table for each kind; `refsvm.services.names` lists the kernels.
+"""Tables of the rules and engines that the command line accepts by name; `refsvm.services.names` lists the kernels.
 
-The rules come from their folders: HybridMaximumGain is called hybrid-maximum-gain, and NewtonStep newton. A class in
-your own file is called FILE.py:NAME.
+Each table is made from the classes of a folder: the command line calls HybridMaximumGain hybrid-maximum-gain, and
+NewtonStep newton. A rule in your own file is called FILE.py:NAME.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from refsvm.experiment.own_rules import IN_FILE, rule_in_file
 
 
 def _named(folder: ModuleType) -> dict[str, Any]:
-    """Return the rules of a folder by their names on the command line."""
+    """Return a dict from the name on the command line to the class of each rule in a folder."""
     return dict(sorted((name_of(rule), rule) for rule in rules_in(folder)))
 
 
@@ -42,7 +42,7 @@ def one(option: str, name: str, table: Mapping[str, Any]) -> Any:
 
 
 def _family(option: str, name: str, table: Mapping[str, Any]) -> type[Rule]:
-    """Return the base class of a table's rules; refuse a user's rule if the table contains no rules."""
+    """Return the base class of a table's rules; raise an error for a user's rule if the table contains no rules."""
     lineage = getattr(next(iter(table.values())), "__mro__", ())
     if Rule not in lineage:
         raise ValueError(
@@ -53,7 +53,7 @@ def _family(option: str, name: str, table: Mapping[str, Any]) -> type[Rule]:
 
 
 def names(option: str, text: str, table: Mapping[str, Any]) -> list[str]:
-    """Split a list of names such as "mvp,second-order"; "all" means the whole table."""
+    """Return the names in a text such as "mvp,second-order"; "all" stands for all names of the table."""
     if text == "all":
         return list(table)
     wanted = list(dict.fromkeys(word.strip() for word in text.split(",")))

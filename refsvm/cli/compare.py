@@ -1,4 +1,4 @@
-"""``refsvm compare``: strategies side by side."""
+"""``refsvm compare``: compares strategies side by side."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def compare(
 def _finish(
     outcome: Outcome, document: dict[str, Any], table: Callable[[], object], finished: str, output: Output
 ) -> None:
-    """Print a note about the choices that were left out; print and draw the results of the others."""
+    """Print a note about the strategies that were left out; print and draw the results of the other strategies."""
     for choice, reason in outcome.left_out:
         note(f"note: {choice} left out: {reason}")
     left_out = [{**asdict(choice), "reason": reason} for choice, reason in outcome.left_out]

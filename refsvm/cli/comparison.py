@@ -1,4 +1,4 @@
-"""Strategies side by side: on one problem in its given order, or on several problems in random orders."""
+"""Compares strategies on one problem in its given order, or on several problems in random orders of their examples."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ SHOWN: Final = (("mvp", "newton"), ("second-order", "newton"), ("second-order", 
 
 @dataclass(frozen=True)
 class Choice:
-    """A strategy, as named on the command line."""
+    """A strategy by its names on the command line: selector, step, engine and shrinking."""
 
     selector: str
     step: str
@@ -39,7 +39,7 @@ class Choice:
 
     @property
     def rules(self) -> str:
-        """The strategy without its engine, since both engines take the same steps."""
+        """The strategy without the name of its engine, because both engines take the same steps."""
         return f"{self.selector}, {self.step}{', shrinking' if self.shrinking else ''}"
 
 
@@ -52,13 +52,13 @@ class Outcome:
     total : int
         Number of strategies or runs to compute.
     rows : list of dict
-        Record of each strategy in order: the fields of its `Choice`, and its results.
+        A row for each strategy, in order, with the fields of its `Choice` and its results.
     left_out : list of (Choice, str)
-        Strategies that the package refuses, with the reason.
+        Strategies that the package refuses, each with the reason.
     interrupted : bool
         Whether Ctrl-C was pressed.
     solutions : dict of str to Solution
-        One solution for each strategy, for any engine, with its trace; only if traces were recorded.
+        If traces were recorded, one solution with its trace for each strategy, from either engine.
     """
 
     total: int
@@ -69,9 +69,9 @@ class Outcome:
 
 
 def choices(selectors: str | None, steps: str | None, engines: str, shrinking: bool) -> list[Choice]:
-    """Return every combination of the given selectors and steps, separated by commas, in each engine.
+    """Return the choice for every combination of a selector, a step and an engine; the arguments are lists with commas.
 
-    Without names, return the strategies of the papers and the package's default, which uses shrinking.
+    Without names, return the choices of the papers and the package's default, which uses shrinking.
     """
     pairs = product(
         names("selectors", "mvp,second-order" if selectors is None else selectors, SELECTORS),
@@ -87,24 +87,24 @@ def choices(selectors: str | None, steps: str | None, engines: str, shrinking: b
 def strategies(
     wanted: Iterable[Choice], settings: Mapping[str, Any]
 ) -> tuple[dict[Choice, Solve], list[tuple[Choice, str]]]:
-    """Return the strategies of an experiment, and the choices whose rules do not fit together.
+    """Return the strategies of an experiment by choice, and the choices whose rules do not fit together.
 
     Parameters
     ----------
     wanted : iterable of Choice
         The choices.
     settings : mapping
-        Arguments of `Solve` that are the same for all.
+        Arguments of `Solve` that all strategies share.
 
     Raises
     ------
     ValueError
-        If no choice is left.
+        If the rules of no choice fit together.
     """
     chosen, left_out = {}, []
     for choice in wanted:
         try:
-            # the constructor refuses rules that do not fit together, before the first run starts
+            # make all strategies before the first run, because the constructor refuses rules that do not fit together
             chosen[choice] = Solve(
                 str(choice),
                 selector=one("selectors", choice.selector, SELECTORS)(),
@@ -121,23 +121,23 @@ def strategies(
 
 
 def compare_once(wanted: Iterable[Choice], settings: Mapping[str, Any], instance: Instance) -> Outcome:
-    """Solve an instance by each strategy in turn, until done or Ctrl-C.
+    """Solve an instance by each strategy in turn, until all strategies are done or Ctrl-C is pressed.
 
     Parameters
     ----------
     wanted : iterable of Choice
-        The choices; those that the package refuses, for instance because rules do not fit together, are left out.
+        The choices; a choice that the package refuses, for instance because its rules do not fit together, is left out.
     settings : mapping
-        Arguments of `Solve` that are the same for all.
+        Arguments of `Solve` that all strategies share.
     instance : Instance
         The problem.
 
     Returns
     -------
     Outcome
-        A row contains the choice, the record of `Solve`, and ``first_use_seconds``: the time to compile the strategy
-        or load its compiled code, measured before on four points and not included in ``seconds``. After Ctrl-C it
-        contains the results so far, including the run that was interrupted.
+        A row contains the choice, the record of `Solve`, and ``first_use_seconds``: the time to compile the strategy or
+        load its compiled code, which is measured on four points before the run and not included in ``seconds``. After
+        Ctrl-C, the outcome contains the results so far, including the interrupted run.
 
     Raises
     ------
@@ -147,7 +147,7 @@ def compare_once(wanted: Iterable[Choice], settings: Mapping[str, Any], instance
     chosen, left_out = strategies(wanted, settings)
     outcome = Outcome(len(chosen) + len(left_out), left_out=left_out)
     with interruptible() as interrupt:
-        # the first Ctrl-C ends the current run where it is, so check for it between runs
+        # the first Ctrl-C ends only the current run, so check between two runs whether it was pressed
         for choice, strategy in takewhile(lambda _: not interrupt.pressed, chosen.items()):
             began = time.perf_counter()
             try:
@@ -159,7 +159,7 @@ def compare_once(wanted: Iterable[Choice], settings: Mapping[str, Any], instance
             except ValueError as refusal:
                 outcome.left_out.append((choice, str(refusal)))
                 continue
-            except KeyboardInterrupt:  # Ctrl-C during the warm-up, or a second Ctrl-C
+            except KeyboardInterrupt:  # a Ctrl-C in the warm-up, or a second one
                 break
             if solution.trace is not None:
                 outcome.solutions.setdefault(choice.rules, solution)
@@ -171,7 +171,7 @@ def compare_once(wanted: Iterable[Choice], settings: Mapping[str, Any], instance
 
 
 def objective_spread(rows: Iterable[Mapping[str, Any]]) -> float:
-    """Return the largest relative difference between the objectives of converged runs; 0 without such runs."""
+    """Return the largest relative difference between the objectives of converged runs; 0 if no run converged."""
     values = [row["objective"] for row in rows if row["status"] == Status.CONVERGED.name]
     if not values:
         return 0.0
@@ -185,36 +185,36 @@ def compare_in_orders(
     repeats: int,
     store: Path | None,
 ) -> Outcome:
-    """Solve every problem by every strategy in `repeats` orders, until done or Ctrl-C.
+    """Solve every problem by every strategy in `repeats` orders of its examples, until the end or Ctrl-C.
 
     Parameters
     ----------
     wanted : iterable of Choice
-        The choices. A choice is left out if its rules do not fit together; if it refuses a problem, it is left out
-        for this problem.
+        The choices. A choice is left out if its rules do not fit together; a choice that cannot solve a problem is left
+        out for this problem.
     settings : mapping
-        Arguments of `Solve` that are the same for all.
+        Arguments of `Solve` that all strategies share.
     problems : sequence of Problem
         The problems.
     repeats : int
-        Number of orders.
+        Number of random orders of the examples of each problem.
     store : path, optional
-        File in which finished runs are stored and found again; without it they are discarded at the end.
+        File in which finished runs are stored and found again; without a file, the runs are discarded at the end.
 
     Returns
     -------
     Outcome
-        A row contains the name of the problem (``data``), the choice, the number of finished ``runs``, the number
-        that ``converged``, and a `Summary` of each metric, compared with the first strategy over the same orders.
+        A row contains the name of the problem (``data``), the choice, the number of finished ``runs``, the number of
+        runs that ``converged``, and a `Summary` of each metric, compared with the first strategy over the same orders.
 
     Raises
     ------
     ValueError
-        If every strategy is refused, or all of them refuse all problems.
+        If every strategy is refused, or all strategies refuse all problems.
     """
     chosen, left_out = strategies(wanted, settings)
     outcome = Outcome(len(problems) * len(chosen) * repeats, left_out=left_out)
-    with tempfile.TemporaryDirectory() as folder:  # an experiment always needs a store
+    with tempfile.TemporaryDirectory() as folder:  # an experiment needs a store
         file = Path(folder, "runs.sqlite") if store is None else store
         experiment = Experiment(list(chosen.values()), problems, file, repeats)
         try:
@@ -226,7 +226,7 @@ def compare_in_orders(
 
 
 def _summarise(experiment: Experiment, chosen: Mapping[Choice, Solve], outcome: Outcome) -> None:
-    """Summarise the finished runs, and print what was refused."""
+    """Add a row with the summary of the finished runs of each strategy and problem; note the refused strategies."""
     records = experiment.records()
     if not records:
         return

@@ -1,4 +1,4 @@
-"""Tables of a comparison: as many columns as fit into the terminal (or 80 in a pipe), with --wide all columns."""
+"""Tables of a comparison, with as many columns as fit into the terminal (or 80 characters), or all with --wide."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ DROPPED: Final = ("rows", "p", "shrink", "/ first", "numpy s")
 
 
 def comparison_table(problem: dict[str, Any], rows: list[dict[str, Any]], wide: bool = False) -> None:
-    """Print the problem and its runs."""
+    """Print the heading of a problem and the table of its runs."""
     console = tables.screen()
     if not wide:
         tell(console, tables.heading(problem))
@@ -56,7 +56,7 @@ def comparison_table(problem: dict[str, Any], rows: list[dict[str, Any]], wide: 
 def repetition_table(
     problems: list[dict[str, Any]], repeats: int, rows: list[dict[str, Any]], wide: bool = False
 ) -> None:
-    """Print the problems, with means over the orders of their examples."""
+    """Print a table of each problem, with means over the orders of its examples."""
     title = "" if repeats == 1 else f"Means ± standard deviations over {repeats} orders of the examples"
     console = tables.screen()
     if not wide:
@@ -90,7 +90,7 @@ def tell(console: Console, text: str) -> None:
 
 
 def _narrow_table(console: Console, rows: list[dict[str, Any]]) -> None:
-    """Print a line for each selector and step with the seconds of both engines, without columns that do not fit."""
+    """Print a line for each selector and step with the seconds of both engines; omit columns without space."""
     strategies: dict[tuple[Any, ...], dict[str, dict[str, Any]]] = {}
     for row in rows:
         place = row.get("data", ""), row["selector"], row["step"], row["shrinking"]
@@ -125,29 +125,29 @@ def _narrow_table(console: Console, rows: list[dict[str, Any]]) -> None:
 
 
 def _ended(row: Mapping[str, Any]) -> str:
-    """Return the reason why a run ended, or the number of converged runs."""
+    """Return the text that says why a run ended, or how many runs of a row converged."""
     return tables.status_of(row) if "status" in row else f"{row['converged']} of {row['runs']}"
 
 
 def is_solved(row: Mapping[str, Any]) -> bool:
-    """Return whether a run converged, or all runs of a row did."""
+    """Return whether the run of a row, or each of several runs, converged."""
     return bool(
         row["status"] == Status.CONVERGED.name if "status" in row else row["converged"] == row["runs"]
     )
 
 
 def mean(value: Any) -> float:
-    """Return a number itself, or the mean of a `Summary`."""
+    """Return the mean of a `Summary`; return a number unchanged."""
     return float(getattr(value, "mean", value))
 
 
 def counted(value: Any) -> str:
-    """Return a count, or mean and deviation of several counts."""
+    """Return the text of a count, or of the mean and the deviation of several counts."""
     return value.show(3) if hasattr(value, "show") else f"{value:,}"
 
 
 def seconds(value: float) -> str:
-    """Return seconds in the form that tables show."""
+    """Return the text with which tables show seconds."""
     return f"{value:.4f}" if value < 10 else f"{value:.1f}"
 
 
@@ -166,7 +166,7 @@ def said_of(rows: list[dict[str, Any]]) -> str:
 
 
 def fewest_steps(rows: Iterable[Mapping[str, Any]]) -> str:
-    """Return sentences naming the converged strategy with the fewest steps on each data set."""
+    """Return sentences that name, for each data set, the converged strategy with the fewest steps."""
     best: dict[str, Mapping[str, Any]] = {}
     for row in filter(is_solved, rows):
         data = row.get("data", "")

@@ -1,4 +1,4 @@
-"""``refsvm cv``: k-fold cross-validation with each seeder, side by side."""
+"""``refsvm cv``: cross-validates, and compares the costs of several seeders side by side."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def cv(
 
     With --seeders it solves the rounds once from each seeder's starting points, and shows the costs side by side.
     """
-    # check all names before reading the data
+    # check the names of all seeders before reading the data, which may take long
     default = "sir" if chained else "avg"
     wanted = [default] if seeders is None else names("seeders", seeders, SEEDERS)
     whole("repeats", repeats, 1)
@@ -61,7 +61,7 @@ def cv(
     how = {"from_full": not chained, "stratified": stratified, "n_jobs": n_jobs, "engine": engine}
     results, last = _runs(opened, wanted, seeds, training.settings(opened) | how | {"folds": folds})
     finished = sum(len(runs) for runs in results.values())
-    # keep a random split only if all seeders have finished it
+    # drop a random split that a seeder has not finished, so that all seeders have the same splits
     results = {name: runs[: max(1, len(results[wanted[-1]]))] for name, runs in results.items() if runs}
     rows = [row_of(name, runs, results[wanted[0]]) for name, runs in results.items()]
     if rows or output.json or seeders is None:
@@ -81,7 +81,7 @@ def cv(
 
 
 def _tell(heading: str, runs: list[CrossValidation]) -> None:
-    """Print the result of one cross-validation, or the means of several."""
+    """Print the result of one cross-validation, or the means over several cross-validations."""
     tables.echo(heading)
     if len(runs) == 1:
         tables.echo(f"{runs[0]}\n")
@@ -95,7 +95,7 @@ def _tell(heading: str, runs: list[CrossValidation]) -> None:
 
 
 def _end(last: CrossValidation, wanted: list[str], finished: int, repeats: int) -> None:
-    """After Ctrl-C, note how many runs are finished, and exit."""
+    """After Ctrl-C, print a note that says how many runs are finished, and exit."""
     if last.status is not Status.INTERRUPTED:
         return
     sentences = [f"Interrupted; {finished} of {repeats * len(wanted)} runs are finished"]
@@ -109,17 +109,17 @@ def _end(last: CrossValidation, wanted: list[str], finished: int, repeats: int) 
 def _runs(
     opened: Opened, wanted: list[str], seeds: range, settings: dict[str, Any]
 ) -> tuple[dict[str, list[CrossValidation]], CrossValidation]:
-    """Cross-validate with every seeder on each random split, until done or Ctrl-C; also return the last result."""
+    """Cross-validate with every seeder on each random split, until Ctrl-C; return all runs, and the last result."""
     results: dict[str, list[CrossValidation]] = {name: [] for name in wanted}
     arguments = opened.instance().arguments()
-    with interruptible():  # after Ctrl-C the finished runs are shown
+    with interruptible():  # show the finished runs after Ctrl-C
         for seed, name in product(seeds, wanted):
-            if seed == seeds[0]:  # warm up, so that the seconds exclude compiling
+            if seed == seeds[0]:  # compile before the seconds are measured
                 how = {key: settings[key] for key in ("from_full", "engine")}
                 CrossValidate(name, SEEDERS[name](), **how).warm_up()
                 prepare(SEEDERS[name]())
             result = cross_validate(**arguments, seeder=SEEDERS[name](), rng=seed, **settings)
-            # an incomplete run has no error to compare
+            # discard an interrupted run, because its error is not known
             if result.status is Status.INTERRUPTED:
                 break
             results[name].append(result)
@@ -127,7 +127,7 @@ def _runs(
 
 
 def _draw(rows: list[dict[str, Any]], file: Path | None) -> None:
-    """Draw the seconds of each seeder, if --plot was given."""
+    """If --plot was given, draw the seconds of each seeder."""
     if file is None or not rows:
         return
     parts = {"seeds": "seed_seconds", "rounds": "solve_seconds"}
@@ -141,12 +141,12 @@ def _draw(rows: list[dict[str, Any]], file: Path | None) -> None:
 
 
 def row_of(name: str, runs: list[CrossValidation], baseline: list[CrossValidation]) -> dict[str, Any]:
-    """Return the row of one seeder: means over the repeats, and a test against the first seeder."""
+    """Return the table row of one seeder, with means over the random splits and a test against the first seeder."""
     means = {
         metric: float(np.mean([getattr(each, metric) for each in runs]))
         for metric in (*runs[0].scores, *COSTS)
     }
-    # all seeders have the same folds, so the test can pair them
+    # pair the runs of both seeders on the same split for the test
     own, first = ({k: each.iterations for k, each in enumerate(some)} for some in (runs, baseline))
     compared = summarise(own, first)
     return {
@@ -160,7 +160,7 @@ def row_of(name: str, runs: list[CrossValidation], baseline: list[CrossValidatio
 
 
 def columns(rows: list[dict[str, Any]]) -> tables.Columns:
-    """Return the columns of the table; a column counts unsolved rounds if there are any."""
+    """Return the columns of the table, with a column for unsolved rounds if a round was not solved."""
     return {
         "seeder": "{seeder}",
         **tables.scores_of(rows[0] if rows else {}),

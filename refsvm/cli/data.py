@@ -1,4 +1,4 @@
-"""Options that most commands have: data, kernel and C of a training, and the form of the output."""
+"""The options that most commands share: data, kernel and C of a training, and the form of the output."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _NUMBER: Final = re.compile(r"[+-]?\d+(\.\d*)?([eE][+-]?\d+)?").fullmatch
 
 
 class Opened(NamedTuple):
-    """Data, kernel and C for a command, with the scaling of the features, and the task with ε or ν."""
+    """The data, kernel, C, scaling of the features and task, with ε or ν, that a command works with."""
 
     data: Dataset
     kernel: Any
@@ -47,7 +47,7 @@ class Opened(NamedTuple):
     own: dict[str, float]
 
     def instance(self) -> Instance:
-        """Return the problem, for strategies and functions of every task."""
+        """Return the problem in the form that strategies and functions of every task take."""
         return Instance(self.data.X, self.data.y, self.kernel, self.C, **self.own)
 
     def settings_in_words(self) -> str:
@@ -58,7 +58,7 @@ class Opened(NamedTuple):
 
 @dataclass(frozen=True)
 class Training:
-    """Options that most commands have: kernel, penalty, task and limits of a training, and the label column."""
+    """The options that describe a training: kernel, penalty, task, limits, and the label column."""
 
     kernel: options.KernelName = "rbf"
     gamma: options.Gamma = None
@@ -78,22 +78,22 @@ class Training:
     data_dir: options.DataDir = None
 
     def place_of(self, source: str) -> Path:
-        """Return the file from which a command reads data; for a bundled set its name."""
+        """Return the file from which a command reads data, or the name of a bundled set."""
         return place_of(source, self.data_dir)
 
     def opened(self, source: str, tell: bool = True) -> Opened:
         """Open the data, choose kernel and C, and determine the task from --task or from the labels.
 
-        Kernel and C are the user's; otherwise the values published for the data with an RBF kernel; otherwise gamma
-        "scale" and C = 1. Novelty detection has weights of 1 instead of C and needs no labels, which new data often
-        lack. If `tell`, a note says that labels with fractions are treated as targets.
+        Values that the user gives come first; then γ and C that were published for the data with an RBF kernel;
+        otherwise gamma is "scale" and C is 1. Novelty detection uses weights of 1 instead of C and needs no labels,
+        which new data often lack. If `tell`, a note says that labels with fractions are treated as targets.
         """
         if self.task is not None:
             one("task", self.task, TASKS)
         epsilon = not_negative("epsilon", 0.1 if self.epsilon is None else self.epsilon)
         share("nu", self.nu)
         data = open_data(source, self.label, self.data_dir, self.delimiter, labelled=self.task != NOVELTY)
-        # the command line's message lists its own names, while the package's message would list classes
+        # check the name here, because the message of the command line lists its names, and not the names of classes
         one("kernel", self.kernel, KERNELS)
         if data.places is not None:
             if self.kernel != "precomputed":
@@ -105,9 +105,9 @@ class Training:
             data = training_matrix(data)
         scaling = self._scaling(data) if self.scale else None
         if scaling is not None:
-            # C and γ were published for unscaled features
+            # drop C and γ of the data, which were published for unscaled features
             data = replace(data, X=scaling(data.X), C=None, gamma=None)
-        # published values belong to the kernel that they were published for
+        # use the published C and γ only with the RBF kernel, for which they were published
         C, gamma = (data.C, data.gamma) if self.kernel == "rbf" else (None, None)
         width = (gamma or "scale") if self.gamma is None else scale_or_number(self.gamma)
         kernel = kernel_called(self.kernel, data.X, gamma=width, degree=self.degree, coef0=self.coef0)
@@ -122,14 +122,12 @@ class Training:
         return Opened(data, kernel, penalty, scaling, task, own)
 
     def _scaling(self, data: Dataset) -> Scaling:
-        """Return shift and scale of the features; for sparse data only the scale of the features that occur."""
+        """Return shift and scale of the features; for sparse data, only the scale of features with nonzero entries."""
         if self.kernel == "precomputed":
             raise ValueError(
-                "scale=True needs features, but kernel='precomputed' has none; omit one of them."
+                "scale=True needs features, but kernel='precomputed' has no features; omit one option."
             )
-        if (
-            largest := float(np.abs(data.X).max())
-        ) > LARGEST_TARGET:  # the square of a larger number may overflow
+        if (largest := float(np.abs(data.X).max())) > LARGEST_TARGET:  # a larger number's square may overflow
             where = f" in {data.source}" if data.source else ""
             raise ValueError(
                 f"scale=True: {data.name} holds {largest:.6g}{where}, above the largest number that can be scaled "
@@ -139,33 +137,33 @@ class Training:
         return Scaling.of(data.X)
 
     def limits(self) -> dict[str, Any]:
-        """Return memory and limits under the argument names of the package's functions."""
+        """Return the memory and the limits as keyword arguments of the package's functions."""
         memory = positive("cache_mb", self.cache_mb)
         return {"cache_mb": memory, "max_iter": self.max_iter, "time_limit": self.time_limit}
 
     def of_estimator(self) -> dict[str, Any]:
-        """Return memory and limits under the argument names of the estimators."""
+        """Return the memory and the limits as keyword arguments of the estimators."""
         limits = self.limits()
         return {"cache_size": limits.pop("cache_mb"), **limits}
 
     @property
     def tolerance(self) -> float:
-        """The tolerance, by default the default of `refsvm.SVC`."""
+        """The tolerance that the user gave, or the default tolerance of `refsvm.SVC`."""
         return TOL if self.tol is None else self.tol
 
     def stop(self, opened: Opened) -> KKTGap:
-        """Return the stopping rule with this tolerance; a regression's default depends on its targets."""
+        """Return the stopping rule with the user's tolerance; the default for a regression depends on its targets."""
         follows = self.tol is None and opened.task == REGRESSION
         return relative_gap(self.tolerance, unit_of_targets(opened.data.y) if follows else None)
 
     def settings(self, opened: Opened | None = None) -> dict[str, Any]:
-        """Return the limits and the stopping rule, for one problem or for several."""
+        """Return the limits and the stopping rule as keyword arguments, for one problem or for several problems."""
         return self.limits() | {
             "stop": KKTGap(self.tolerance, relative=True) if opened is None else self.stop(opened)
         }
 
     def described(self, opened: Opened, stop: KKTGap | None = None) -> dict[str, Any]:
-        """Return a description of the problem for JSON, with the version of refsvm that read it."""
+        """Return a description of the problem for JSON, with the version of refsvm that read the data."""
         data, classes = opened.data, dict[str, Any]()
         if opened.task == CLASSIFICATION:
             classes = {"classes": [label_text(value) for value in np.unique(data.y)]}
@@ -178,7 +176,7 @@ class Training:
 
 @dataclass(frozen=True)
 class Output:
-    """Output options; without them the output is a table for people."""
+    """The options of the output; without options, a command prints a table for people."""
 
     json: options.Json = False
     csv: options.Csv = False
@@ -187,17 +185,17 @@ class Output:
     def __post_init__(self) -> None:
         if self.plot is not None and find_spec("matplotlib") is None:
             raise ValueError("--plot needs matplotlib, which is not installed; run: pip install matplotlib.")
-        # JSON and CSV both go to standard output, and the mixture would be unreadable
+        # refuse JSON together with CSV, because both go to standard output, and no program could read the mixture
         if self.json and self.csv:
-            raise ValueError("json=True and csv=True were both given; give one of them.")
+            raise ValueError("json=True and csv=True were both given; give only one option.")
 
     def refuse_unwritable(self, *read: str | Path | None) -> None:
-        """Raise an error if the picture cannot be written or would replace a file that the command reads."""
+        """Raise an error if the file for the picture cannot be written, or is a file that the command reads."""
         if self.plot is not None:
             writable("plot", self.plot, *read)
 
     def show(self, document: Any, rows: list[Any], tell: Callable[[], object]) -> None:
-        """Print the document, the rows, or the text for people."""
+        """Print the document as JSON, the rows as CSV, or the text for people."""
         if self.json:
             tables.print_json(document)
         elif self.csv:
@@ -206,19 +204,20 @@ class Output:
             tell()
 
     def show_table(self, document: Any, rows: list[Any], heading: str, columns: tables.Columns) -> None:
-        """Print the document, the rows, or a table of the rows."""
+        """Print the document as JSON, the rows as CSV, or a table of the rows for people."""
         self.show(document, rows, lambda: tables.print_table(heading, columns, rows))
 
 
 def task_of(y: np.ndarray, wanted: str | None, tell: bool) -> str:
-    """Return the task that the option names, or, without the option, regression if labels are numbers with fractions.
+    """Return the task that --task names; without --task, regression if labels are numbers with fractions.
 
-    Without the option, a note says how the labels are interpreted. The note about fractions is printed only if `tell`.
+    Without --task, a note says whether labels are treated as classes or as targets. The note about labels with
+    fractions is printed only if `tell`.
     """
     numeric = y.dtype.kind in "iuf"
     if wanted == "regression" and not numeric and not all(map(_NUMBER, y)):
         raise ValueError("task='regression' needs labels that are numbers; choose task='classification'.")
-    # integers may be classes or targets, and classes are far more common
+    # treat integers as classes, which are far more common than integer targets
     fractions = numeric and bool((y != np.floor(y)).any())
     if wanted is None and fractions and tell:
         note(
@@ -233,16 +232,17 @@ def task_of(y: np.ndarray, wanted: str | None, tell: bool) -> str:
 
 
 def label_text(label: Any) -> str:
-    """Return a label as LIBSVM writes it: integers without a decimal point."""
+    """Return the text of a label as LIBSVM writes it, an integer without a decimal point."""
     if isinstance(label, str):
         return label
     return str(int(label)) if label == int(label) else repr(float(label))
 
 
 def writable(option: str, file: Path, *read: str | Path | None) -> None:
-    """Raise an error if an output cannot be written or would replace a file that the command reads.
+    """Raise an error if an output file cannot be written, or is a file that the command reads.
 
-    Call it before the computation, so that an hour of training does not end in a misspelt folder name.
+    Call `writable` before the computation, so that an hour of training does not end with an error for a misspelt
+    folder.
     """
     if not file.absolute().parent.is_dir() or file.is_dir():
         raise ValueError(f"{option}={str(file)!r} cannot be written; give a file in a directory that exists.")

@@ -24,6 +24,6 @@ def datasets(output: Output) -> None:
 
 
 def _tell(bundled: list[dict[str, Any]]) -> None:
-    """Print the table of bundled sets, and the names of generated sets."""
+    """Print a table of the bundled data sets, and the names of the generated data sets."""
     tables.print_table("Bundled data sets", COLUMNS, bundled)
     typer.echo(f"Generated, {GENERATED_N:,} examples each: {', '.join(GENERATED)}.")

@@ -39,7 +39,7 @@ def fit(
     chosen_step = None if step is None else one("step", step, STEPS)()
     rules = {"selector": one("selector", selector, SELECTORS)(), "step": chosen_step}
     writable("model", model, training.place_of(data))
-    opened = training.opened(data, tell=False)  # the printed result names the task
+    opened = training.opened(data, tell=False)  # no note: the printed result names the task
     dataset, of_task = opened.data, ESTIMATORS[opened.task]
     _refuse_unwritable(dataset, opened.task)
     estimator = made(opened, training)
@@ -63,16 +63,16 @@ def fit(
 
 
 def _refuse_unwritable(dataset: Dataset, task: str) -> None:
-    """Raise an error, before training, for data that a model file cannot store."""
+    """Raise an error before training if a model file cannot store the labels or the names of the columns."""
     different_names(dataset.columns or ())
     if task == CLASSIFICATION:
         whole_numbers(np.unique(dataset.y))
 
 
 def made(opened: Opened, training: Training) -> Any:
-    """Return the estimator for a task, with its parameters and limits."""
+    """Return the estimator for the task of the data, with the parameters and limits of the command."""
     own = opened.own if opened.task == NOVELTY else {"C": opened.C, **opened.own}
-    # refuse now, with the names of the command line, before the estimator refuses with Python's names
+    # check the limits here, so that an error message has the option names of the command line
     Limits(opened.data.n, training.max_iter, training.time_limit)
     return getattr(refsvm, ESTIMATORS[opened.task].name)(
         **own, **training.of_estimator(), tol=KKTGap(training.tolerance).tol, verbose=is_watched()
@@ -80,7 +80,7 @@ def made(opened: Opened, training: Training) -> Any:
 
 
 def _end(status: Status, is_cut: bool) -> None:
-    """Exit with a code other than 0 if training was incomplete."""
+    """Exit with the code 3 or 130 if training was incomplete."""
     if is_cut:
         interrupted("Interrupted from the keyboard; the model is the last point reached")
     if status is not Status.CONVERGED:
@@ -91,14 +91,14 @@ def _end(status: Status, is_cut: bool) -> None:
 
 
 def trained(estimator: Any, dataset: Dataset) -> bool:
-    """Train, and return whether Ctrl-C ended it; the estimator then holds the last point."""
+    """Train the estimator, and return whether Ctrl-C ended the training; the estimator then contains the last point."""
     from sklearn.exceptions import (
-        ConvergenceWarning,  # imported late, so that other commands do not wait for it
+        ConvergenceWarning,  # a late import, so that other commands need not wait
     )
 
     try:
         with warnings.catch_warnings():
-            # the warning suggests Python arguments, so `fit` prints its own message
+            # suppress the warning, which suggests Python arguments; `fit` prints its own message
             warnings.simplefilter("ignore", ConvergenceWarning)
             estimator.fit(dataset.X, dataset.y)
     except KeyboardInterrupt:
@@ -122,7 +122,7 @@ def _outside(estimator: Any, dataset: Dataset) -> dict[str, float]:
 
 
 class Estimator(NamedTuple):
-    """The estimator of a task, and the lines printed after training."""
+    """The estimator for a task, a function that summarises its training, and the sentence that `fit` prints."""
 
     name: str
     summary: Callable[[Any, Dataset], dict[str, float]]

@@ -41,14 +41,14 @@ def loo(
     With several seeders or stopping rules, it compares steps, kernel rows, seconds, and the number of examples that
     each check and rule decided. ball-rule proves the sign of a decision value; kkt-gap computes the value.
     """
-    # check all names before reading the data
+    # check the names of seeders and stopping rules before reading the data, which may take long
     starts, ends = names("seeders", seeders, SEEDERS), names("stops", stops or BY_SIGN, dict.fromkeys(FIT))
     output.refuse_unwritable(training.place_of(data))
     opened = training.opened(data)
     if stops is None and opened.task != CLASSIFICATION:
         ends = [BY_VALUE]
     description = training.described(opened, training.stop(opened))
-    # the arrays are created once, so that all strategies get the same ones
+    # create the problem once, so that all strategies get the same arrays
     instance = opened.instance()
     limits: dict[str, Any] = training.limits() | {"engine": engine}
     # arguments of each call
@@ -63,9 +63,9 @@ def loo(
         for s, t in product(starts, ends)
     ]
     if len(strategies) == 1:
-        # the seconds exclude loading compiled code
+        # load compiled code before the seconds are measured
         strategies[0].warm_up()
-        with interruptible():  # after Ctrl-C the decided examples are shown
+        with interruptible():  # show the decided examples after Ctrl-C
             result = strategies[0].call(instance, **strategies[0].arguments(), **more)
         _show({"problem": description, **strategies[0].measured(result)}, result, output)
         if output.plot is not None:
@@ -82,7 +82,7 @@ def loo(
 
 
 def _show_all(description: dict[str, Any], rows: list[dict[str, Any]], output: Output) -> None:
-    """Print a line for each seeder and stopping rule, and draw their seconds."""
+    """Print a table with a line for each seeder and stopping rule, and draw their seconds as bars."""
     ends = {f"{row['seeder']} {row['stop']}": Status[row["status"]] for row in rows}
     notes = [
         f"{name} is incomplete: {end.value}" for name, end in ends.items() if end is not Status.CONVERGED
@@ -130,7 +130,7 @@ def _show(document: dict[str, Any], result: LeaveOneOut, output: Output) -> None
 
 
 def _tell(description: dict[str, Any], result: LeaveOneOut) -> None:
-    """Print the problem, its result, and the estimated cost of refits."""
+    """Print the problem, the result of leave-one-out, and the estimated cost of n separate fits."""
     n, steps, seconds = len(result.labels), 0, 0.0
     for full in result.full_solutions:
         steps, seconds = steps + full.iterations, seconds + full.seconds
@@ -139,7 +139,7 @@ def _tell(description: dict[str, Any], result: LeaveOneOut) -> None:
 
 
 def _end(result: LeaveOneOut) -> None:
-    """Note if the result is incomplete, and exit after Ctrl-C."""
+    """Print a note if the result is incomplete; exit with the code for Ctrl-C if it was pressed."""
     if not result.is_complete:
         decided, n = int((result.outcomes != 0).sum()), len(result.labels)
         note(f"note: incomplete, {decided} of {n} examples are decided: {result.status.value}")

@@ -1,4 +1,4 @@
-"""Notes and errors on stderr: one sentence each, no traceback."""
+"""Prints notes and errors on stderr, each as one sentence without a traceback."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _UNWRITTEN: Final = {errno.ENOSPC, errno.EPIPE, errno.EIO, errno.EBADF, errno.EF
 _flags: dict[str, bool] = {"quiet": False, "verbose": False}
 """The flags --quiet and --verbose, which the parser sets before a command starts."""
 
-# Base class of the parser's usage errors; typer's versions place it in different modules of the same family.
+# the base class of the parser's usage errors, found as a base class because its module depends on typer's version
 _WrongUsage: Final[Any] = typer.BadParameter.__mro__[1]
 
 
@@ -35,19 +35,17 @@ class OneSentence(TyperGroup):
     """A group of commands that prints one sentence on stderr and exits with code 2 if the input is bad."""
 
     def main(self, *args: Any, **options: Any) -> NoReturn:
-        """Run a command and exit."""
+        """Run a command with the arguments of the process, and exit with the command's code."""
         for stream in (sys.stdout, sys.stderr):
             if getattr(stream, "errors", None) == "strict" and hasattr(stream, "reconfigure"):
-                stream.reconfigure(errors="backslashreplace")  # code pages of Windows lack most letters
+                stream.reconfigure(errors="backslashreplace")  # code pages of Windows lack letters
         try:
             with _warnings_as_notes(), listening(_tell_notice):
                 code = super().main(*args, **{**options, "standalone_mode": False})
                 print(end="", flush=True)
         except _WrongUsage as error:
             code = _refuse(error.format_message())
-        except (
-            SystemExit
-        ) as ended:  # a reader such as head has closed the pipe, which Click takes for a failure
+        except SystemExit as ended:  # head may have closed the pipe, which Click calls a failure
             if not isinstance(ended.__context__, BrokenPipeError):
                 raise
             code = 0
@@ -55,9 +53,9 @@ class OneSentence(TyperGroup):
             code = 0 if isinstance(error, BrokenPipeError) else _refuse(_system_message(error))
             try:
                 print(end="", flush=True)
-            except OSError:  # Python would flush the output once more when it exits, and fail again
+            except OSError:  # at exit, Python would flush the output again and fail
                 os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        # the package refuses input with these exceptions; any other is a bug and keeps its traceback
+        # print only these exceptions, with which the package refuses input; others are bugs and keep their traceback
         except (ValueError, ImportError) as error:
             code = _refuse(str(error))
         except MemoryError:
@@ -67,23 +65,23 @@ class OneSentence(TyperGroup):
         except typer.Abort:
             _say("note: Interrupted; there is no result yet.")
             code = INTERRUPTED
-        raise SystemExit(code if isinstance(code, int) else 0)  # a command that succeeded returns None
+        raise SystemExit(code if isinstance(code, int) else 0)  # None means success
 
 
 def be_quiet(wanted: bool) -> bool:
-    """Suppress notes and progress; errors are still printed."""
+    """Suppress notes and progress lines, but not errors, from now on."""
     _flags["quiet"] = wanted
     return wanted
 
 
 def be_verbose(wanted: bool) -> bool:
-    """Also print the package's log."""
+    """Print the package's log messages from now on."""
     _flags["verbose"] = wanted
     return wanted
 
 
 def is_watched() -> bool:
-    """Return whether progress is visible: stderr is a terminal, and --quiet was not given."""
+    """Return whether a progress line would be visible: stderr is a terminal, and --quiet was not given."""
     return not _flags["quiet"] and Stream(sys.stderr).isatty()
 
 
@@ -94,25 +92,25 @@ def note(text: str) -> None:
 
 
 def unfinished(text: str) -> NoReturn:
-    """Note the progress of an incomplete command, and exit with code 3."""
+    """Print a note about a command that ended incomplete, and exit with code 3."""
     _say(f"refsvm: {text}")
     raise typer.Exit(UNFINISHED)
 
 
 def interrupted(*sentences: str) -> NoReturn:
-    """Print the results so far as a note, and exit with the code for Ctrl-C."""
+    """Print a note that says what is done so far, and exit with the code for Ctrl-C."""
     for sentence in sentences:
         _say(f"note: {sentence}")
     raise typer.Exit(INTERRUPTED)
 
 
 def _say(text: str) -> None:
-    """Print one sentence on one line, with a full stop."""
+    """Print one sentence on one line of stderr, ending with a full stop."""
     line = printable(" ".join(text.split()))
-    # use the current stderr: while progress is shown, it prints above the progress line
+    # write to the present stderr, because while progress is shown, this stream prints above the progress line
     stream = Stream(sys.stderr)
     stream.write(f"{line}\n" if line.endswith((".", "?", "!")) else f"{line}.\n")
-    stream.flush()  # a host program may have installed a buffered stream
+    stream.flush()  # a program may have installed a buffered stream
 
 
 def _refuse(text: str) -> int:
@@ -121,12 +119,12 @@ def _refuse(text: str) -> int:
 
 
 def _system_message(error: OSError) -> str:
-    """Return the operating system's message with its file."""
+    """Return a sentence with the operating system's error message and the file that it is about."""
     if error.strerror is None:
         return str(error)
     is_output = error.errno in _UNWRITTEN
     if error.filename is None:
-        # an error of a file names the file (`refsvm.services.files`)
+        # errors of files name their file (`refsvm.services.files`), so this is an error of the output or the system
         what = "The standard output cannot be written" if is_output else "The system refuses"
         return f"{what}: {error.strerror}"
     return f"{error.filename!r} cannot be {'written' if is_output else 'opened'}: {error.strerror}"
@@ -134,7 +132,7 @@ def _system_message(error: OSError) -> str:
 
 @contextmanager
 def _warnings_as_notes() -> Iterator[None]:
-    """Print the package's warnings as notes, each once."""
+    """Inside the block, print each warning of the package as a note, once."""
     shown = set()
 
     def say(message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:
@@ -150,9 +148,9 @@ def _warnings_as_notes() -> Iterator[None]:
 
 
 def _tell_notice(record: logging.LogRecord) -> None:
-    """Print a log record of the package as a note, if it is meant for the user of a command.
+    """Print a log record of the package as a note if the record is marked as a message for users of the command line.
 
-    The package marks such records: ``logger.info("Compiling ...", extra={"notice": True})``.
+    The package marks a record so: ``logger.info("Compiling ...", extra={"notice": True})``.
     """
     if getattr(record, "notice", False) or _flags["verbose"]:
         note(f"note: {record.getMessage()}")
@@ -163,7 +161,7 @@ def listening(tell: Callable[[logging.LogRecord], None]) -> Iterator[None]:
     """Call `tell` for every log record of the package inside the block."""
     logger, handler = logging.getLogger("refsvm"), logging.Handler(logging.INFO)
     handler.emit = tell  # type: ignore[assignment, method-assign]
-    # restore the settings at the end, because a program may have called the command line
+    # restore the logger's settings at the end, because a Python program may have called the command line
     level = logger.level
     logger.addHandler(handler)
     if logger.getEffectiveLevel() > logging.INFO:

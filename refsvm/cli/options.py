@@ -1,4 +1,4 @@
-"""Arguments and options that several commands share, each declared once."""
+"""Declares the arguments and options that several commands share, each once."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from refsvm.services.names import KERNELS
 
 
 def option(metavar: str | None, help: str, *names: str, **more: Any) -> Any:  # noqa: A002  (Typer's name)
-    """Declare an option: the placeholder of its value, its help, and its names if they differ from the argument's."""
+    """Declare an option: placeholder of its value, help text, and names if they differ from the argument's name."""
     return Option(*names, metavar=metavar, help=help, **more)
 
 
@@ -32,12 +32,12 @@ def flag(name: str, help: str) -> Any:  # noqa: A002
 
 
 def one_of(table: Iterable[str], more: str = "", **others: Any) -> Any:
-    """Declare an option that takes one name of a table; the shell completes it."""
+    """Declare an option that takes one name of a table, which the shell completes."""
     return option("NAME", f"One of {', '.join(table)}.{more}", autocompletion=_completed(table), **others)
 
 
 def some_of(table: Iterable[str], *names: str, more: str = "") -> Any:
-    """Declare an option that takes several names of a table; the shell completes the last one."""
+    """Declare an option that takes several names of a table; the shell completes the last name."""
     return option(
         "NAMES", f"Some of {', '.join(table)}, separated by commas; or all.{more}", *names,
         autocompletion=_completed(table),
@@ -55,7 +55,7 @@ def _completed(table: Iterable[str]) -> Callable[[str], list[str]]:
 
 
 def _data_sets(incomplete: str) -> list[str]:
-    """Return the data that start with this text: bundled and generated sets, files, and folders with a slash."""
+    """Return names of data that begin with a text: bundled and generated sets, files, and folders with a slash."""
     sets = [name for name in sorted([*names(), *GENERATED]) if name.startswith(incomplete)]
     folder, _, beginning = incomplete.rpartition("/")
     place = Path(folder or ("/" if incomplete.startswith("/") else "."))
@@ -65,8 +65,8 @@ def _data_sets(incomplete: str) -> list[str]:
 
 
 def _known_engine(name: str) -> str:
-    """Raise an error for an unknown engine before anything is opened or computed."""
-    # check early, so that a large file is not read in vain if the engine is misspelt
+    """Return the name of an engine; raise an error for an unknown name before data are read."""
+    # check the name before the command starts, so that no large file is read in vain if the name is misspelt
     one("engine", name, _ENGINES)
     return name
 
@@ -145,21 +145,21 @@ TALK: Final = (
 
 
 def in_one(*without: str, **defaults: Any) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Return a decorator that groups options of a command into one argument, a dataclass.
+    """Return a decorator for a command that has a group of options, a dataclass, as one argument.
 
-    Typer reads the options from the signature of a command, so it gets a signature with the fields in place of the
-    argument. Every command also gets --quiet and --verbose.
+    Typer reads the options from the signature of a command, so the decorator gives Typer a signature that has the
+    fields of the dataclass in place of the argument. The decorator also gives every command --quiet and --verbose.
 
     Parameters
     ----------
     *without : str
-        Fields that are not options of this command and keep their defaults.
+        Fields of the group that are not options of the command; these fields keep their defaults.
     **defaults
-        Other defaults for this command, possibly also for the fields in `without`.
+        Defaults of the command that differ from the group's defaults, also for fields in `without`.
     """
 
     def of_command(command: Callable[..., None]) -> Callable[..., None]:
-        # with `from __future__ import annotations`, annotations are texts, but Typer needs the objects
+        # turn annotations into objects, which Typer needs; `from __future__ import annotations` has made them texts
         own = get_type_hints(command, include_extras=True)
         groups: dict[str, list[Parameter]] = {}
         shown: list[Parameter] = []
@@ -168,24 +168,25 @@ def in_one(*without: str, **defaults: Any) -> Callable[[Callable[..., None]], Ca
                 groups[name] = _options_of(own[name], without, defaults)
                 shown += groups[name]
             else:
-                # as keywords, required parameters may follow parameters with a default
+                # make every parameter a keyword, so that required parameters may follow parameters with a default
                 shown.append(parameter.replace(kind=Parameter.KEYWORD_ONLY, annotation=own[name]))
         shown += TALK
 
         @wraps(command)
         def called(quiet: bool, verbose: bool, **options: Any) -> None:
             for name, taken in groups.items():
-                # collect the fields into one argument again
+                # put the values of the fields into one dataclass again, the argument that the command expects
                 fixed = {key: defaults[key] for key in without if key in defaults and hasattr(own[name], key)}
                 options[name] = own[name](**{each.name: options.pop(each.name) for each in taken}, **fixed)
             try:
-                # without this block, calls inside the command would show their progress line in a terminal
+                # with --quiet, suppress the progress lines of functions that the command calls
                 with line_of(Progress("refsvm"), False) if quiet else nullcontext():
                     command(**options)
             except KeyboardInterrupt:  # Typer would end silently
                 raise Abort from None
 
-        # Typer reads the types from the annotations, and order and defaults from the signature
+        # give Typer the annotations, from which it reads types, and the signature, from which it reads order and
+        # defaults
         called.__annotations__ = {each.name: each.annotation for each in shown}
         called.__dict__["__signature__"] = Signature(shown)
         return called
@@ -194,7 +195,7 @@ def in_one(*without: str, **defaults: Any) -> Callable[[Callable[..., None]], Ca
 
 
 def _options_of(group: Any, without: Container[str], defaults: Mapping[str, Any]) -> list[Parameter]:
-    """Return the fields of a group of options as parameters of a command."""
+    """Return the fields of a group of options as parameters for the signature of a command."""
     annotations = get_type_hints(group, include_extras=True)
     return [
         each.replace(

@@ -1,4 +1,4 @@
-"""``refsvm path``: the whole path of C, and the error along it."""
+"""``refsvm path``: trains for every C of a range, and shows the error as a function of C."""
 
 from __future__ import annotations
 
@@ -53,10 +53,10 @@ def path(
     common: dict[str, Any] = {
         "C_min": c_min, "C_max": c_max, "tracker": chosen, "engine": engine, "cache_mb": training.cache_mb,
     }  # fmt: skip
-    # the seconds exclude loading compiled code
+    # load compiled code before the seconds are measured
     TrackPath("", chosen, c_min, c_max, engine=engine).warm_up()
     curve = None
-    with interruptible():  # after Ctrl-C the path so far is shown
+    with interruptible():  # show the path so far after Ctrl-C
         result = regularization_path(**arguments, time_limit=training.time_limit, **common)
     is_cut = result.status is Status.INTERRUPTED
     if folds is not None and not is_cut:
@@ -70,7 +70,7 @@ def path(
 
 
 def machines_of(opened: Opened, folds: int | None, plot: Path | None) -> tuple[dict[str, Any], np.ndarray]:
-    """Return the arguments of `regularization_path`, and the labels; refuse a task without a path of C."""
+    """Return the arguments of `regularization_path`, and the labels; raise an error for novelty detection."""
     if opened.task == NOVELTY:
         raise ValueError(
             "task='novelty' has no path of C, because C only scales alpha; follow nu with refsvm.nu_path in Python."
@@ -93,7 +93,7 @@ def machines_of(opened: Opened, folds: int | None, plot: Path | None) -> tuple[d
 
 
 def _summary(result: RegularizationPath | OneVsOnePath) -> dict[str, Any]:
-    """Return the important numbers of a path, or of the paths of all pairs of classes."""
+    """Return a dict of numbers that summarise a path, or the paths of all pairs of classes."""
     if isinstance(result, OneVsOnePath):
         return _summary_of_pairs(result)
     result.check_not_empty()
@@ -109,7 +109,7 @@ def _summary(result: RegularizationPath | OneVsOnePath) -> dict[str, Any]:
 
 
 def _summary_of_pairs(paths: OneVsOnePath) -> dict[str, Any]:
-    """Return the numbers of each pair's path, with their sums and extremes."""
+    """Return a dict with the summary of each pair's path, and with sums and extremes over the pairs."""
     parts = [_summary(path) for path in paths.paths]
     names = OneVsOne(len(paths.classes)).named(np.array([*map(label_text, paths.classes.tolist())]))
     kinds = Counter[str]()
@@ -131,7 +131,7 @@ def _summary_of_pairs(paths: OneVsOnePath) -> dict[str, Any]:
 
 
 def _best(curve: ErrorCurve | None) -> dict[str, Any]:
-    """Return a description of the cross-validation error, if folds were given."""
+    """Return the best C and the curve of the cross-validation error as a dict; an empty dict without --folds."""
     if curve is None:
         return {}
     low, high, error = curve.best()
@@ -145,7 +145,7 @@ def _best(curve: ErrorCurve | None) -> dict[str, Any]:
 
 
 def _rows(summary: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return a row for each breakpoint, with the classes of its pair if there are several."""
+    """Return a row for each breakpoint; with several pairs of classes, a row names the classes of its pair."""
     return [
         {name: part[name] for name in ("first", "second") if name in part} | {"C": C, "elbow": elbow}
         for part in summary.get("pairs", [summary])
@@ -154,7 +154,7 @@ def _rows(summary: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def _tell(opened: Opened, result: RegularizationPath | OneVsOnePath, summary: dict[str, Any]) -> None:
-    """Print the data, the path, its accuracy, and the best C of the folds."""
+    """Print the data, the summary of the path, its largest KKT violation, and the best C of the folds."""
     own = ", ".join([repr(opened.kernel), *(f"{name}={value:.6g}" for name, value in opened.own.items())])
     tables.echo(f"{summary['data']}, {own}\n{result}\n")
     tables.echo(f"Worst violation of the optimality conditions: {summary['kkt_violation']:.1e}.")
@@ -166,7 +166,7 @@ def _tell(opened: Opened, result: RegularizationPath | OneVsOnePath, summary: di
 
 
 def _draw(result: RegularizationPath | OneVsOnePath, curve: ErrorCurve | None, file: Path) -> None:
-    """Draw the path if there is only one, and below it the error."""
+    """Draw the path unless there are several pairs of classes, and below it the error of the folds."""
     from refsvm.display import PathDisplay, ValidationPathDisplay
 
     path = result if isinstance(result, RegularizationPath) else None

@@ -1,4 +1,4 @@
-"""Plots for ``--plot``."""
+"""Draws the plots of ``--plot`` and writes them to a file."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from refsvm.services.files import written_whole
 
 @contextmanager
 def picture(file: Path, rows: int = 1) -> Iterator[Any]:
-    """Yield axes to draw on, one below the other, and write them to a file.
+    """Yield axes, one below the other, for the block to draw on, and then write the picture to a file.
 
     Raises
     ------
     ValueError
-        If matplotlib cannot write this kind of file.
+        If matplotlib cannot write a file with this ending.
     """
     import matplotlib as mpl
 
-    # use a backend that draws to files and needs no display, as on a server
+    # choose a backend that draws to files, because a server has no display
     mpl.use("agg")
     import matplotlib.pyplot as plt
 
@@ -34,7 +34,7 @@ def picture(file: Path, rows: int = 1) -> Iterator[Any]:
     except ValueError as error:
         raise ValueError(f"plot={str(file)!r} cannot be written: {error}.") from None
     finally:
-        # matplotlib keeps figures in memory until they are closed
+        # close the figure, which matplotlib would otherwise keep in memory
         plt.close(figure)
 
 
@@ -45,7 +45,7 @@ def bars(
     label: str,
     notes: Sequence[str] = (),
 ) -> None:
-    """Draw a bar for each name, with its parts side by side from the left and notes above."""
+    """Draw a bar for each name, divided into its parts from the left, with notes above the bars."""
     from refsvm.display import BarDisplay
 
     with picture(file) as axes:

@@ -1,4 +1,4 @@
-"""``refsvm predict``: labels of new data, and the accuracy if the true labels are known."""
+"""``refsvm predict``: predicts labels of new data, and computes the accuracy if the data contain labels."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def predict(
     data_dir: options.DataDir = None,
 ) -> None:
     """Print the predicted labels or values, one in each line; and their scores on stderr, if the data have labels."""
-    # the model is the first argument, unless --model names it
+    # the first argument is the model file, unless --model names the model file
     if len(files) != (expected := 2 if model is None else 1):
         raise ValueError(
             f"predict got {len(files)} of the files MODEL and DATA, but needs {expected}; give MODEL DATA."
@@ -43,7 +43,7 @@ def predict(
     if output is not None:
         writable("output", output, named, place_of(files[-1], data_dir))
     fitted = read_model(named)
-    # match columns by the names in the model, because the file may have another order or further columns
+    # find columns by the names in the model, because the data file may have another order or further columns
     data = open_data(files[-1], label, data_dir, delimiter, labelled=False, columns=fitted.columns)
     y, values = data.y, fitted.predict(data.X)
     predicted = [label_text(each) for each in values]
@@ -64,18 +64,18 @@ def predict(
 
 
 def accuracy(model: Model, predicted: list[str], y: np.ndarray) -> str:
-    """Return the share of correct predicted labels as a sentence."""
+    """Return a sentence with the share of correctly predicted labels."""
     known = {label_text(label) for label in model.classes}
     true = [label_text(label) for label in y]
     if known.isdisjoint(true):
-        # with labels of another coding the accuracy would be 0, which says nothing about the model
+        # print no accuracy of 0 if the labels are coded differently, because it would say nothing about the model
         return f"No accuracy: the labels of the data differ from all labels of the model ({', '.join(sorted(known))})"
     right = sum(a == b for a, b in zip(predicted, true, strict=True))
     return f"Accuracy {right / len(true):.4f} ({right} of {len(true)})"
 
 
 def errors(predicted: np.ndarray, y: np.ndarray) -> str:
-    """Return the mean absolute error of predicted values, and their R², as a sentence."""
+    """Return a sentence with the mean absolute error and the R² of predicted values."""
     residual, spread = predicted - y, y - y.mean()
     explained = 1.0 - float(residual @ residual) / float(spread @ spread) if spread.any() else np.nan
     return f"Mean absolute error {float(np.abs(residual).mean()):.4g}, R² {explained:.4f}"

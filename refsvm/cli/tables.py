@@ -1,4 +1,4 @@
-"""Output on stdout: tables for people and JSON for programs."""
+"""Prints output on stdout: tables for people, and JSON or CSV for programs."""
 
 from __future__ import annotations
 
@@ -40,14 +40,14 @@ TEXT: Final = (
 
 
 def print_json(document: Any) -> None:
-    """Print one JSON document; numbers that JSON lacks become null."""
+    """Print one JSON document; NaN and infinity, which JSON lacks, become null."""
     text = json_of(document, indent=2)
-    # JSON leaves DEL and the control codes after it unchanged
+    # escape DEL and the control codes after it, which `json.dumps` leaves unchanged
     typer.echo("".join(c if c.isprintable() or c == "\n" else json.dumps(c)[1:-1] for c in text))
 
 
 def print_csv(rows: list[dict[str, Any]]) -> None:
-    """Print rows as CSV with a column for each entry; a summary is replaced by its mean, and lists become JSON."""
+    """Print rows as CSV with a column for each entry; print a `Summary` as its mean, and a list as JSON."""
     stream = StringIO()
     writer = csv.writer(stream, lineterminator="\n")
     writer.writerow(rows[0] if rows else [])
@@ -58,27 +58,27 @@ def print_csv(rows: list[dict[str, Any]]) -> None:
 
 
 def print_data(text: str) -> None:
-    """Print data unchanged; in a terminal, escapes replace control codes that the terminal would obey."""
+    """Print data unchanged, except that a terminal gets escapes in place of control codes that it would obey."""
     sys.stdout.write(printable(text) if Stream(sys.stdout).isatty() else text)
 
 
 def echo(text: str) -> None:
-    """Print sentences on stdout, with escapes in place of control codes that a terminal would obey."""
+    """Print sentences on stdout, and replace control codes that a terminal would obey by escapes."""
     typer.echo(printable(text))
 
 
 def status_of(row: Mapping[str, Any]) -> str:
-    """Return the reason why a run ended, in words."""
+    """Return the words that say why a run ended."""
     return str(row["status"]).lower().replace("_", " ")
 
 
 def scores_of(row: Mapping[str, Any]) -> Columns:
-    """Return the columns for the scores that a row contains."""
+    """Return the table columns of the scores that a row contains."""
     return dict(column for name, column in SCORES.items() if name in row)
 
 
 def heading(problem: dict[str, Any]) -> str:
-    """Return the heading for a problem: the data, the kernel, C or ν, ε, and the tolerance."""
+    """Return the heading of a problem's table: the data, the kernel, C or ν, ε, and the tolerance."""
     kernel = dict(problem["kernel"])
     name = kernel.pop("name")
     parameters = ", ".join(f"{key}={value:.6g}" for key, value in kernel.items())
@@ -91,7 +91,7 @@ def heading(problem: dict[str, Any]) -> str:
 
 
 def screen() -> Console:
-    """Return a console on stdout that does not colour numbers; FORCE_COLOR does not turn a file into a terminal."""
+    """Return a rich console on stdout that does not colour numbers, and that ignores FORCE_COLOR for a file."""
     return Console(highlight=False, force_terminal=Stream(sys.stdout).isatty())
 
 
@@ -102,13 +102,13 @@ def print_table(heading: str, columns: Columns, rows: list[Any]) -> None:
     console.width = max(
         console.width, console.measure(table, options=console.options.update(max_width=1000)).maximum
     )
-    # a terminal may wrap the heading; a file gets it on one line
+    # print the heading on one line, which only a terminal may wrap
     console.print(Text(printable(heading)), soft_wrap=True)
     console.print(table)
 
 
 def table_of(columns: Columns, rows: list[Any]) -> Table:
-    """Return the table with these columns."""
+    """Return a rich table of the rows with these columns."""
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
     shown = {name: column for name, column in columns.items() if column is not None}
     for name in shown:

@@ -50,7 +50,7 @@ def tune(
     training: Training,
     output: Output,
 ) -> None:
-    """Choose C and γ of a classifier or a regression by cross-validation; print each cell of the grid and the best."""
+    """Choose C and γ of a classifier or a regression by cross-validation; print the score of each pair (C, γ)."""
     from sklearn.model_selection import KFold, StratifiedKFold
 
     output.refuse_unwritable(training.place_of(data), store)
@@ -71,14 +71,14 @@ def tune(
     if Cs is not None:
         grid["Cs"] = numbers("Cs", Cs)
     CrossValidate("").warm_up()
-    # the threads of a first call would all wait for the same code
+    # load the compiled code before threads start, because all threads would wait for it
     prepare(ActiveSet())
     search = _search(opened, training, cv=splitter, n_jobs=n_jobs, store=store, **grid)
     _show(search, opened, training, folds, output)
 
 
 def _search(opened: Opened, training: Training, **more: Any) -> Any:
-    """Search C and γ; the scores are accuracies for a classifier, and R² for a regression."""
+    """Return a fitted search of C and γ, which scores a classifier by its accuracy and a regression by R²."""
     search = refsvm.SVRCV if opened.task == REGRESSION else refsvm.SVCCV
     if training.tol is not None or opened.task != REGRESSION:
         more["tol"] = training.tolerance
@@ -97,7 +97,7 @@ def _search(opened: Opened, training: Training, **more: Any) -> Any:
 
 
 def _show(search: Any, opened: Opened, training: Training, folds: int, output: Output) -> None:
-    """Print the cells and the best cell, and draw them."""
+    """Print the score of each pair (C, γ) and the best pair, and draw the scores."""
     results = search.cv_results_
     keys = {"score": "mean_test_score", "std": "std_test_score", "iterations": "mean_iterations",
             "seconds": "mean_fit_time", "unsolved_splits": "unsolved_splits"}  # fmt: skip
@@ -124,14 +124,14 @@ def _show(search: Any, opened: Opened, training: Training, folds: int, output: O
 
 
 def _tell(search: Any, opened: Opened, folds: int) -> None:
-    """Print a line for each γ and a column for each C, and the best values."""
+    """Print a table of scores with a line for each γ and a column for each C, and the best C and γ."""
     data, is_regression = opened.data, opened.task == REGRESSION
     results, measure = search.cv_results_, "R²" if is_regression else "error"
     scores = np.asarray(results["mean_test_score"])
     heading = f"{data.name}: {data.n} examples; {measure} in {folds} folds"
     _table(heading, results, scores if is_regression else 1.0 - scores)
     chosen = ", ".join(f"{name}={value:.6g}" for name, value in search.best_params_.items())
-    # the results contain means over the folds
+    # multiply by the number of folds, because the results contain mean times over the folds
     seconds = float((results["mean_fit_time"] + results["mean_score_time"]).sum() * folds)
     score = search.best_score_ if is_regression else 1 - search.best_score_
     tables.echo(f"Best: {chosen}, {measure} {score:.4f}. {seconds:.2f} s in all cells.")
@@ -148,7 +148,7 @@ STARRED: Final = "* These cells have splits that did not converge."
 
 
 def numbers(option: str, text: str) -> list[float]:
-    """Return a list of positive numbers from a text."""
+    """Return the positive numbers in a text such as "0.1,1,10"."""
     try:
         return [positive(option, float(word)) for word in text.split(",")]
     except ValueError:
@@ -158,7 +158,7 @@ def numbers(option: str, text: str) -> list[float]:
 
 
 def _table(heading: str, results: dict[str, Any], values: np.ndarray) -> None:
-    """Print a line for each γ and a column for each C."""
+    """Print a table with a line for each γ and a column for each C."""
     Cs = list(dict.fromkeys(each["C"] for each in results["params"]))
     gammas = list(dict.fromkeys(each.get("gamma") for each in results["params"]))
     errors = values.reshape(len(Cs), len(gammas))

@@ -1,6 +1,7 @@
-"""The base of the estimators: parameters, checks, kernels and storage.
+"""The base classes of the estimators, which handle parameters, checks, kernels and storage.
 
-Validation and tags come from scikit-learn. `SVC`, `SVR` and `OneClassSVM` differ in the dual problem that they solve.
+scikit-learn's base classes validate the parameters and provide the tags. `SVC`, `SVR` and `OneClassSVM` differ in the
+dual problem that they solve.
 """
 
 from __future__ import annotations
@@ -52,10 +53,10 @@ PROBABILITIES: Final = (
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class KernelEstimator(BaseEstimator):
-    """Base of all estimators: the parameters that they share, and the checks of parameters against X.
+    """Base of all estimators, which contains the parameters that all share and checks the parameters against X.
 
-    `SVC` describes the parameters. A subclass adds its own parameters, and `dataclasses.dataclass` writes the
-    constructor as scikit-learn requires it: it takes keywords only and stores each value unchanged.
+    `SVC` describes the parameters. A subclass adds its own parameters. `dataclasses.dataclass` writes the constructor,
+    which takes keywords only and stores each value unchanged, as scikit-learn requires.
     """
 
     kernel: KernelLike = "rbf"
@@ -80,7 +81,7 @@ class KernelEstimator(BaseEstimator):
             str,
             type,
             None,
-        ],  # a name or a class means the rule with its defaults
+        ],  # a name or class means a rule with its defaults
         "step": [StepRule, str, type, None],
         "shrinking": ["boolean"],
         "cache_size": [Interval(Real, 0.0, None, closed="neither")],
@@ -90,12 +91,12 @@ class KernelEstimator(BaseEstimator):
     }
 
     def _line(self, unit: str = "", kept: str = "the last point") -> AbstractContextManager[Progress | None]:
-        """Return the context in which `fit` shows its progress line; entering it gives the Progress object."""
+        """Return a context manager that shows the progress line of `fit`; entering it returns the Progress object."""
         progress = Progress(type(self).__name__, unit, kept)
         return line_of(progress, self.verbose if self.verbose == "auto" else bool(self.verbose))
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the attributes, with kernels, rules and results of this package as names and numbers."""
+        """Return the attributes for pickle; names and numbers stand for kernels, rules and results of this package."""
         return to_state(super().__getstate__())
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -136,7 +137,7 @@ class KernelEstimator(BaseEstimator):
         Raises
         ------
         ValueError
-            If a name is unknown, or a kernel or rule refuses a value. No parameter is changed then.
+            If a name is unknown, or a kernel or rule refuses a value. After an error, no parameter is changed.
         """
         own = super().get_params(deep=False)
         nested: defaultdict[str, dict[str, Any]] = defaultdict(dict)
@@ -165,11 +166,11 @@ class KernelEstimator(BaseEstimator):
                 f"kernel={self.kernel.__name__} is a class; pass an instance of it, such as "
                 f"{self.kernel.__name__}(gamma=0.5) or Linear()."
             )
-        # scikit-learn's own estimators obey this switch of its configuration as well
+        # obey the setting of scikit-learn's configuration that switches this check off
         if get_config()["skip_parameter_validation"]:
             return
         own, constraints = type(self), self._parameter_constraints
-        # scikit-learn checks every parameter, which slows down a small fit; most parameters have their defaults
+        # pass only changed parameters to scikit-learn's check, because checking every parameter slows down a small fit
         changed = {
             name: value
             for name, value in vars(self).items()
@@ -178,7 +179,7 @@ class KernelEstimator(BaseEstimator):
         validate_parameter_constraints(constraints, changed, caller_name=own.__name__)
 
     def _kernel(self, X: Any, gamma: Any, weights: np.ndarray | None = None) -> Any:
-        """Return the kernel as an object, with a number for γ."""
+        """Return the kernel as an object whose γ is a number."""
         gamma = in_order(gamma, getattr(self, "feature_names_in_", ()))
         return kernel_called(
             self.kernel, X, gamma=gamma, degree=self.degree, coef0=self.coef0, weights=weights
@@ -191,7 +192,7 @@ FORGOTTEN: Final = ("held_", "_kept", "_held_kept", "_held_out", "receipt_")
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class KernelMachine(KernelEstimator):
-    """Base of the estimators that train one model; it checks arguments and pickles itself in plain types."""
+    """Base of the estimators that train one model; the class checks arguments and pickles estimators in plain types."""
 
     tol: float | StoppingRule = 1e-3
     gamma: str | float | Sequence[float] | np.ndarray = "scale"
@@ -208,8 +209,8 @@ class KernelMachine(KernelEstimator):
     }
 
     def _checked(self, X: Any, y: Any = NO_LABELS, *, kernel: Any, reset: bool, **checks: Any) -> Any:
-        """Let scikit-learn check X, and y in `fit`. With a user's kernel, the examples may be any objects."""
-        if reset:  # drop the examples of earlier fits, see `refsvm.estimators.incremental`
+        """Return X, and in `fit` also y, checked by scikit-learn. With a user's kernel, X may contain any objects."""
+        if reset:  # drop the examples of earlier fits (`refsvm.estimators.incremental`)
             for name in FORGOTTEN:
                 self.__dict__.pop(name, None)
         if is_user_kernel(kernel):
@@ -224,8 +225,8 @@ class KernelMachine(KernelEstimator):
         return checked_data(self, X, y, reset=reset, **checks)
 
     def _checked_of_any_kind(self, X: Any, y: Any, *, reset: bool, **checks: Any) -> Any:
-        """Check examples of any kind, which only the user's kernel has to understand."""
-        # only a model that was trained on a table has columns to compare; a model of texts or graphs has none
+        """Return checked examples of any kind; only the user's kernel must be able to read them."""
+        # compare columns only if the model was trained on a table, because texts or graphs have no columns
         table = not reset and hasattr(self, "n_features_in_")
         checks |= {"accept_sparse": "csr", "dtype": None, "ensure_2d": table, "allow_nd": not table}
         checked = validate_data(self, X, y, reset=reset, **checks)
@@ -235,21 +236,21 @@ class KernelMachine(KernelEstimator):
         return checked
 
     def _by_number(self, kernel: Any, X: Any) -> tuple[Any, Any, int]:
-        """Return a user's kernel as the solver calls it, its examples, and the number of rows computed already.
+        """Return a user's kernel as the solver calls it, its examples, and the number of rows computed so far.
 
-        The kernel is called once with all of X if its matrix fits into `cache_size`, and with blocks of rows
-        otherwise.
+        If the kernel matrix fits into `cache_size`, the kernel is called once with all of X; otherwise it is called
+        with blocks of rows.
         """
         n = X.shape[0]
         by_number, numbers = RowKernel(kernel, X), np.arange(n)
-        # a kernel written in Python is slow to call: call it once if its matrix fits into memory
+        # call the kernel only once if its matrix fits into memory, because calls of a Python function are slow
         if megabytes(n, n) > self.cache_size:
             return by_number, numbers[:, None], 0
         return Precomputed(), Gram(by_number, numbers[:, None]).block(numbers), n
 
     @property
     def _stopping_rule(self) -> StoppingRule:
-        """Return `tol` itself if it is a stopping rule, otherwise the relative KKT gap with this tolerance."""
+        """Return `tol` if it is a stopping rule, otherwise the rule for the relative KKT gap with this tolerance."""
         return stopping_rule_of(self.tol)
 
     def _run_options(self, progress: Progress | None) -> RunOptions:
@@ -262,7 +263,7 @@ class KernelMachine(KernelEstimator):
         )  # fmt: skip
 
     def arguments_for(self, function: str, X: ArrayLike, y: ArrayLike) -> tuple[dict[str, Any], bool]:
-        """Return the arguments with which `refsvm.leave_one_out` or `cross_validate` trains the same model.
+        """Return the arguments with which `refsvm.leave_one_out` or `cross_validate` trains this estimator's model.
 
         Parameters
         ----------
@@ -280,7 +281,8 @@ class KernelMachine(KernelEstimator):
         Raises
         ------
         ValueError
-            If parameters are out of range, class weights depend on the training part, or a time limit is set.
+            If parameters are out of range, class weights depend on the training examples ("balanced"), or a time limit
+            is set.
         """
         self._validate_params()
         if self.time_limit is not None:
@@ -300,13 +302,13 @@ class KernelMachine(KernelEstimator):
         return own | machine, counts_alike
 
     def _machine(self, y: Any) -> tuple[dict[str, Any], bool]:
-        """Return C, ε or ν as the functions expect it, and whether all examples weigh the same in the scores."""
+        """Return C, ε or ν as arguments of a function, and whether all examples have the same weight in the scores."""
         return {name: getattr(self, name) for name in ("C", "epsilon", "nu") if hasattr(self, name)}, False
 
     @contextmanager
     def _interruptible(self) -> Iterator[interruptible]:
-        """End the solves of this block at Ctrl-C; raise `Interrupted` once the block has stored the last point."""
-        # read the flag of Ctrl-C inside the block: at its end the caller's signal handler is restored
+        """Let Ctrl-C end the solves inside the block; raise `Interrupted` once the block has stored the last point."""
+        # read inside the block whether Ctrl-C was pressed, because the end of the block restores the caller's handler
         with interruptible() as interrupt, np.errstate(under="ignore"):
             yield interrupt
             pressed = interrupt.pressed
@@ -318,14 +320,14 @@ class KernelMachine(KernelEstimator):
 
     def _check_fitted(self) -> None:
         """Raise an error if the estimator has not been fitted."""
-        if not hasattr(self, "dual_coef_"):  # scikit-learn's check takes longer than a small prediction
+        if not hasattr(self, "dual_coef_"):  # faster than scikit-learn's check
             check_is_fitted(self)
 
     def to_sklearn(self) -> Any:
-        """Return the estimator of the same name in `sklearn.svm`, fitted, with the same decisions up to rounding.
+        """Return the fitted estimator of the same name in `sklearn.svm`, with the same decisions up to rounding.
 
-        Use it for tools that only know scikit-learn's classes, such as converters to ONNX. The result predicts and
-        can be stored; if you fit it again, LIBSVM trains it.
+        Pass the returned estimator to tools that only know scikit-learn's classes, such as converters to ONNX. The
+        returned estimator can predict and be stored; if you fit it again, LIBSVM trains it.
 
         Returns
         -------
@@ -346,7 +348,7 @@ class KernelMachine(KernelEstimator):
         >>> type(theirs).__module__, bool((theirs.predict(heart.X) == model.predict(heart.X)).all())
         ('sklearn.svm._classes', True)
         """
-        # imported late, because the classes that wrap LIBSVM take time to import
+        # import `export` only here, because importing scikit-learn's wrapper of LIBSVM takes time
         from refsvm.estimators.export import to_sklearn
 
         self._check_fitted()
@@ -361,11 +363,11 @@ class KernelMachine(KernelEstimator):
         return None if self._centred is None else self._centred[0]
 
     def _set_intercepts(self, b: list[float], origin: np.ndarray | None) -> None:
-        """Set b for this origin, and ``intercept_`` for the origin 0, after all other attributes have been set."""
+        """Store b for the given origin, and ``intercept_`` for the origin 0; other attributes must be set before."""
         self.__dict__.pop("_centred", None)
         self.intercept_ = np.array(b)
         if origin is not None:
-            # move to the mean of the support vectors, because a reader of a model file can compute this origin
+            # use the mean of the support vectors as origin, because the reader of a model file can compute this mean
             if (mean := origin_of(self.support_vectors_)) is not None:
                 self.intercept_ += (self._sums(around(origin, self.support_vectors_)) * (mean - origin)).sum(
                     axis=1
@@ -375,14 +377,14 @@ class KernelMachine(KernelEstimator):
             self.__dict__["_centred"] = origin, np.array(b), self.intercept_.copy()
 
     def _sums(self, values: Any) -> np.ndarray:
-        """Σ αᵢ valuesᵢ over the support vectors, one row for each decision function."""
+        """Return Σ αᵢ valuesᵢ over the support vectors, one row for each decision function."""
         return pair_sums(self.dual_coef_, self.n_support_, values)
 
     def _decision_values(self, X: Any, reduce: Callable[[np.ndarray], np.ndarray] = np.asarray) -> np.ndarray:
-        """Return h(x) for each decision function, shape (t, number of functions); only support vectors are read.
+        """Return h(x) of each decision function, shape (t, number of functions), from the support vectors only.
 
-        `reduce` is applied to a block of rows at a time, as the values of hundreds of classes may not fit into
-        memory.
+        `reduce` is called with a block of rows at a time, because the decision values of hundreds of classes may not
+        fit into memory.
         """
         self._check_fitted()
         X = self._checked(X, kernel=self.kernel_, reset=False)
@@ -390,16 +392,16 @@ class KernelMachine(KernelEstimator):
             return reduce(self._users_values(X) + self.intercept_)
         vectors = self.support_ if is_precomputed(self.kernel_) else self.support_vectors_
         origin, intercept = self._origin, self.intercept_
-        if self._centred is not None:  # include what the caller has added to intercept_
+        if self._centred is not None:  # the caller may have changed intercept_
             intercept = self._centred[1] + (intercept - self._centred[2])
         return decision_values(
             self.kernel_, X, vectors, self._sums, origin, lambda sums: reduce(sums + intercept)
         )
 
     def _users_values(self, X: Any) -> np.ndarray:
-        """Return Σ αᵢ k(x, xᵢ); as in scikit-learn, a user's kernel is called with all training examples."""
+        """Return Σ αᵢ k(x, xᵢ), calling the user's kernel with all training examples, as scikit-learn does."""
         t, n = X.shape[0], self._examples.shape[0]
-        # rows of a user's kernel hold a value for every training example, not only for support vectors
+        # limit the height of a block, because a row contains a kernel value for every training example
         height = max(1, int(self.cache_size * 2**20 / (8 * n)))
         parts = []
         for start in range(0, t, height):
@@ -412,24 +414,25 @@ class KernelMachine(KernelEstimator):
     def coef_(self) -> np.ndarray:
         """Weights w = Σ αᵢxᵢ of the linear kernel, one row for each decision function.
 
-        If features are far from 0 compared with their spread, the terms of w·x + b cancel. `decision_function`, which
-        evaluates w·(x − c) with c at the centre of the features, is more precise then.
+        If features are far from 0 compared with their spread, the terms of w·x + b cancel. In this case
+        `decision_function`, which evaluates w·(x − c) with c at the centre of the features, is more precise than w·x +
+        b.
         """
         self._check_fitted()
         if not isinstance(self.kernel_, Linear):
             name = type(self).__name__
             raise AttributeError(
-                f"coef_ needs the linear kernel; this {name} was fitted with {self.kernel_!r}."
+                f"coef_ needs kernel='linear'; this {name} was fitted with {self.kernel_!r}."
             )
         coef = self._sums(around(self._origin, self.support_vectors_))
-        coef.flags.writeable = False  # a new array at each access, so writing to it would have no effect
+        coef.flags.writeable = False  # read-only: each access returns a new array
         return coef
 
 
 def reject_probability(estimator: type[Estimator]) -> type[Estimator]:
-    """Decorate an estimator so that ``probability=True`` raises an error that names the alternative.
+    """Decorate an estimator class so that ``probability=True`` raises an error that names the alternative.
 
-    ``probability=False`` is accepted.
+    The class still accepts ``probability=False``.
     """
     init = estimator.__init__
 
@@ -447,5 +450,5 @@ def reject_probability(estimator: type[Estimator]) -> type[Estimator]:
 
 
 def stopping_rule_of(tol: float | StoppingRule) -> StoppingRule:
-    """Return `tol` itself if it is a stopping rule, otherwise the relative KKT gap with this tolerance."""
+    """Return `tol` if it is a stopping rule, otherwise the rule for the relative KKT gap with this tolerance."""
     return tol if isinstance(tol, StoppingRule) else KKTGap(tol, relative=True)

@@ -1,4 +1,4 @@
-"""ChoosingEstimator: base of the estimators that choose parameters and then train a model with the best ones."""
+"""ChoosingEstimator: base of the estimators that choose parameters and train a model with the best parameters."""
 
 from __future__ import annotations
 
@@ -46,16 +46,16 @@ class ChoosingEstimator(KernelEstimator, ABC):
     """Arguments of scikit-learn's check of y."""
 
     def _checked(self, X: Any, y: Any = NO_LABELS, *, reset: bool) -> Any:
-        """Let scikit-learn check X, and y in `fit`; with a user's kernel, X must be a table of numbers."""
-        # after a fit use the kernel of the best estimator, even if parameters were set since
+        """Return X, and in `fit` y, checked by scikit-learn; X must be a table of numbers even for a user's kernel."""
+        # after `fit`, use the kernel of the best estimator, because the user may have set another kernel since
         kernel = self.kernel if reset else self.best_estimator_.kernel
         sparse = False if is_user_kernel(kernel) or is_precomputed(kernel) else "csr"
         checks = {"accept_sparse": sparse, "dtype": np.float64, "order": "C"}
         return checked_data(self, X, y, reset=reset, **checks, **(self._label_checks if reset else {}))
 
     def _shared(self) -> dict[str, Any]:
-        """Return the parameters that search and estimator share, except those that only concern `fit`."""
-        # `verbose` counts cells in the search and steps in the estimator
+        """Return the parameters that search and estimator share, except parameters that only concern `fit`."""
+        # leave out `verbose`, which has different meanings in the search and in the estimator
         names = set(self._model().get_params(deep=False)) & set(self.get_params(deep=False))
         return {name: getattr(self, name) for name in names - {"verbose", "time_limit"}}
 
@@ -67,20 +67,20 @@ class ChoosingEstimator(KernelEstimator, ABC):
         ax : matplotlib Axes, optional
             Axes to draw on; by default a new figure.
         **look
-            Passed to the display: `refsvm.display.GridDisplay` if there is a grid of C and γ, otherwise
-            `refsvm.display.SearchDisplay`.
+            Options of the display, which is a `refsvm.display.GridDisplay` for a grid of C and γ, and a
+            `refsvm.display.SearchDisplay` otherwise.
 
         Returns
         -------
         Display
-            The display, which has the axes as ``ax_``.
+            The display; its attribute ``ax_`` contains the axes.
         """
         check_is_fitted(self, "cv_results_")
-        return Shown.plot(self, ax, **look)  # `refsvm` adds this method to `Shown`
+        return Shown.plot(self, ax, **look)  # `refsvm` adds `plot` to `Shown`
 
     @property
     def _repr_html_(self) -> Any:
-        """Return the card of a fitted search and scikit-learn's diagram, for a notebook."""
+        """Return the HTML that a notebook shows: the card of a fitted search, and scikit-learn's diagram."""
         diagram = super()._repr_html_
         return lambda: self._found_html() + diagram()
 
@@ -101,15 +101,15 @@ class ChoosingEstimator(KernelEstimator, ABC):
         return self.best_estimator_
 
     def __getattr__(self, name: str) -> Any:
-        """Return an attribute of the trained estimator that the search does not have itself, such as ``coef_``."""
+        """Return an attribute that only the trained estimator has, such as ``coef_``."""
         if name in ("predict_proba", "predict_log_proba") and self._is_classifier:
             raise AttributeError(f"{type(self).__name__} {PROBABILITIES.format(name=type(self).__name__)}.")
-        # Python calls this for missing names only; a copy under construction does not have the trained estimator yet
+        # exclude best_estimator_, which a copy under construction lacks and which would lead to endless recursion
         if name.endswith("_") and not name.startswith("_") and name != "best_estimator_":
             if "best_estimator_" in self.__dict__:
                 return getattr(self.best_estimator_, name)
             if "cv_results_" in self.__dict__ and hasattr(self._model, name):
-                return self._best()  # `_best` raises an error that explains why there is no model
+                return self._best()  # without a model, `_best` raises an error that says why
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def predict(self, X: ArrayLike) -> np.ndarray:
@@ -119,7 +119,7 @@ class ChoosingEstimator(KernelEstimator, ABC):
 
 
 class ChoosingClassifier(ClassifierMixin, ChoosingEstimator):
-    """A classifier that chooses parameters."""
+    """Base of classifiers that choose parameters."""
 
     _is_classifier = True
 

@@ -18,9 +18,9 @@ from refsvm.core.kernels.sparse import squared_norms
 
 
 def column_gram(X: Any, token: str, kernel: Any, cache_mb: float) -> KernelMatrix:
-    """Return the kernel matrix for one γ, computed from shared inner products if both fit into the budget."""
+    """Return the kernel matrix for one γ, computed from shared inner products if the budget suffices."""
     gram, n = gram_on(kernel, X).centred, X.shape[0]
-    # if the matrix is too large, each column of the search computes and caches its own rows within the budget
+    # if the matrix exceeds the budget, each γ of the search computes and caches kernel rows on demand
     if isinstance(kernel, Precomputed) or megabytes(n, n) > cache_mb:
         return gram
     if not isinstance(kernel, Kernel):
@@ -39,21 +39,21 @@ _lock = threading.Lock()
 
 
 def shared_products(X: Any, token: str, origin: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
-    """Return x·z for all pairs and ‖x‖² around an origin, computed once for each search in this process.
+    """Return x·z for all pairs of examples, and ‖x‖², around an origin; a process computes them once for each search.
 
     Parameters
     ----------
     X : ndarray or CSR of shape (n, d)
     token : str
-        Identifies the search; the products of an earlier search are dropped.
+        Text that identifies the search; the products of an earlier search are dropped.
     origin : ndarray of shape (d,) or None
-        For a kernel of distances the mean of dense data, because ‖x‖² + ‖z‖² − 2 x·z then loses the fewest digits;
-        for a linear kernel the origin of its matrix (`refsvm.core.kernels.origin`).
+        For a kernel of distances, the mean of dense data, around which ‖x‖² + ‖z‖² − 2 x·z loses the fewest digits; for
+        a linear kernel, the origin of the kernel matrix (`refsvm.core.kernels.origin`).
     """
     key = token, b"" if origin is None else origin.tobytes()
     with _lock:
         if key not in _products:
-            # keep only one entry, which is as large as a kernel matrix
+            # drop the products of earlier searches, which are as large as a kernel matrix
             _products.clear()
             X = around(origin, X)
             inner = Gram(Linear(), X, may_move=False).block(np.arange(X.shape[0]))
@@ -62,7 +62,7 @@ def shared_products(X: Any, token: str, origin: np.ndarray | None) -> tuple[np.n
 
 
 def forget(token: str) -> None:
-    """Drop the inner products of this search."""
+    """Drop the inner products of the search with this token."""
     with _lock:
         for key in [key for key in _products if key[0] == token]:
             del _products[key]

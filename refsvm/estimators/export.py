@@ -1,7 +1,7 @@
-"""to_sklearn: convert a fitted estimator to scikit-learn's class, with the same decisions.
+"""`to_sklearn` converts a fitted estimator to scikit-learn's class, with the same decisions.
 
-Use it for tools that expect scikit-learn's classes, such as a converter to ONNX. Nothing is trained: the function
-sets the attributes that scikit-learn's `predict` reads.
+Tools such as a converter to ONNX expect scikit-learn's classes. `to_sklearn` trains nothing: it sets the attributes
+that scikit-learn's `predict` reads.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ COPIED: Final = (
 
 
 def to_sklearn(estimator: Any) -> Any:
-    """Return the estimator of the same name in `sklearn.svm`, fitted, with the same decisions up to rounding.
+    """Return the fitted estimator of the same name in `sklearn.svm`, with the same decisions up to rounding.
 
     Parameters
     ----------
@@ -48,16 +48,16 @@ def to_sklearn(estimator: Any) -> Any:
     for name in COPIED:
         if hasattr(estimator, name):
             setattr(theirs, name, getattr(estimator, name))
-    # LIBSVM counts the first class as the positive one, while scikit-learn's public attributes count the second
+    # for LIBSVM the first of two classes is positive, while for scikit-learn's public attributes the second is
     sign = -1.0 if len(getattr(estimator, "classes_", ())) == 2 else 1.0
     theirs._dual_coef_, theirs._intercept_ = sign * estimator.dual_coef_, sign * estimator.intercept_
     is_callable = callable(theirs.kernel)
     theirs._sparse = is_sparse(estimator.support_vectors_) and not is_callable
-    if is_callable:  # for a callable scikit-learn stores kernel values, not vectors
+    if is_callable:  # for a callable, scikit-learn stores no vectors
         theirs.support_vectors_ = np.empty((0, 0))
     if theirs._sparse:
         theirs.dual_coef_, theirs._dual_coef_ = map(_all_stored, (theirs.dual_coef_, theirs._dual_coef_))
-    # scikit-learn stores two numbers of support vectors even for one decision function, and reads the first
+    # repeat the number of support vectors: scikit-learn stores two even for one decision function, and reads the first
     theirs._n_support = np.resize(estimator.n_support_, max(2, len(estimator.n_support_))).astype(np.int32)
     gamma = 0.0 if is_callable else getattr(estimator.kernel_, "gamma", 0.0)
     theirs._gamma, theirs._num_iter = float(gamma), np.atleast_1d(theirs.n_iter_)
@@ -68,7 +68,7 @@ def to_sklearn(estimator: Any) -> Any:
 
 
 def _examples(estimator: Any) -> Any:
-    """Return the training examples for scikit-learn's kernel call, which reads only the rows of support vectors."""
+    """Return the examples with which scikit-learn calls a kernel; it reads only the values of support vectors."""
     if estimator._examples is not None:
         return estimator._examples
     vectors = estimator.support_vectors_
@@ -78,7 +78,7 @@ def _examples(estimator: Any) -> Any:
 
 
 def _kernel_parameters(kernel: Any) -> dict[str, Any]:
-    """Return scikit-learn's parameters for this kernel as numbers, or a callable if it lacks the kernel."""
+    """Return scikit-learn's parameters for a kernel as numbers, or the kernel if scikit-learn lacks it."""
     named = {name: getattr(kernel, name) for name in ("gamma", "degree", "coef0") if hasattr(kernel, name)}
     if type(kernel) not in NAMES or isinstance(named.get("gamma"), tuple):
         return {"kernel": kernel}
@@ -86,7 +86,7 @@ def _kernel_parameters(kernel: Any) -> dict[str, Any]:
 
 
 def _all_stored(coefficients: np.ndarray) -> Any:
-    """Return the matrix as CSR with explicit zeros, the layout that scikit-learn's wrapper of LIBSVM reads."""
+    """Return a matrix as CSR in which zeros are stored, which scikit-learn's wrapper of LIBSVM requires."""
     from scipy.sparse import csr_matrix
 
     k, m = coefficients.shape

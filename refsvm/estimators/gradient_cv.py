@@ -1,6 +1,7 @@
 """SVCGradientCV and SVRGradientCV: estimators that choose many parameters by the gradient of a held-out loss.
 
-`refsvm.analysis.derivatives.tuning.tune_by_gradient` does the search. Afterwards an `SVC` or `SVR` is trained.
+`refsvm.analysis.derivatives.tuning.tune_by_gradient` searches for the best parameters, with which an `SVC` or `SVR` is
+then trained.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ from refsvm.services.types import ArrayLike, FoldsLike, LossLike, NamesLike, Ran
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class GradientCV(ChoosingEstimator, ABC):
-    """Base of `SVCGradientCV` and `SVRGradientCV`; those two classes describe the parameters."""
+    """Base of `SVCGradientCV` and `SVRGradientCV`, which describe the parameters."""
 
     parameters: NamesLike = ("C", "gamma")
     loss: LossLike = None
@@ -87,7 +88,7 @@ class GradientCV(ChoosingEstimator, ABC):
             classes.
         KeyboardInterrupt
             After Ctrl-C: a `refsvm.core.engine.limits.Interrupted` whose ``result`` lists the evaluations.
-            ``best_params_`` and ``cv_results_`` describe the search up to then; no model is trained.
+            ``best_params_`` and ``cv_results_`` describe the search until Ctrl-C; no model is trained.
 
         Warns
         -----
@@ -104,7 +105,7 @@ class GradientCV(ChoosingEstimator, ABC):
             splitter = check_cv(self.cv, y, classifier=self._is_classifier)
             folds = list(pairs_of(splitter, X, y, name="cv"))
             self.n_splits_ = len(folds)
-        # every fit draws the same starts unless the user gives another seed
+        # without a seed from the user, draw the same starts in every fit
         seed = (
             0 if self.random_state is None else int(check_random_state(self.random_state).randint(2**31 - 1))
         )
@@ -123,7 +124,7 @@ class GradientCV(ChoosingEstimator, ABC):
         return self
 
     def _search(self, X: Any, marks: np.ndarray, folds: Any, seed: int, more: dict[str, Any]) -> Tuning:
-        """Return the result of the search, as `refsvm.analysis.derivatives.tuning.tune_by_gradient` does."""
+        """Search for the best parameters; return a `refsvm.analysis.derivatives.tuning.Tuning`."""
         began = time.perf_counter()
         J = held_out_loss(
             X, marks, parameters=self.parameters, loss=self.loss, folds=folds, rng=seed, kernel=self.kernel,
@@ -138,7 +139,7 @@ class GradientCV(ChoosingEstimator, ABC):
 
     @abstractmethod
     def _marks(self, y: np.ndarray) -> tuple[np.ndarray, dict[str, Any]]:
-        """Return labels −1 and +1 or targets, and C and ε at the first start."""
+        """Return y as labels −1 and +1 or as targets, and the values of C and ε at the first start."""
 
     def _tolerance(self, marks: np.ndarray) -> float:
         """Return the tolerance of the final model."""
@@ -146,7 +147,7 @@ class GradientCV(ChoosingEstimator, ABC):
         return float(tol)
 
     def _named(self, params: dict[str, Any]) -> dict[str, Any]:
-        """Return the parameters as keyword arguments of the estimator."""
+        """Return the tuned parameters as keyword arguments of `SVC` or `SVR`."""
         return params
 
     def _keep(self, tuning: Tuning) -> None:
@@ -176,7 +177,7 @@ class GradientCV(ChoosingEstimator, ABC):
 class SVCGradientCV(ChoosingClassifier, GradientCV):
     """Support vector classification of two classes, with parameters chosen by the gradient of a held-out loss.
 
-    `SVCCV` searches a grid of two parameters. This search follows a gradient instead, and can tune C, γ, one γ for
+    `SVCCV` searches a grid of two parameters. `SVCGradientCV` follows a gradient instead, and can tune C, γ, one γ for
     each feature, and the weight of a class together.
 
     Parameters
@@ -187,8 +188,8 @@ class SVCGradientCV(ChoosingClassifier, GradientCV):
     loss : {"squared hinge", "logistic"} or Loss, default "squared hinge"
         The held-out loss; see `refsvm.analysis.derivatives.losses`.
     cv : int, "loo", splitter or iterable of (train, test), default 5
-        Folds that hold out every example once: an integer means stratified folds, as in scikit-learn, and "loo"
-        means leave-one-out.
+        Folds that hold out every example once. An integer means stratified folds, as in scikit-learn; "loo" means
+        leave-one-out.
     C, gamma : float, default 1.0 and "scale"
         Values at the first start; a parameter that is not tuned keeps its value.
     bounds : dict of str to (float, float), optional
@@ -198,16 +199,15 @@ class SVCGradientCV(ChoosingClassifier, GradientCV):
     time_limit : float, optional
         Limit on the whole search in seconds.
     random_state : int, RandomState or None
-        Draws the starts after the first; None draws the same starts in every fit.
+        Draws the starts after the first start; with None, every fit draws the same starts.
     n_jobs : int, optional
         Number of threads that share the folds of an evaluation.
     store : str or path, optional
-        SQLite file in which each evaluation is stored. A search that was interrupted continues from it on the same
-        data.
+        SQLite file in which each evaluation is stored. An interrupted search on the same data continues from this file.
     kernel : {"linear", "poly", "rbf", "sigmoid"}, default "rbf"
         Name of the kernel.
     degree, coef0, tol, selector, step, shrinking, cache_size, engine, max_iter
-        As in `SVC`. `tol` and the rules apply to the final fit; all fits before it are solved to 1e-10.
+        As in `SVC`. `tol` and the rules apply to the final fit; the fits of the search are solved to 1e-10.
     verbose : bool, int or "auto", default "auto"
         Whether to show the progress of the search on one line, as in `SVCCV`.
 
@@ -216,7 +216,7 @@ class SVCGradientCV(ChoosingClassifier, GradientCV):
     best_params_ : dict
         The best parameters, as `SVC` takes them; with one γ for each feature, "gamma" is a tuple.
     best_score_, best_index_ : float, int
-        Minus the smallest loss, and its position in `cv_results_`.
+        Minus the smallest loss, and the position of this evaluation in `cv_results_`.
     cv_results_ : dict
         An entry for each evaluation: "params", "mean_test_score" and "split0_test_score" (minus the loss), "start",
         "slope" (the largest entry of the gradient), "events" and "seconds".
@@ -242,7 +242,7 @@ class SVCGradientCV(ChoosingClassifier, GradientCV):
     _model = SVC
 
     def __sklearn_tags__(self) -> Any:
-        """Tell scikit-learn that the classifier takes two classes."""
+        """Tell scikit-learn that the classifier takes only two classes."""
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = False
         return tags
@@ -275,7 +275,7 @@ class SVRGradientCV(RegressorMixin, GradientCV):
         Values at the first start; a parameter that is not tuned keeps its value. The defaults are 1 and 0.1 times the
         standard deviation of the targets.
     tol : float, optional
-        Tolerance of the final fit, as in `SVRCV`. All fits before it are solved to 1e-10 times the standard
+        Tolerance of the final fit, as in `SVRCV`. The fits of the search are solved to 1e-10 times the standard
         deviation of the targets.
     loss : {"squared", "huber", "pinball"} or Loss, default "squared"
         The held-out loss; see `refsvm.analysis.derivatives.losses`.

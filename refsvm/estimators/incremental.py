@@ -1,8 +1,8 @@
 """Incremental: `partial_fit` adds examples and `forget` removes them; after each call the model is the exact optimum.
 
-The estimator keeps the examples and their kernel matrix. The box of a new example is empty before the call, and the
-box of a removed example is empty after it. The walk between these two problems (`refsvm.Solution.continue_to`)
-changes α at events, so that no model is trained from scratch.
+The estimator keeps the examples and their kernel matrix. A call changes the problem: the box of a new example is empty
+before the call, and the box of a removed example is empty after the call. A walk from the old problem to the new
+problem (`refsvm.Solution.continue_to`) changes α at events, so that no model is trained from scratch.
 """
 
 from __future__ import annotations
@@ -42,11 +42,11 @@ class MachineChange(NamedTuple):
     Attributes
     ----------
     rows : ndarray of shape (m,), int64
-        Indices of its examples, ascending.
+        Indices of the problem's examples, ascending.
     start, end : DualProblem
-        The problem before and after, over the same kernel matrix.
+        The problem before and after the change, over the same kernel matrix.
     alpha : ndarray of shape (m,)
-        β of its examples before the change.
+        β of the problem's examples before the change.
     """
 
     rows: np.ndarray
@@ -65,7 +65,7 @@ class Incremental(KernelMachine):
     """Parameters that may change between two calls: the walk moves all examples to the new value."""
 
     def _add(self, X: Any, y: np.ndarray, weights: np.ndarray) -> None:
-        """Add examples to the held examples; in the first call, `fit` has just trained on them."""
+        """Add X, y to the held examples and walk to the new optimum; in the first call, hold what `fit` trained on."""
         if hasattr(self, "held_"):
             self._go_on()
             before = self.held_
@@ -73,17 +73,17 @@ class Incremental(KernelMachine):
                 self.held_ = self._held_with(before, X, y, weights)
                 after = self.held_["weights"]
                 self._walk(np.where(np.arange(len(after)) < len(before["y"]), after, 0.0), after)
-            except Exception:  # the model still describes the examples before the call
+            except Exception:  # the model is unchanged
                 self.held_ = before
                 raise
         elif is_precomputed(self.kernel_):
-            self.held_ = {}  # marks the first call; later calls raise an error
+            self.held_ = {}  # mark the first call: later calls then fail
         else:
-            self.__dict__.pop("_kept", None)  # set by `fit` a moment ago
+            self.__dict__.pop("_kept", None)  # `fit` has just set it
             self.held_ = self._held_of(X, y, weights, self._fitted_with())
 
     def _fitted_with(self) -> dict[str, Any]:
-        """Return the settings of the current model; parameters that the user sets later apply to the next fit."""
+        """Return the settings with which the model was trained; parameters set since apply only to the next fit."""
         return {"named": self._named(), "settings": self._values(), "tol": self.tol}
 
     def _held_of(
@@ -104,9 +104,9 @@ class Incremental(KernelMachine):
     def _held_with(
         self, held: dict[str, Any], X: Any, y: np.ndarray, weights: np.ndarray, caller: str = "partial_fit"
     ) -> dict[str, Any]:
-        """Return the held examples, matrix and settings with copies of more examples and their kernel values added."""
+        """Return a copy of `held` to which new examples and their kernel values are appended."""
         n, m = len(held["y"]), len(y)
-        # the walk may read any row at any event, so the whole matrix has to be in memory
+        # require the whole matrix in memory, because a walk may read any kernel row at any event
         if (needed := megabytes(n + m, n + m)) > self.cache_size:
             raise ValueError(
                 f"{caller} needs the kernel matrix of all {n + m} examples, {needed:.0f} MiB, which is more than "
@@ -114,7 +114,7 @@ class Incremental(KernelMachine):
             )
         every = stacked(held["X"], X)
         kernel, most = self.kernel_, math.sqrt(self.cache_size / megabytes(1, 1))
-        together = TOGETHER if isinstance(kernel, Kernel) else m  # call a user's kernel only once
+        together = TOGETHER if isinstance(kernel, Kernel) else m  # one call of a user's kernel
         here, there = (around(held.get("origin"), each) for each in (X, every))
         return {
             **held, "X": every, "y": np.append(held["y"], y), "weights": np.append(held["weights"], weights),
@@ -122,16 +122,16 @@ class Incremental(KernelMachine):
         }  # fmt: skip
 
     def _gram(self, rows: np.ndarray, held: dict[str, Any] | None = None) -> Gram:
-        """Return the part of the held kernel matrix that belongs to these examples."""
+        """Return the kernel matrix of the examples `rows`, a part of the held kernel matrix."""
         K = (self.held_ if held is None else held)["K"].K
         gram = Gram(Precomputed(), K if len(rows) == len(K) else K[np.ix_(rows, rows)], is_checked=True)
         gram.facts = replace(gram.facts, is_psd=bool(getattr(self.kernel_, "is_psd", False)))
         return gram
 
     def _walk(self, before: np.ndarray, after: np.ndarray) -> None:
-        """Walk from the weights `before` to `after`, and keep the examples whose weight is at least 0.
+        """Walk to the optimum with the weights `after`, and keep the examples whose weight is at least 0.
 
-        Settings that have changed since the last walk change along this walk.
+        Settings that the user has changed since the last walk also change along the walk.
         """
         remaining = np.flatnonzero(after >= 0.0)
         solutions, places = [], []
@@ -139,7 +139,7 @@ class Incremental(KernelMachine):
         with self._line("percent") as shown, self._interruptible():
             for number, machine in enumerate(self._machines(before, after.clip(0.0))):
                 alpha, known = machine.alpha, None
-                if machine.start.n == 2 * len(alpha):  # regression has two variables for each example
+                if machine.start.n == 2 * len(alpha):  # in a regression, an example has two variables
                     alpha = np.concatenate([alpha.clip(0.0), -(-alpha).clip(0.0)])
                 if number in self.held_["reached"]:
                     rows, known = self.held_["reached"][number]
@@ -152,7 +152,8 @@ class Incremental(KernelMachine):
                 places.append(machine.rows)
                 here = machine.rows[np.isin(machine.rows, remaining)]
                 reached[number] = remaining.searchsorted(here), renumbered(machine.rows, end, here)
-            # store everything at the end: if a walk raises an error, the estimator still holds the earlier examples
+            # change attributes only after all walks: if a walk raises an error, the estimator still holds the earlier
+            # examples
             held = {**self.held_, "weights": after, "reached": reached}
             held |= {"settings": self._values(), "tol": self.tol}
             if len(remaining) < len(after):
@@ -168,11 +169,11 @@ class Incremental(KernelMachine):
             )
 
     def _values(self) -> dict[str, Any]:
-        """Return the current values of the settings that may change."""
+        """Return the present values of the settings that may change between two calls."""
         return {name: getattr(self, name) for name in self._settings}
 
     def _named(self) -> dict[str, Any]:
-        """Return the parameters that determine the kernel and the class weights, in plain types."""
+        """Return the parameters of the kernel, and the class weights, in plain types."""
         kernel, weights = self.kernel, {"class_weight": getattr(self, "class_weight", None)}
         if not isinstance(kernel, str):
             return {"kernel": None, **weights}
@@ -183,7 +184,7 @@ class Incremental(KernelMachine):
         return named | weights
 
     def _go_on(self) -> None:
-        """Raise an error if the kernel has changed since the examples were stored, or is a precomputed matrix."""
+        """Raise an error if training cannot continue: the kernel has changed since the last call, or is precomputed."""
         self._validate_params()
         if is_precomputed(self.kernel_):
             raise ValueError(
@@ -207,8 +208,8 @@ class Incremental(KernelMachine):
         )
 
     def _is_same_kernel(self, changed: list[str]) -> bool:
-        """Return whether the parameters still name the kernel of the stored examples."""
-        # "scale" and "auto" keep the γ that was computed from the first examples
+        """Return whether the parameters `changed` still mean the kernel with which the stored examples were trained."""
+        # for "scale" and "auto", keep the γ that was computed from the first examples
         if isinstance(self._named().get("gamma"), str):
             return not changed
         kernel = self._kernel(None, self.gamma)
@@ -223,8 +224,8 @@ class Incremental(KernelMachine):
         Parameters
         ----------
         indices : int or array-like of int, or array-like of bool of shape (n,)
-            Positions of the examples to remove, in the order in which the examples came; or a mask that is true for
-            them. Later examples move up.
+            Positions of the examples to remove, in the order in which the examples were added; or a mask that is true
+            for the examples to remove. The positions of later examples become smaller.
 
         Returns
         -------
@@ -240,9 +241,9 @@ class Incremental(KernelMachine):
 
         Notes
         -----
-        The features, target, weight, kernel values and α of a removed example are deleted from the model. A γ of
-        "scale" and class weights of "balanced" keep the values computed from the first examples, which may
-        include removed ones; give numbers to avoid this.
+        The features, target, weight, kernel values and α of a removed example are deleted from the model. For
+        ``gamma="scale"`` and ``class_weight="balanced"``, the model keeps the values computed from the first examples,
+        which may include removed examples; give numbers if the values must not depend on removed examples.
         """
         self._hold_kept()
         if not hasattr(self, "held_"):
@@ -264,7 +265,7 @@ class Incremental(KernelMachine):
         return self
 
     def _gap_anew(self) -> float:
-        """Return the largest KKT gap over the machines, with the gradient computed afresh from the held examples."""
+        """Return the largest KKT gap over the machines, with gradients computed again from the held examples."""
         weights, gaps = self.held_["weights"], [0.0]
         for machine in self._machines(weights, weights):
             alpha, problem = machine.alpha, machine.end
@@ -274,7 +275,7 @@ class Incremental(KernelMachine):
         return max(gaps)
 
     def _hold_kept(self) -> None:
-        """Hold the examples of the last `fit`, if `fit` kept them."""
+        """Hold the examples of the last `fit`, if the estimator kept them."""
 
     def _begins(self) -> bool:
         """Return whether this is the first call of `partial_fit`."""
@@ -283,7 +284,7 @@ class Incremental(KernelMachine):
         if hasattr(self, "dual_coef_"):
             why = "cannot be continued" if hasattr(self, "_kept") else "keeps support vectors only"
             warnings.warn(
-                f"partial_fit drops the fitted model, since fit {why}; pass all examples to partial_fit.",
+                f"partial_fit drops the fitted model, because fit {why}; pass all examples to partial_fit.",
                 stacklevel=3,
             )
         return True
@@ -299,27 +300,27 @@ class Incremental(KernelMachine):
                 break
 
     def _count(self) -> int:
-        """Return the number of machines."""
+        """Return the number of machines, each with a dual problem of its own."""
         return 1
 
     @abstractmethod
     def _machines(self, before: np.ndarray, after: np.ndarray) -> Iterator[MachineChange]:
-        """Yield the dual problems before and after the change of weights, one pair for each machine, in order.
+        """Yield a `MachineChange` for each machine, in order: its dual problem before and after the change of weights.
 
         The problems before the change have the settings of the last walk.
         """
 
     @abstractmethod
     def _take(self, solutions: list[Solution], places: list[np.ndarray], remaining: np.ndarray) -> None:
-        """Set the fitted attributes: `places` locates the examples of each solution, `remaining` those that remain."""
+        """Set the fitted attributes: `places` locates the examples of each solution, `remaining` all that remain."""
 
     @abstractmethod
     def _refuse_empty(self, weights: np.ndarray) -> None:
-        """Raise an error if the estimator would lose examples that it needs; a weight below 0 marks one to forget."""
+        """Raise an error if the estimator would lose examples that it needs; forgotten examples have weights below 0."""
 
 
 def renumbered(rows: np.ndarray, reached: Reached, others: np.ndarray) -> Reached:
-    """Return `reached` with its variables moved from the positions `rows` to the positions `others`; both ascend."""
+    """Return `reached` with the variables at positions `rows` (ascending) moved to positions `others` (ascending)."""
     place = others.searchsorted(rows)
     place[~np.isin(rows, others)] = -1
     copies = len(reached.gradient) // len(rows)

@@ -1,7 +1,7 @@
 """Parameters of kernels and rules by scikit-learn's convention: kernel__gamma, selector__rows, tol__tol.
 
-Kernels and rules are frozen, so that setting a parameter creates a new object. An instance that two estimators share
-therefore stays unchanged.
+Kernels and rules are frozen, so that setting a parameter creates a new object, and an instance that two estimators
+share stays unchanged.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def with_parameters(name: str, value: Any, changes: dict[str, Any]) -> Any:
             nested[part][rest] = new
         else:
             own[part] = new
-    # as in scikit-learn, replace the inner rule first, then set its parameters
+    # as in scikit-learn, replace an inner rule before setting the parameters of the new rule
     for part, more in nested.items():
         own[part] = with_parameters(f"{name}__{part}", own.get(part, getattr(value, part)), more)
     return replace(value, **own)

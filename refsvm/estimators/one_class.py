@@ -23,8 +23,8 @@ class OneClassSVM(OutlierMixin, SingleMachine):
     """The one-class SVM, with exchangeable working-set selection and step rules.
 
     The model is a region that contains all but at most a share ν of the examples: h(x) = Σ αᵢ k(x, xᵢ) + b is
-    positive inside. `DualProblem.one_class` states the dual problem; it differs from classification only in its
-    bounds, so that all rules apply. Names, defaults and layouts follow `sklearn.svm.OneClassSVM`.
+    positive inside. `DualProblem.one_class` states the dual problem, which differs from classification only in v, the
+    bounds and z, so that all rules apply. Names, defaults and layouts follow `sklearn.svm.OneClassSVM`.
 
     Parameters
     ----------
@@ -33,7 +33,7 @@ class OneClassSVM(OutlierMixin, SingleMachine):
     selector, step, cache_size, cache_dtype, time_limit, engine
         As in `SVC`.
     nu : float, default 0.5
-        ν in (0, 1]: at most this share of the examples lies outside, and at least this share are support vectors.
+        ν in (0, 1]: at most a share ν of the examples lies outside, and at least a share ν are support vectors.
     warm_start : bool, default False
         Start from the α of the previous `fit`. If the number of examples has changed, `fit` warns and starts from zero.
 
@@ -138,9 +138,9 @@ class OneClassSVM(OutlierMixin, SingleMachine):
         return DualProblem.one_class(gram=gram, nu=settings["nu"], weights=weights)
 
     def _intercept(self, solution: Solution) -> float:
-        """Return the least b for which no example with αᵢ below its bound lies outside, plus rounding.
+        """Return the least b for which no example with αᵢ below its bound lies outside, with a margin for rounding.
 
-        This guarantees that at most a share ν of the training examples lies outside.
+        With this b, at most a share ν of the training examples lies outside.
         """
         gradient, problem = solution.exact_ends, solution.problem
         inside = solution.alpha < problem.upper
@@ -162,7 +162,7 @@ class OneClassSVM(OutlierMixin, SingleMachine):
         return np.asarray(self._decision_values(X)[:, 0])
 
     def score_samples(self, X: ArrayLike) -> np.ndarray:
-        """Return h(x) without b, that is `decision_function` plus ``offset_``.
+        """Return h(x) without b, which is `decision_function` plus ``offset_``.
 
         Parameters
         ----------

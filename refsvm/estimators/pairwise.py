@@ -1,4 +1,4 @@
-"""The solutions for the pairs of classes of a fitted SVC, on which derivatives and other analyses can be called."""
+"""Computes a `Solution` for each pair of classes of a fitted SVC, for derivatives and other analyses."""
 
 from __future__ import annotations
 
@@ -48,14 +48,14 @@ def solutions_of_pairs(
         rows = result.rows
         labels = np.where(codes[rows] == result.positive, 1, -1)
         if abs(labels.sum()) == len(rows):
-            continue  # a class has weight 0, so that this pair's decision values are constant
+            continue  # a class has weight 0: the pair is constant
         gram = gram_of_rows(model.kernel_, X, rows, origin=result.origin, may_move=False)
         gram.columns = tuple(getattr(model, "feature_names_in_", ()))
         problem = DualProblem.classification(y=labels, gram=gram, C=C[rows])
         start = problem.feasible(result.alpha)
         stays = np.abs(start - result.alpha).max() <= CLOSE * np.abs(result.alpha).max()
         solutions[pair] = solve(problem, start=start, stop=model._stopping_rule, engine=model.engine)
-        # the model's own α has the gap that `fit` ended with, if the examples are the same
+        # if the examples are the examples of `fit`, the model's α has the KKT gap with which `fit` ended
         allowed = AS_FAR * (result.kkt_gap + model._stopping_rule.tolerance)
         if not stays or (solutions[pair].iterations and problem.kkt_gap(start) > allowed):
             raise ValueError(OTHERS.format(f"y, sample_weight or C of {pair} differ"))

@@ -1,4 +1,4 @@
-"""Fitted estimators in plain types: a stored estimator contains numbers, texts, lists and dictionaries only.
+"""Converts fitted estimators to plain types, so that a stored estimator contains only numbers, texts, lists and dicts.
 
 A kernel, rule, status or result of this package is written as a dictionary with its class name and its fields.
 Reading such a dictionary creates objects of the classes in `KNOWN` only. Both `pickle` and `skops` use these functions.
@@ -33,7 +33,7 @@ def to_state(attributes: dict[str, Any]) -> dict[str, Any]:
 
 
 def from_state(state: dict[str, Any]) -> dict[str, Any]:
-    """Undo `to_state`; refuse a state written by a later version, with both versions in the message.
+    """Return the attributes from a state of `to_state`; raise an error for a state that a later version wrote.
 
     Raises
     ------
@@ -52,7 +52,7 @@ def from_state(state: dict[str, Any]) -> dict[str, Any]:
 
 
 def to_plain(value: Any) -> Any:
-    """Return objects of this package as dictionaries, lists item by item, and every other value unchanged.
+    """Return dictionaries for objects of this package, also inside lists; return other values unchanged.
 
     Examples
     --------
@@ -65,7 +65,7 @@ def to_plain(value: Any) -> Any:
     if isinstance(value, Status):
         return {MARK: "Status", "name": value.name}
     if isinstance(value, type) and KNOWN.get(class_name := value.__name__) is value:
-        return {MARK: class_name}  # a class means an object with its defaults
+        return {MARK: class_name}  # a class stands for an object with defaults
     if isinstance(value, list):
         return [to_plain(item) for item in value]
     if KNOWN.get(name) is type(value):
@@ -76,7 +76,7 @@ def to_plain(value: Any) -> Any:
 
 
 def from_plain(value: Any) -> Any:
-    """Undo `to_plain`.
+    """Return the value from which `to_plain` made `value`.
 
     Raises
     ------

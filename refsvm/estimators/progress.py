@@ -1,4 +1,4 @@
-"""An estimate of how long the fits of a search take, written once to the log."""
+"""Pace: writes an estimate of how long the fits of a search take to the log, once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The table of a search in GridSearchCV's layout, and the ranks of its cells."""
+"""Makes the table of a search in GridSearchCV's layout, and ranks its cells."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SINGLE: Final = "score"
 
 
 def results_table(search: Search, cells: dict[Key, Cell]) -> dict[str, Any]:
-    """Return ``cv_results_`` with GridSearchCV's keys and order: C varies slowest, then ε, then γ."""
+    """Return ``cv_results_`` with the keys and the order of GridSearchCV: C varies slowest, then ε, then γ."""
     m, n_epsilons = len(search.Cs), len(search.epsilons)
     places = [(g, e * m + c) for c, e, g in product(range(m), range(n_epsilons), range(len(search.columns)))]
     numbers = [split.number for split in search.splits]
@@ -39,7 +39,7 @@ def results_table(search: Search, cells: dict[Key, Cell]) -> dict[str, Any]:
         cell_scores = [[cells[g, place, s].score for s in numbers] for g, place in places]
         scores = np.array(
             [[each[name] if isinstance(each, dict) else each for each in row] for row in cell_scores],
-            dtype=np.float64,  # a store holds None in place of NaN
+            dtype=np.float64,  # a store contains None for NaN
         )
         for s, column in enumerate(scores.T):
             result[f"split{s}_test_{name}"] = column
@@ -88,7 +88,7 @@ def names_of_scores(cells: dict[Key, Cell]) -> list[str]:
 
 
 def ranks(means: np.ndarray) -> np.ndarray:
-    """Return the rank of each mean score, the highest first; unknown means come last.
+    """Return the rank of each mean score: 1 for the highest score, and the last rank for NaN.
 
     Scores that agree to 12 digits have equal ranks. GridSearchCV ranks by the last digit, which is rounding error.
 

@@ -1,8 +1,9 @@
-"""scikit-learn's scorers, called with decision values that are known already.
+"""Calls scikit-learn's scorers with decision values that the search has already computed.
 
-A scorer is called with an estimator, examples and labels. The search passes it an `SVC` or `SVR` that stands for one
-cell and one split and returns the decision values of the test part, which are computed from the gradient. This
-estimator predicts the test part and nothing else, so that no cell is trained or evaluated twice.
+A scorer is called with an estimator, examples and labels. The search passes the scorer an `SVC` or `SVR` that stands
+for one cell and one split. Its `decision_function` returns the decision values of the test part, which the search has
+computed from the gradient. This estimator can predict only the test part, so that no cell is trained or evaluated
+twice.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ class HeldOut:
     _part: tuple[Any, np.ndarray]
 
     def _decision_values(self, X: Any, reduce: Callable[[np.ndarray], np.ndarray] = np.asarray) -> np.ndarray:
-        """Return `reduce` of the decision values of the test part; refuse other examples."""
+        """Return `reduce` of the decision values of the test part; raise an error for any other X."""
         known, values = self._part
         if X is not known and (np.shape(X) != known.shape or (known != X).sum()):
             raise ValueError(
@@ -53,7 +54,7 @@ class HeldOut:
         return reduce(values)
 
     def _check_fitted(self) -> None:
-        """Do nothing, because the decision values are known although no support vectors are stored."""
+        """Accept the estimator as fitted: it has decision values, but no support vectors."""
 
 
 class HeldOutSVC(HeldOut, SVC):
@@ -66,7 +67,7 @@ class HeldOutSVR(HeldOut, SVR):
 
 @dataclass(frozen=True)
 class Scoring:
-    """A scorer with its arguments.
+    """A scorer together with the arguments with which the search calls it.
 
     Parameters
     ----------
@@ -77,7 +78,7 @@ class Scoring:
     model : type
         `HeldOutSVC` or `HeldOutSVR`, the class of the estimator that the scorer gets.
     settings : dict
-        Parameters of this estimator that are equal in all cells.
+        Parameters of the estimator that are equal in all cells.
     classes : ndarray or None
         Labels, sorted; None for regression.
     metadata : dict
@@ -152,7 +153,7 @@ class Scoring:
         return np.repeat(np.arange(len(weights)), counts)
 
     def identity(self) -> dict[str, Any]:
-        """Return what identifies the scorer in a store: its name, settings and arguments.
+        """Return a dict that identifies the scorer in a store: its name, settings and arguments.
 
         Raises
         ------
@@ -162,7 +163,7 @@ class Scoring:
         function = getattr(self.scorer, "_score_func", None)
         if function is not None and not function.__module__.startswith("sklearn."):
             described("scoring", function)
-        # the parameters of a classifier affect its votes, and the scorer's arguments affect the score
+        # include parameters of the classifier that affect its votes, and arguments that affect the score
         settings = {name: value for name, value in self.settings.items() if name in ("break_ties", VOTES)}
         held = (settings, self.classes, self.metadata, self.scorer, self.repeats)
         return {"given": described("scoring", self.given), "held": digest_of(*held)}
@@ -170,7 +171,7 @@ class Scoring:
 
 @dataclass(frozen=True)
 class SeveralScorings:
-    """Several scorers by name."""
+    """Several scorers, which are called together and return a dict of scores by name."""
 
     each: dict[str, Scoring]
 
@@ -187,7 +188,7 @@ class SeveralScorings:
         return scores
 
     def identity(self) -> Any:
-        """Return what identifies each scorer in a store, by name; see `Scoring.identity`."""
+        """Return a dict from the name of each scorer to its `Scoring.identity`."""
         return {name: scoring.identity() for name, scoring in self.each.items()}
 
 
@@ -233,12 +234,12 @@ def refuse_refit(refit: Any, names: Iterable[str]) -> None:
 
 
 def refuse_probabilities(scoring: Any, model: str) -> None:
-    """Raise an error for a score that needs probabilities or does not fit the model; name an alternative.
+    """Raise an error that names an alternative for a score that needs probabilities or does not fit the model.
 
     Raises
     ------
     AttributeError
-        If a classification score needs probabilities, as for ``SVC().predict_proba``.
+        If a classification score needs probabilities, which `SVC` does not compute.
     ValueError
         If a regression gets a score that compares classes.
     """
@@ -271,11 +272,11 @@ def of_present(values: np.ndarray, present: np.ndarray, k: int) -> np.ndarray:
     if len(present) == k:
         return values
     chosen = values[:, OneVsOne(k).places(present)]
-    return -chosen if len(present) == 2 else chosen  # with two classes the second one is positive
+    return -chosen if len(present) == 2 else chosen  # with two classes, the second is positive
 
 
 def with_ties(values: np.ndarray) -> np.ndarray:
-    """Return decision values of shape (t, machines) in which values that differ only by rounding are made equal.
+    """Return decision values, shape (t, machines), after making values equal that differ only by rounding errors.
 
     h = v − G + b may round differently for two equal examples with different labels, which would change a score that
     depends on ranks.
@@ -291,7 +292,7 @@ def with_ties(values: np.ndarray) -> np.ndarray:
     ascending = np.take_along_axis(values, order, axis=0)
     noise = ROUNDING * np.abs(values).max(axis=0, initial=1.0)
     differs = np.diff(ascending, axis=0, prepend=-np.inf) > noise
-    # the first value of each group replaces the whole group
+    # replace all values of a group of nearly equal values by the first value of the group
     first = np.maximum.accumulate(np.where(differs, np.arange(len(values))[:, None], 0), axis=0)
     equal = np.empty_like(values)
     np.put_along_axis(equal, order, np.take_along_axis(ascending, first, axis=0), axis=0)

@@ -39,7 +39,7 @@ Key = tuple[int, int, int]
 
 @dataclass(frozen=True)
 class GammaColumn:
-    """One value of γ, and its kernel. γ is None if the kernel does not have this parameter."""
+    """A column of the grid: one value of γ and the kernel with this γ; γ is None if the kernel has no γ."""
 
     gamma: float | None
     kernel: KernelLike
@@ -66,7 +66,8 @@ class Search:
     options : dict
         ``tol``, ``stop`` (None means the KKT gap of ``tol``) and further options of `refsvm.Rounds`.
     one_out : bool
-        Whether `refsvm.leave_one_out` scores the splits, because each leaves out one example and keeps all penalties.
+        Whether `refsvm.leave_one_out` scores the splits, because each split leaves out one example and keeps all
+        penalties.
     scoring : Scoring, SeveralScorings or None
         The scorers; None for accuracy or R². For R² with `is_loo`, the score of a cell is the contribution of its
         example to the R² of all examples.
@@ -89,7 +90,7 @@ class Search:
     weights: np.ndarray | None = field(default=None, repr=False)
 
     def __sizeof__(self) -> int:
-        """Return about the size of all splits in bytes, because Dask sends large objects to each worker only once."""
+        """Return roughly the size of all splits in bytes, so that Dask sends the large object to a worker only once."""
         arrays = [(split.train, split.test, split.factors, split.test_weights) for split in self.splits]
         return object.__sizeof__(self) + sum(array.nbytes for split in arrays for array in split)
 
@@ -145,7 +146,8 @@ class Search:
 
             def take(number: int, cell: Cell) -> None:
                 key = (number, cell.place, cell.split)
-                # a worker that seemed lost may still deliver a cell that another worker has repeated
+                # ignore a cell that is known: a worker that seemed lost may deliver a cell that another worker has
+                # repeated
                 if key not in cells:
                     if stored is not None:
                         stored.keep(key, cell)
@@ -154,7 +156,7 @@ class Search:
                     pace.take()
 
             try:
-                # the loop below solves the remaining cells; workers do not share a single column
+                # start no workers for a single column: the loop below solves all cells that are left
                 workers = worker_count(n_jobs)
                 if workers > 1 and (joblib_is_set_up() or self._is_compiled):
                     self._solve_at_once(X, labels, token, workers, cells, take)
@@ -178,7 +180,7 @@ class Search:
         return cells
 
     def _look(self, progress: Progress, cells: dict[Key, Cell]) -> None:
-        """Count the finished cells, and find the best parameters among those whose splits are all finished."""
+        """Show the number of finished cells, and the best parameters among those whose splits are all finished."""
         done, scores = cells.copy(), defaultdict[tuple[int, int], dict[int, Any]](dict)
         for (number, place, split), cell in done.items():
             scores[number, place][split] = cell.score
@@ -207,7 +209,7 @@ class Search:
             **{name: described(name, self.options[name]) for name in names},
             "seeder": described("seeder", self.seeder),
             **({} if self.scoring is None else {"scoring": self.scoring.identity()}),
-            # each score is a term of the R² of all examples
+            # weights change the R² of all examples
             **({} if self.weights is None or not self.is_loo else {"weights": fingerprint(self.weights)}),
         }
         kernels = [described("kernel", column.kernel) for column in self.columns]
@@ -221,8 +223,9 @@ class Search:
         }
 
     def _tasks(self, cells: dict[Key, Cell]) -> list[tuple[int, list[list[int]]]]:
-        """Return the indices of the columns with missing cells, and for each split the positions of these cells."""
-        # in ascending order, because the solution for a smaller C is a good start for a larger C, but not the reverse
+        """Return the columns with missing cells, and for each column and split the positions of these cells."""
+        # solve in ascending order of C: the solution for a smaller C is a good start for a larger C, but not the
+        # reverse
         ascending, m = np.argsort(self.Cs, kind="stable"), len(self.Cs)
         order = [int(e * m + c) for e in range(len(self.epsilons)) for c in ascending]
         tasks = []
@@ -237,7 +240,7 @@ class Search:
 
     @property
     def _is_compiled(self) -> bool:
-        """Return whether threads save time: interpreted code would hold the interpreter's lock."""
+        """Return whether the solves run in compiled code, so that threads save time."""
         return self.options.get("engine") != "numpy" and arithmetic.current.sparse is not None
 
     def _solve_at_once(
@@ -249,7 +252,7 @@ class Search:
         cells: dict[Key, Cell],
         take: Callable[[int, Cell], None],
     ) -> None:
-        """Solve several columns at the same time."""
+        """Solve several columns of the grid at the same time, in threads or processes."""
         delivery = Delivery(take)
 
         def attempt() -> Iterator[tuple[int, list[Cell]]]:
@@ -266,7 +269,7 @@ class Search:
     def _column(
         self, X: Any, labels: np.ndarray, token: str, number: int, wanted: list[list[int]]
     ) -> Generator[Cell, None, None]:
-        """Solve the wanted cells of one γ over one kernel matrix; each ε is a separate family of problems."""
+        """Solve the wanted cells of one γ over one kernel matrix, one ε after another."""
         m, stop = len(self.Cs), self.options["stop"] or KKTGap(self.options["tol"], relative=True)
         gram = column_gram(X, token, self.columns[number].kernel, self.options["cache_mb"])
         for e, epsilon in enumerate(self.epsilons):
@@ -278,16 +281,16 @@ class Search:
                     yield cell._replace(place=cell.place + e * m)
 
     def _cells(self, task: Task, wanted: list[list[int]], score: Score | None, **more: Any) -> Iterator[Cell]:
-        """Solve the wanted values of C for one ε."""
+        """Solve the wanted cells of one γ and one ε, for all their values of C."""
         options = {name: value for name, value in self.options.items() if name not in ("tol", "stop")} | more
         if self.one_out:
-            del options["shrinking"]  # shrinking does not pay in short rounds that leave out one example
+            del options["shrinking"]  # shrinking saves no time in short leave-one-out rounds
             return left_out_cells(task, self.Cs, self.splits, wanted, score, **options)
         del options["epsilon"]  # the task contains epsilon
         return solve_cells(task, self.Cs, self.splits, wanted, self.seeder, score, **options)
 
     def _score(self, X: Any, labels: np.ndarray, number: int, first: int, task: Task) -> Score | None:
-        """Return the function that scores cells; None for accuracy or R². `first` is the family's first position."""
+        """Return the function that scores the cells of one ε from position `first` on; None for accuracy or R²."""
         scoring = self.scoring
         if scoring is not None:
             return lambda split, place, values: scoring(
@@ -299,7 +302,7 @@ class Search:
 
 
 class StoredCells:
-    """The cells of a search, each stored as a run.
+    """Reads the cells of a search from a store of runs, and writes them to it.
 
     Parameters
     ----------
@@ -317,7 +320,7 @@ class StoredCells:
         self._hashes = {key: digest(identity) for key, identity in identities.items()}
 
     def cells(self) -> dict[Key, Cell]:
-        """Return the stored cells by key."""
+        """Return a dict from the key of each stored cell to the cell."""
         stored = self.runs.metrics(self._hashes.values())
         metrics_of = {key: stored[run] for key, run in self._hashes.items() if run in stored}
         return {key: Cell(split=key[2], place=key[1], **metrics) for key, metrics in metrics_of.items()}
@@ -325,21 +328,22 @@ class StoredCells:
     def keep(self, key: Key, cell: Cell) -> None:
         """Store a cell."""
         metrics = {name: np.asarray(value).item() for name, value in cell._asdict().items()}
-        del metrics["split"], metrics["place"]  # the indices of a cell have another meaning in another grid
+        del metrics["split"], metrics["place"]  # in another grid, the indices of a cell differ
         config = self._identities[key]
         names = {"problem": f"C={config['C']:g}, {config['kernel']}, split {key[2]}", "strategy": self._name}
         self.runs.add(self._hashes[key], config=config, metrics=metrics, **names)
 
 
 class Delivery:
-    """Solves the wanted cells of a column and passes each finished cell on.
+    """Solves the wanted cells of a column and passes each finished cell to `take`.
 
-    In this process the object calls `take`, from any thread. A pickled copy in another process only returns the cells.
+    In the process of the search, the object calls `take` from any thread. A pickled copy in another process has no
+    `take`, and only returns the cells.
 
     Parameters
     ----------
     take : callable, optional
-        Called with the index of γ and the cell; never by two threads at the same time.
+        Function that is called with the index of γ and the cell, never by two threads at the same time.
     """
 
     def __init__(self, take: Callable[[int, Cell], object] | None = None) -> None:
@@ -351,12 +355,12 @@ class Delivery:
     def __call__(
         self, search: Search, X: Any, labels: np.ndarray, token: str, number: int, wanted: list[list[int]]
     ) -> tuple[int, list[Cell]]:
-        """Solve the cells; return the index of γ and the cells."""
+        """Solve the wanted cells of a column; return the index of γ and the cells."""
         cells = []
         for cell in search._column(X, labels, token, number, wanted):
             cells.append(cell)
             with self._lock:
-                # threads run on for a moment after Ctrl-C; ignore cells that come after the search has ended
+                # ignore cells that threads finish after Ctrl-C has ended the search
                 if not self._is_open:
                     break
                 if self._take is not None:
@@ -364,6 +368,6 @@ class Delivery:
         return number, cells
 
     def close(self) -> None:
-        """Refuse further work; running threads end by themselves."""
+        """Accept no more cells; threads that are still running end by themselves."""
         with self._lock:
             self._is_open = False

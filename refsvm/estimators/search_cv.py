@@ -1,7 +1,7 @@
 """SearchCV: base of SVCCV and SVRCV, which choose their parameters by cross-validation.
 
-All folds and all C for one γ and one ε form a family of problems over one kernel matrix. All ε share this matrix, and
-the matrices for different γ are computed from shared inner products.
+For one γ, all folds, all C and all ε use the same kernel matrix. The kernel matrices for different γ are computed from
+shared inner products.
 """
 
 from __future__ import annotations
@@ -50,9 +50,9 @@ CS: Final = (0.1, 1.0, 10.0, 100.0, 1000.0)
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class SearchCV(SearchScores, ABC):
-    """Base of `SVCCV` and `SVRCV`; those two classes describe the parameters.
+    """Base of `SVCCV` and `SVRCV`, which describe the parameters.
 
-    A subclass defines the labels, a further axis of the grid, and the splits that it cannot train on.
+    A subclass checks the labels, can add an axis to the grid, and refuses splits that it cannot train on.
     """
 
     Cs: ArrayLike = CS
@@ -84,12 +84,13 @@ class SearchCV(SearchScores, ABC):
         y : array-like of shape (n,)
             Labels of at least two classes; for regression targets.
         sample_weight : array-like of shape (n,), optional
-            Factor of C for each example, and its weight in the scores; examples with 0 or less are left out. Within a
-            split, examples are weighted; in the mean, all splits have equal weight. If each split tests one example,
-            as with ``cv="loo"``, a split has the weight of its example.
+            Factor of C for each example, which is also the weight of the example in the scores; examples with 0 or less
+            are left out. The score of a split weights its examples; the mean over the splits gives all splits equal
+            weight. If each split tests one example, as with ``cv="loo"``, the mean gives a split the weight of its
+            example.
         **params
             Arguments for the splitter and the scorer: ``groups``, array-like of shape (n,), or, if scikit-learn's
-            metadata routing is enabled, the arrays that they request.
+            metadata routing is enabled, the arrays that splitter and scorer request.
 
         Returns
         -------
@@ -99,10 +100,10 @@ class SearchCV(SearchScores, ABC):
         Raises
         ------
         ValueError
-            If parameters are out of range, X or y contains NaN, only one class has positive weights, or a split
-            trains on one class or no example, or tests no example. Nothing is trained then.
+            If parameters are out of range, X or y contains NaN, only one class has positive weights, or a split trains
+            on one class or no example, or tests no example. After an error, nothing is trained.
         TypeError
-            If ``**params`` contains another name than ``groups`` while metadata routing is disabled.
+            If ``**params`` contains a name other than ``groups`` while metadata routing is disabled.
 
         Warns
         -----
@@ -110,7 +111,7 @@ class SearchCV(SearchScores, ABC):
             If some cells were not solved to the tolerance.
         UserWarning
             If mean scores are not finite, such as R² in splits that test one example; or if a scorer takes no weights
-            and some weights are not whole numbers. In the second case the examples of a split count equally.
+            and some weights are not whole numbers. If a scorer takes no weights, the examples of a split count equally.
         """
         self._validate_params()
         self._refuse_scoring()
@@ -153,13 +154,13 @@ class SearchCV(SearchScores, ABC):
 
     @abstractmethod
     def _labels(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
-        """Return class numbers and the sorted labels; for regression the targets and None."""
+        """Return the class numbers of y and the sorted labels; for regression, return the targets and None."""
 
     def _refuse_weights(self, labels: np.ndarray, classes: Any, weights: np.ndarray | None) -> None:
-        """Raise an error if the weights leave a single class; the check of splits comes later, and names the split."""
+        """Raise an error if only one class has positive weights; `_refuse_split` later checks each split."""
 
     def _look_at(self, labels: np.ndarray, weights: np.ndarray | None) -> None:
-        """Compute the quantities from which default values are derived."""
+        """Store quantities from which default values are computed, such as the standard deviation of the targets."""
 
     def _penalties(self) -> np.ndarray:
         """Return the grid's values of C."""
@@ -171,12 +172,12 @@ class SearchCV(SearchScores, ABC):
 
     def _factors(self, y: np.ndarray, train: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
         """Return the factor of C for each example of a training part."""
-        # an example that a split names twice has twice the penalty
+        # count how often a split names an example: an example named twice has twice the penalty
         counts = np.bincount(train, minlength=len(y)).astype(np.float64)
         return counts if weights is None else counts * weights
 
     def _refuse_split(self, number: int, train: np.ndarray, counting: np.ndarray) -> None:
-        """Raise an error if a split cannot be trained; `counting` are the labels with positive weight."""
+        """Raise an error if a split cannot be trained; `counting` are its training labels with positive weight."""
         if not len(counting):
             raise ValueError(
                 f"Split {number} of cv={shown(self.cv)} trains on no example with a positive weight; remove "
@@ -186,7 +187,7 @@ class SearchCV(SearchScores, ABC):
     # -- the grid --------------------------------------------------------------------------------------------------
 
     def _values(self, name: str, argument: Any, zero: bool = False) -> np.ndarray:
-        """Return a list parameter as an array, and refuse numbers that are not positive and finite."""
+        """Return a list of numbers as an array; raise an error unless all numbers are positive and finite."""
         values = numbers(name, argument)
         in_range = values >= 0.0 if zero else values > 0.0
         if values.ndim != 1 or not len(values) or not (np.isfinite(values) & in_range).all():
@@ -208,11 +209,11 @@ class SearchCV(SearchScores, ABC):
 
     @property
     def _leaves_one_out(self) -> bool:
-        """Return whether each split leaves out one example and keeps all penalties."""
+        """Return whether each split leaves out one example and trains on all others with their own penalties."""
         return isinstance(self.cv, str) and self.seeder is None
 
     def _stop(self) -> tuple[bool, StoppingRule | None]:
-        """Return whether `refsvm.leave_one_out` scores the cells, and the stopping rule."""
+        """Return whether `refsvm.leave_one_out` scores the cells, and the stopping rule of the cells."""
         one_out, by_sign = self._leaves_one_out, self._leaves_one_out and self._is_classifier
         if by_sign and self.stop is None:
             return True, BallRule(self._tolerance, relative=True)
@@ -234,7 +235,7 @@ class SearchCV(SearchScores, ABC):
         return f"tol={self._tolerance:g} times the range of their decision values, or times 1 if that is less"
 
     def _warn_of_edges(self, ranks: np.ndarray) -> None:
-        """Warn if a parameter's best value is the first or last of its default grid and beats its neighbour."""
+        """Warn if the best value of a parameter is an end of the default grid and scores better than its neighbour."""
         is_default = {
             "C": self.Cs is None or (isinstance(self.Cs, tuple) and self.Cs == CS),
             "gamma": isinstance(self.gammas, Integral),
@@ -263,7 +264,7 @@ class SearchCV(SearchScores, ABC):
     def _splits(
         self, X: Any, y: np.ndarray, labels: np.ndarray, weights: np.ndarray | None, params: dict[str, Any]
     ) -> list[Split]:
-        """Return the splits, each with its factors of C."""
+        """Return the splits of `cv`, each with a factor of C for each example."""
         splitter: Any = (
             LeaveOneOut()
             if isinstance(self.cv, str)
@@ -291,7 +292,7 @@ class SearchCV(SearchScores, ABC):
         return splits
 
     def _weighted(self, splits: list[Split], weights: np.ndarray) -> list[Split]:
-        """Return the splits with weights of their test examples; splits with one test example get its weight."""
+        """Return the splits with the weights of their test examples; a split with one test example gets its weight."""
         if all((split.test == split.test[0]).all() for split in splits):
             return [replace(split, weight=float(weights[split.test].sum())) for split in splits]
         for split in splits:
@@ -305,9 +306,9 @@ class SearchCV(SearchScores, ABC):
     # -- results ---------------------------------------------------------------------------------------------------
 
     def _keep(self, search: Search, cells: dict[tuple[int, int, int], Any]) -> None:
-        """Set the fitted attributes from the cells."""
+        """Set the fitted attributes of the search from the solved cells."""
         self.n_splits_ = len(search.splits)
-        # scikit-learn's checks require n_iter_ ≥ 1 for a fitted estimator
+        # n_iter_ is at least 1, because scikit-learn's checks require it
         self.n_iter_ = max(1, sum(cell.iterations for cell in cells.values()))
         self.cv_results_ = results_table(search, cells)
         scores = names_of_scores(cells)
@@ -319,7 +320,7 @@ class SearchCV(SearchScores, ABC):
             "best_score_",
             "best_params_",
             "best_estimator_",
-        ):  # results of an earlier search
+        ):  # from an earlier search
             self.__dict__.pop(name, None)
         if self.refit is not False or not self.multimetric_:
             self._choose(self.refit if self.multimetric_ and isinstance(self.refit, str) else SINGLE)
@@ -343,7 +344,7 @@ class SearchCV(SearchScores, ABC):
             )
 
     def _choose(self, score: str) -> None:
-        """Set the best cell: the one with the highest mean of this score, or the choice of `refit`."""
+        """Set the best cell: the choice of the function `refit`, or the cell with the highest mean of this score."""
         results = self.cv_results_
         if callable(self.refit):
             place, count = self.refit(results), len(results["params"])

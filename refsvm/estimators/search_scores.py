@@ -1,4 +1,4 @@
-"""SearchScores: how a search scores its cells, and where it passes the metadata given to `fit`."""
+"""SearchScores: scores the cells of a search, and passes metadata of `fit` to the splitter and the scorers."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ MOST_COPIES: Final = 1000
 
 
 class SearchScores(ChoosingEstimator):
-    """Part of `SearchCV` that reads the parameters `scoring` and `refit`."""
+    """The part of `SearchCV` that reads the parameters `scoring` and `refit`."""
 
     scoring: ScorerLike
     refit: RefitLike
@@ -43,12 +43,12 @@ class SearchScores(ChoosingEstimator):
 
     @property
     def _named_scoring(self) -> Any:
-        """The parameter `scoring`; None for the default score."""
+        """The parameter `scoring`, or None if it means the default score."""
         return None if isinstance(self.scoring, str) and self.scoring == self._usual else self.scoring
 
     @property
     def _scorings(self) -> dict[str, Any]:
-        """The scores by name: "score" for a single one, an empty dict for the default score."""
+        """A dict from name to score: a single score is called "score", and the default score gives an empty dict."""
         scoring = self._named_scoring
         if isinstance(scoring, dict):
             return scoring
@@ -57,7 +57,7 @@ class SearchScores(ChoosingEstimator):
         return {} if scoring is None else {SINGLE: scoring}
 
     def _refuse_scoring(self) -> None:
-        """Check, before anything is computed, that several scores have names and `refit` chooses one of them."""
+        """Raise an error before the search if several scores have no names or `refit` does not choose a score."""
         if isinstance(self.scoring, dict | list | tuple):
             named_scores(self.scoring)
             refuse_refit(self.refit, self._scorings)
@@ -65,7 +65,7 @@ class SearchScores(ChoosingEstimator):
             refuse_probabilities(scoring, self._model.__name__)
 
     def _scorers(self) -> dict[str, Any]:
-        """Return the scorers by name; a scorer given by name gets the weights if its metric takes them."""
+        """Return the scorers by name; a scorer given by its name gets the weights if its metric takes weights."""
         scorers = {}
         for name, scorer in self._scorings.items():
             if isinstance(scorer, str):
@@ -93,9 +93,9 @@ class SearchScores(ChoosingEstimator):
 
     @staticmethod
     def _are_copies(splits: list[Split], unweighted: list[Any]) -> bool:
-        """Return whether all weights of test examples are whole numbers, and warn if not.
+        """Return whether all weights of test examples are whole numbers; warn if a weight is not whole.
 
-        `unweighted` are the scores that take no weights; for these an example of weight 2 is passed twice.
+        `unweighted` are the names of scores that take no weights; their scorers get an example of weight 2 twice.
         """
         unequal = [each.test_weights for each in splits if (each.test_weights != each.test_weights[0]).any()]
         if all((weights == np.floor(weights)).all() and weights.max() <= MOST_COPIES for weights in unequal):
@@ -133,7 +133,7 @@ class SearchScores(ChoosingEstimator):
                     f"score() needs one score, but scoring= names {', '.join(scorer)}; pass one name as refit=."
                 )
             scorer = scorer[self.refit]
-        # pass the trained estimator, because the scorer may call its method `score`
+        # pass the trained estimator and not the search, because a scorer may call its method `score`
         score = scorer(best, self._checked(X, reset=False), y, **more)
         return float(score[self.refit] if isinstance(score, dict) else score)
 

@@ -1,4 +1,4 @@
-"""The card of a fitted search in a notebook: its best parameters and score, and a table of the best cells."""
+"""Makes the card of a fitted search for a notebook, with best parameters, best score, and a table of the best cells."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def card_of_search(search: Any) -> Card:
 
 
 def score_name(search: Any, score: str) -> str:
-    """Return the name of a score: the user's, or the default score's name."""
+    """Return the name of a score: the name that the user gave, or the name of the default score."""
     if score != "score":
         return score
     if "mean_iterations" not in search.cv_results_:

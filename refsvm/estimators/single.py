@@ -27,13 +27,13 @@ class SingleMachine(Incremental):
 
     @abstractmethod
     def _checked_examples(self, X: Any, y: Any, kernel: Any, *, reset: bool) -> tuple[Any, np.ndarray]:
-        """Return checked examples and targets; the targets are zeros if the estimator takes none."""
+        """Return checked examples and targets; return zeros as targets if the estimator takes no targets."""
 
     @abstractmethod
     def _problem(
         self, gram: Any, y: np.ndarray, weights: np.ndarray, settings: dict[str, Any]
     ) -> DualProblem:
-        """Return the dual problem for examples with these targets and weights."""
+        """Return the dual problem for examples with the targets y and the weights."""
 
     def _train(self, X: Any, y: Any, sample_weight: Any) -> Self:
         """Train on the examples with positive weight."""
@@ -61,10 +61,10 @@ class SingleMachine(Incremental):
         return self
 
     def _keep(self, X: Any, y: np.ndarray, weights: np.ndarray) -> None:
-        """Keep the examples of a fit if a later method may need them."""
+        """Keep the examples of a fit if a method that is called later may need the examples."""
 
     def _machines(self, before: np.ndarray, after: np.ndarray) -> Iterator[MachineChange]:
-        """Yield the single dual problem."""
+        """Yield the `MachineChange` of the estimator's only dual problem."""
         rows = np.arange(len(after))
         gram, alpha = self._gram(rows), np.zeros(len(rows))
         alpha[: len(self.alpha_)] = self.alpha_
@@ -83,7 +83,7 @@ class SingleMachine(Incremental):
             raise ValueError("forget would remove all examples with a positive weight; keep at least one.")
 
     def _partial(self, X: Any, y: Any, sample_weight: Any, *, begins: bool) -> Self:
-        """Hold the examples of the first call; later calls walk to the new optimum."""
+        """In the first call, train with `fit` and hold the examples; in later calls, walk to the new optimum."""
         if begins:
             self.fit(X, y, sample_weight)
         X, y = self._checked_examples(X, y, self.kernel_, reset=False)
@@ -92,7 +92,7 @@ class SingleMachine(Incremental):
         return self
 
     def _start(self, problem: DualProblem, n: int, rows: np.ndarray) -> np.ndarray | None:
-        """Return a feasible α close to the previous one; None without one, or if the number of examples differs."""
+        """Return a feasible α close to the α of the last fit; None without it, or if the number of examples differs."""
         if not hasattr(self, "alpha_"):
             return None
         if len(self.alpha_) != n:
@@ -102,13 +102,13 @@ class SingleMachine(Incremental):
                 stacklevel=4,
             )
             return None
-        # at most one variable of each example is nonzero, and its bound has the sign of α
+        # give each variable of an example the same α: `feasible` clips the variable with the wrong sign to 0
         return problem.feasible(np.tile(self.alpha_[rows], problem.n // len(rows)))
 
     def _store(
         self, solution: Solution, X: Any, rows: np.ndarray, computed: int, chosen: np.ndarray | None = None
     ) -> None:
-        """Set the fitted attributes; `chosen` selects the solution's α that belong to the rows, by default all."""
+        """Set the fitted attributes; `chosen` selects the entries of α that belong to `rows`, by default all."""
         alpha = np.zeros(X.shape[0])
         variables = solution.alpha if chosen is None else chosen
         alpha[rows] = variables.reshape(-1, len(rows)).sum(axis=0)
@@ -116,7 +116,7 @@ class SingleMachine(Incremental):
         self.support_ = np.flatnonzero(alpha).astype(np.int32)
         self.n_support_ = np.array([len(self.support_)], dtype=np.int32)
         self.support_vectors_ = np.empty((0, 0)) if is_precomputed(self.kernel_) else X[self.support_]
-        self._examples = X if is_user_kernel(self.kernel_) else None  # with a user's kernel X is a copy
+        self._examples = X if is_user_kernel(self.kernel_) else None  # for a user's kernel X is a copy
         self.dual_coef_ = alpha[self.support_][None]
         there = solution.in_solver_coordinates()
         origin = there.problem.gram.origin if chosen is None else self.held_.get("origin")

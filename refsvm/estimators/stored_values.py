@@ -1,4 +1,4 @@
-"""StoredValues: values of a held-out loss in a file, so that an interrupted search can continue."""
+"""StoredValues: keeps values of a held-out loss in a file, from which an interrupted search can continue."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from refsvm.services.store import RunStore, digest, fingerprint
 
 
 class StoredValues:
-    """Returns J and its gradient at θ; each value is stored as a run, and a stored value is not computed again.
+    """Returns J and its gradient at θ, from the file if it contains them; otherwise computes and stores both as a run.
 
     Parameters
     ----------
@@ -36,7 +36,7 @@ class StoredValues:
         }  # fmt: skip
 
     def __call__(self, theta: np.ndarray) -> tuple[float, np.ndarray]:
-        """Return J and its gradient, shape (p,); ``J.fold_losses`` and ``J.events`` then belong to this θ."""
+        """Return J and its gradient, shape (p,), at θ, and set ``J.fold_losses`` and ``J.events`` for θ."""
         config = self._config(theta)
         run = digest(config)
         known = self.runs.metrics([run]).get(run)
@@ -53,7 +53,7 @@ class StoredValues:
         return loss, gradient
 
     def _config(self, theta: np.ndarray) -> dict[str, Any]:
-        """Return everything that the value depends on: data, folds, loss, kernel, parameters and code."""
+        """Return a dict of everything on which J(θ) depends: data, folds, loss, kernel, parameters and code."""
         values = self.J.space.values(theta)
         kernel = described("kernel", self.J.kernel_at(values.get("gamma", 1.0)))
         return {**self._common, **values, "kernel": kernel}

@@ -1,7 +1,8 @@
 """SVC: classification with scikit-learn's interface.
 
-Labels, class weights and votes follow scikit-learn. `DualProblem` and `solve` contain the mathematics, and
-`refsvm.analysis.multiclass.one_vs_one` splits a problem with several classes into pairs and combines their results.
+Labels, class weights and votes follow scikit-learn. `DualProblem` and `solve` contain the mathematics.
+`refsvm.analysis.multiclass.one_vs_one` splits a problem with several classes into pairs of classes and combines the
+results of the pairs.
 """
 
 from __future__ import annotations
@@ -71,16 +72,16 @@ class SVC(ClassifierMixin, Incremental):
     degree, coef0 : int and float, default 3 and 0.0
         The exponent d of "poly", and the constant c of "poly" and "sigmoid".
     tol : float or StoppingRule, default 1e-3
-        Training ends when the KKT gap is at most `tol` times the range of the decision values, or at most `tol` if
-        that range exceeds 1. Small problems are then polished (`refsvm.services.guards.polish`). A stopping rule,
-        such as ``KKTGap(1e-3)`` for an absolute gap, replaces this test.
+        Training ends when the KKT gap is at most `tol` times the range of the decision values, or at most `tol` if this
+        range exceeds 1. An exact step then polishes the solution of a small problem (`refsvm.services.guards.polish`).
+        A stopping rule, such as ``KKTGap(1e-3)`` for an absolute gap, replaces this test.
     selector, step : WorkingSetSelector and StepRule, optional
         The rule that selects the next pair of variables, by default `SecondOrder`, and the rule for the length of the
         step, by default `PlanningAheadStep`. If the selector cannot plan ahead, the step is `NewtonStep`. If you give
         neither rule, restricted problems are solved with `ConjugateSecondOrder` and `ConjugateStep`.
     shrinking : bool, default True
-        Whether to solve on the variables that still change. False takes every step on all variables, as in the
-        papers.
+        Whether to restrict steps to the variables that still change. With False, every step is chosen among all
+        variables, as in the papers.
     cache_size : float, default 200
         Budget for kernel rows in MiB.
     cache_dtype : {"auto", "float64", "float32"}, default "auto"
@@ -88,10 +89,10 @@ class SVC(ClassifierMixin, Incremental):
     class_weight : dict or "balanced", optional
         Factor of C for each class, 1 by default; "balanced" means n / (k × examples of the class).
     decision_function_shape : {"ovr", "ovo"}, default "ovr"
-        Whether `decision_function` returns a column for each class or for each pair of classes. With two classes it
-        always returns a vector.
+        Whether `decision_function` returns a column for each class or for each pair of classes. With two classes
+        `decision_function` always returns a vector.
     break_ties : bool, default False
-        Whether `predict` follows the one-vs-rest decision values instead of the votes alone. The option has an effect
+        Whether `predict` follows the one-vs-rest decision values instead of the votes alone. `break_ties` has an effect
         only with more than two classes.
     max_iter, time_limit : int and float, default -1 and None
         Limit on the steps for each pair of classes (−1 means max(10⁷, 100n)), and limit on the seconds of the whole
@@ -100,38 +101,40 @@ class SVC(ClassifierMixin, Incremental):
         Start from the α of the last `fit`. If the number of examples or classes has changed, `fit` warns and starts
         from zero.
     engine : {"auto", "numba", "numpy"}, default "auto"
-        "numba" is the compiled loop and "numpy" the readable one; both take the same steps. "auto" starts with the
-        readable loop, and changes to the compiled one if Numba is installed and the solve is long enough to repay
-        loading it.
+        "numba" is the compiled loop and "numpy" the readable loop; both take the same steps. "auto" starts with the
+        readable loop, and changes to the compiled loop if Numba is installed and the solve is long enough to repay
+        loading compiled code.
     verbose : "auto", bool or int, default "auto"
         Whether to show a line on stderr with the KKT gap, the steps and the seconds of `fit`, or the progress of
-        `partial_fit` and `forget`. "auto" shows it in a terminal or a notebook after two seconds
-        (`refsvm.services.line`); 1 shows it everywhere.
+        `partial_fit` and `forget`. "auto" shows the line in a terminal or a notebook after two seconds
+        (`refsvm.services.line`); 1 shows the line everywhere.
     n_jobs : int, optional
-        Number of threads that solve pairs of classes at the same time; −1 means one for each processor. The result
-        does not depend on it.
+        Number of threads that solve pairs of classes at the same time; −1 means one for each processor. The result does
+        not depend on the number of threads.
     random_state : int, RandomState or None, default None
-        Ignored, because the solver is deterministic. Accepted so that code written for scikit-learn runs.
+        Ignored, because the solver is deterministic; `SVC` accepts it so that code written for scikit-learn runs.
 
     Attributes
     ----------
     classes_, class_weight_ : ndarrays of shape (k,)
         Sorted labels, and the factor of C for each class.
     support_, n_support_ : ndarrays of shape (m,) and (k,), int32
-        Indices of the support vectors, grouped by class, and their number in each class.
+        Indices of the support vectors, grouped by class, and number of support vectors of each class.
     support_vectors_ : ndarray or CSR of shape (m, d)
-        Empty for a precomputed kernel.
+        The support vectors; empty for a precomputed kernel.
     dual_coef_ : ndarray of shape (k − 1, m), float64
-        αᵢ of each support vector in the k − 1 pairs with its class, ordered by the other class; never sparse.
+        αᵢ of each support vector in the k − 1 pairs of its class with another class, in the order of the other classes;
+        never sparse.
     intercept_, n_iter_ : ndarrays of shape (k(k − 1)/2,), float64 and int32
         b of each pair, and the number of steps of this `fit` (at least 1, as scikit-learn requires).
     coef_ : ndarray of shape (k(k − 1)/2, d), float64
         Weights w = Σ αᵢxᵢ of each pair, for the linear kernel only; never sparse.
     alpha_ : ndarray of shape (n,) or (k(k − 1)/2, n), float64
-        Signed α of all training examples. With more than two classes one row for each pair, 0 for examples of other
-        classes.
+        Signed α of all training examples. With more than two classes, `alpha_` has one row for each pair, with 0 for
+        examples of other classes.
     binary_results_ : list of `refsvm.analysis.multiclass.one_vs_one.BinaryResult`
-        For each pair its classes, examples, α, b, objectives, gaps, steps, kernel rows and status.
+        For each pair of classes, a record of its classes, examples, α, b, objectives, gaps, steps, kernel rows and
+        status.
     dual_objective_, primal_objective_, duality_gap_, kkt_gap_ : float, or ndarray of shape (k(k − 1)/2,)
         f(α), F(α, b) at the best b, their difference, and ψ(α); with more than two classes one value for each pair.
     n_kernel_rows_ : int
@@ -146,8 +149,9 @@ class SVC(ClassifierMixin, Incremental):
 
     Notes
     -----
-    Ctrl-C ends `fit` at the last point reached: the fitted attributes describe it, and ``KeyboardInterrupt`` is
-    raised, so that a surrounding search stops as well. A second Ctrl-C before `fit` has stored them raises at once.
+    Ctrl-C ends `fit` at the last point reached. The fitted attributes describe this point, and `fit` raises
+    ``KeyboardInterrupt``, so that a search that called `fit` stops. A second Ctrl-C, before `fit` has stored the
+    attributes, raises ``KeyboardInterrupt`` at once.
 
     References
     ----------
@@ -192,8 +196,8 @@ class SVC(ClassifierMixin, Incremental):
         Parameters
         ----------
         X : array-like or sparse of shape (n, d)
-            Examples. For ``kernel="precomputed"`` the dense (n, n) kernel matrix; for a callable, any objects that it
-            accepts. C-ordered float64 and CSR are not copied.
+            Examples. For ``kernel="precomputed"``, X is the dense (n, n) kernel matrix; for a callable, X contains any
+            objects that the callable accepts. C-ordered float64 and CSR are not copied.
         y, sample_weight : array-like of shape (n,)
             Labels of at least two classes, and factors of C. An example of weight 2 counts as two examples (also for
             "balanced"), and an example of weight 0 or less is ignored. `predict` never returns a class whose examples
@@ -253,7 +257,7 @@ class SVC(ClassifierMixin, Incremental):
         return self
 
     def _machine(self, y: Any) -> tuple[dict[str, Any], bool]:
-        """Return C with the class weights, and whether all examples weigh the same in the scores."""
+        """Return C multiplied by the class weights, and whether all examples have the same weight in the scores."""
         if self.class_weight is None:
             return {"C": self.C}, False
         if isinstance(self.class_weight, str):
@@ -270,15 +274,16 @@ class SVC(ClassifierMixin, Incremental):
     def partial_fit(
         self, X: ArrayLike, y: ArrayLike, classes: ArrayLike = None, sample_weight: ArrayLike = None
     ) -> Self:
-        """Train on more examples: the model is the exact model of all examples so far.
+        """Train on more examples; afterwards the model is the exact model of all examples so far.
 
-        `forget` removes examples again. The notes describe the memory, the cost, and which parameters may change.
+        To remove examples again, call `forget`. The notes describe the memory, the cost, and which parameters may
+        change.
 
         Parameters
         ----------
         X, y, sample_weight
-            As in `fit`. An example of weight 0 is stored without effect; later calls may consist of such examples
-            only.
+            As in `fit`. An example of weight 0 is stored without effect; later calls may consist of examples of weight
+            0 only.
         classes : array-like, optional
             All labels that may occur in later calls. The first call needs an example of each class.
 
@@ -291,18 +296,18 @@ class SVC(ClassifierMixin, Incremental):
         ------
         ValueError
             As for `fit`; also if C is infinite, a label is new, the kernel matrix is indefinite or larger than
-            `cache_size`, or the kernel has changed. The model stays unchanged then.
+            `cache_size`, or the kernel has changed. After an error, the model is unchanged.
 
         Notes
         -----
         The first call trains like `fit` and keeps copies of the examples and their kernel matrix, 8n² bytes
-        within `cache_size`. A γ or class weight that depends on the data keeps the value of this call. Later
-        calls walk from the old optimum to the new one (`refsvm.Solution.continue_to`): one or two events for each
-        new example, each in O(mn) for m free support vectors.
+        within `cache_size`. A γ or class weight that depends on the data keeps the value from the first call. Later
+        calls walk from the old optimum to the new optimum (`refsvm.Solution.continue_to`), with one or two events for
+        each new example; an event costs O(mn) operations for m free support vectors.
 
-        `fit` keeps support vectors only, so that a `partial_fit` after `fit` warns and drops the fitted model. A
-        new C applies to all examples (likewise ε of `SVR` and ν of `OneClassSVM`). Another kernel, γ or class
-        weight is refused.
+        `fit` keeps support vectors only, so `partial_fit` after `fit` warns and drops the fitted model. If you set
+        another C (or ε of `SVR`, ν of `OneClassSVM`) between two calls, the next call applies it to all examples. If
+        you set another kernel, γ or class weight, the next call raises an error.
 
         Examples
         --------
@@ -318,7 +323,7 @@ class SVC(ClassifierMixin, Incremental):
             refuse_missing(classes, y)
             before = self.__dict__.copy()
             self.fit(X, y, sample_weight)
-            if (name := self._absent()) is not None:  # a walk cannot start from an empty class
+            if (name := self._absent()) is not None:  # no walk starts from an empty class
                 self.__dict__.clear()
                 self.__dict__.update(before)
                 raise ValueError(no_weight(name))
@@ -332,7 +337,7 @@ class SVC(ClassifierMixin, Incremental):
         return len(self.binary_results_)
 
     def _machines(self, before: np.ndarray, after: np.ndarray) -> Iterator[MachineChange]:
-        """Yield the dual problems of the pairs of classes."""
+        """Yield a `MachineChange` for each pair of classes."""
         codes = self.held_["y"].astype(np.int64)
         penalties = scaled(self.held_["settings"]["C"], before), scaled(self.C, after)
         for result in self.binary_results_:
@@ -366,13 +371,13 @@ class SVC(ClassifierMixin, Incremental):
 
     @property
     def predict_proba(self) -> Any:
-        """Raise an AttributeError that names the alternative."""
+        """Raise an AttributeError that names the alternative to probabilities of `SVC`."""
         raise AttributeError(f"SVC {PROBABILITIES.format(name='SVC')}.")
 
     predict_log_proba = predict_proba
 
     def _previous(self, codes: np.ndarray) -> list[BinaryResult] | None:
-        """Return the pairs' results from the last `fit`; None if the number of examples or classes has changed."""
+        """Return the result of each pair from the last `fit`; None if the number of examples or classes has changed."""
         before: list[BinaryResult] | None = getattr(self, "binary_results_", None)
         if not before or (self.shape_fit_[0] == len(codes) and len(self.classes_) == codes.max() + 1):
             return before
@@ -407,15 +412,15 @@ class SVC(ClassifierMixin, Incremental):
         Parameters
         ----------
         X : array-like or sparse of shape (t, d)
-            For ``kernel="precomputed"`` the kernel values between these rows and the n training examples, shape (t,
-            n).
+            Examples. For ``kernel="precomputed"``, kernel values between the t examples and the n training examples,
+            shape (t, n).
 
         Returns
         -------
         ndarray of float64
-            With two classes h(x), shape (t,), positive for ``classes_[1]``. With more classes and "ovo", h of each
-            pair, shape (t, k(k − 1)/2), positive for the pair's first class; with "ovr", the votes for each class
-            plus less than ½ that depends on the decision values, shape (t, k).
+            With two classes h(x), shape (t,), which is positive for ``classes_[1]``. With more classes and "ovo", h of
+            each pair, shape (t, k(k − 1)/2), which is positive for the pair's first class; with "ovr", the votes for
+            each class plus a number below ½ that depends on the decision values, shape (t, k).
         """
         values, k = self._decision_values(X), len(self.classes_)
         if k == 2:
@@ -425,7 +430,7 @@ class SVC(ClassifierMixin, Incremental):
         return values
 
     def predict(self, X: ArrayLike) -> np.ndarray:
-        """Return the class of each row of X: the class with most votes, on a tie the first in `classes_`.
+        """Return the class with most votes for each row of X; on a tie, the class that is first in `classes_`.
 
         Parameters
         ----------
@@ -439,7 +444,7 @@ class SVC(ClassifierMixin, Incremental):
         self._check_fitted()
         if self.break_ties and self.decision_function_shape == "ovo":
             raise ValueError(
-                "break_ties must be False when decision_function_shape is 'ovo': ties are broken "
+                "break_ties must be False when decision_function_shape is 'ovo', because ties are broken "
                 'by the values of "ovr", so set break_ties=False or decision_function_shape="ovr".'
             )
         k = len(self.classes_)
@@ -452,8 +457,8 @@ class SVC(ClassifierMixin, Incremental):
     ) -> dict[tuple[Any, Any], Solution]:
         """Return the solution for each pair of classes, for derivatives and other analyses.
 
-        The votes of the pairs are counts, which have no derivative, but the decision values of each pair have one. A
-        solution starts from the α of this model, so that no model is trained again.
+        The votes of the pairs are counts, which have no derivative, but the decision values of each pair have a
+        derivative. Each solution is made from the α of this model, so that no model is trained again.
 
         Parameters
         ----------
@@ -463,8 +468,8 @@ class SVC(ClassifierMixin, Incremental):
         Returns
         -------
         dict
-            Maps pairs of classes, in the order of ``decision_function_shape="ovo"``, to a `refsvm.Solution`. A pair
-            is left out if all weights of one class are 0.
+            Maps pairs of classes, in the order of ``decision_function_shape="ovo"``, to a `refsvm.Solution`. A pair is
+            left out if all examples of one of its classes have weight 0.
 
         Raises
         ------

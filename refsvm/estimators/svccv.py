@@ -1,6 +1,6 @@
 """SVCCV: a support vector classifier that chooses C and γ by cross-validation, as RidgeCV chooses its penalty.
 
-With the best parameters it trains an `SVC`.
+With the best parameters, `SVCCV` trains an `SVC`.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ class SVCCV(ChoosingClassifier, SearchCV):
     Cs : array-like of float, default (0.1, 1, 10, 100, 1000)
         Values of C.
     gammas : int, array-like of float, {"scale", "auto"}, default 5
-        Values of γ for "rbf", "poly" and "sigmoid". An integer m means m values between 0.1 and 10 times "scale",
-        which is computed once from all examples.
+        Values of γ for "rbf", "poly" and "sigmoid". An integer m means m values between 0.1 and 10 times the γ of
+        "scale", computed once from all examples.
     kernel, degree, coef0, tol, selector, step, shrinking, engine, decision_function_shape, break_ties, max_iter
         As in `SVC`.
     class_weight : dict or "balanced", optional
@@ -42,29 +42,29 @@ class SVCCV(ChoosingClassifier, SearchCV):
         `refsvm.leave_one_out`. An example that a split names twice counts twice in training and in the score.
     scoring : str, callable, list, tuple or dict, optional
         Name of a scikit-learn score, such as "roc_auc", or a ``scorer(estimator, X, y)``; accuracy by default.
-        Several scores are given as in `GridSearchCV`, and `refit` says which score chooses the best cell. The notes
-        say what a scorer may use.
+        Give several scores as in `GridSearchCV`; `refit` then says which score chooses the best cell. The notes say
+        what a scorer may use.
     stop : StoppingRule, optional
         Rule that ends the solve of a cell: ``KKTGap(tol, relative=True)`` by default, and ``BallRule(tol,
-        relative=True)`` with ``cv="loo"``. See the notes for its conditions.
+        relative=True)`` with ``cv="loo"``. The notes say when other rules can be used.
     seeder : Seeder, optional
-        Rule that makes the starting point from the solution for the previous C; by default `ActiveSet` plus the change
-        in the previous fold.
+        Rule that makes the starting point of a solve from the solution for the previous C; by default `ActiveSet`,
+        shifted by the change of the solution in the previous fold.
     cache_size : float, default 200
-        Budget for the kernel matrix in MiB; inner products that all γ share may take the same amount again. A larger
-        matrix is computed row by row.
+        Budget for the kernel matrix in MiB; inner products that all γ share may take the same amount again. A matrix
+        that exceeds the budget is computed row by row.
     n_jobs : int, optional
         Number of γ solved at the same time, by threads or by the active joblib backend, such as Dask's.
     store : str or path, optional
-        SQLite file in which each cell is stored. A search that was interrupted continues from it on the same data.
+        SQLite file in which each cell is stored. An interrupted search on the same data continues from this file.
     refit : bool, str or callable, default True
-        Whether to train on all examples with the best parameters; without this model the search cannot predict. With
-        several scores, the name of the score that chooses, or a function that gets `cv_results_` and returns the
+        Whether to train on all examples with the best parameters; if False, the search cannot predict. With several
+        scores, the name of the score that chooses the best cell, or a function that gets `cv_results_` and returns the
         index of the best cell.
     verbose : "auto", bool or int, default "auto"
         Whether to show a line on stderr with the finished fits, the best parameters so far and the time left. "auto"
-        shows it in a terminal or a notebook after two seconds (`refsvm.services.line`). 1 shows it everywhere, and
-        the logger ``refsvm`` counts the fits at level INFO instead of DEBUG.
+        shows the line in a terminal or a notebook after two seconds (`refsvm.services.line`). 1 shows the line
+        everywhere, and the logger ``refsvm`` counts the fits at level INFO instead of DEBUG.
 
     Attributes
     ----------
@@ -75,34 +75,36 @@ class SVCCV(ChoosingClassifier, SearchCV):
         agree to 12 digits, the first cell is the best; `GridSearchCV` lets rounding errors decide.
     cv_results_ : dict of ndarrays
         Keys and order of `sklearn.model_selection.GridSearchCV`, and ``mean_iterations``. Scores are weighted by
-        `sample_weight` if the scorer takes it. If some cells did not converge, ``unsolved_splits`` counts, for each
-        cell, the splits that did not.
+        `sample_weight` if the scorer takes weights. If some cells did not converge, ``unsolved_splits`` counts, for
+        each cell, the splits whose solve did not converge.
     n_splits_, n_iter_ : int
-        Number of splits; steps of all cells together, at least 1.
+        Number of splits, and number of steps of all cells together (at least 1).
     best_estimator_ : SVC
         The estimator trained on all examples. The attributes of this estimator, such as ``support_`` and ``coef_``, are
         available on the search itself.
     multimetric_, scorer_ : bool, callable or dict
-        Whether there are several scores, whose names then end the keys of `cv_results_`; the scorer, or a dictionary
-        of scorers by name.
+        Whether there are several scores (the keys of `cv_results_` then end with their names); and the scorer, or a
+        dictionary of scorers by name.
     classes_, n_features_in_, feature_names_in_
         As in `SVC`.
 
     Notes
     -----
     The search costs less than `GridSearchCV` for three reasons. Kernel values are computed once for all folds and all
-    C. Each solve starts from the solution for the previous C (`ActiveSet`), moved by the change that the previous
-    fold showed between the same two C. The decision values of a test part are computed from the gradient of the solve.
+    C. Each solve starts from the solution for the previous C (`ActiveSet`), shifted by the change of the solution
+    between the same two values of C in the previous fold. The decision values of a test part are computed from the
+    gradient of the solve.
 
-    From 1500 examples on, the matrix of an RBF kernel is stored in single precision if this is precise enough for the
-    largest C: `tol` must be at least 1e-4, and at least ten times 2.4e-7 C √n, for n different examples.
+    With 1500 examples or more, the matrix of an RBF kernel is stored in single precision if single precision is
+    sufficient for the largest C: `tol` must be at least 1e-4, and at least ten times 2.4e-7 C √n, for n different
+    examples.
 
-    The estimator that a scorer gets knows the decision values of the test part X and the parameters of the cell; it
-    refuses other X. Scores that need probabilities are refused. With ``cv="loo"`` each score is computed from one
-    example.
+    The scorer gets an estimator that knows the parameters of the cell and the decision values of the test part X, and
+    that raises an error for any other X. `SVCCV` refuses scores that need probabilities. With ``cv="loo"`` each score
+    is computed from one example.
 
-    A rule for left-out examples, such as `BallRule`, decides most examples without a step. Such a rule needs
-    ``cv="loo"``, accuracy as the score, no seeder, and penalties that do not depend on the split.
+    A rule for left-out examples, such as `BallRule`, decides most examples without a step. A rule for left-out examples
+    requires ``cv="loo"``, accuracy as the score, no seeder, and penalties that do not depend on the split.
 
     Examples
     --------
@@ -129,7 +131,7 @@ class SVCCV(ChoosingClassifier, SearchCV):
 
     _model, _held_out, _usual = SVC, HeldOutSVC, "accuracy"
 
-    score = SearchCV.score  # not the `score` of ClassifierMixin
+    score = SearchCV.score  # ClassifierMixin has another `score`
 
     def _labels(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return class numbers and the sorted labels."""
@@ -142,7 +144,7 @@ class SVCCV(ChoosingClassifier, SearchCV):
             refuse_single_class(classes, labels[weights > 0.0])
 
     def _factors(self, y: np.ndarray, train: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
-        """Return the weights, multiplied by the weight of each example's class in the training part."""
+        """Return each example's weight, multiplied by the weight that its class has in the training part."""
         factors = super()._factors(y, train, weights)
         if self.class_weight is not None and len(train):
             present, places = np.unique(y[train], return_inverse=True)
@@ -163,11 +165,11 @@ class SVCCV(ChoosingClassifier, SearchCV):
     @property
     def _leaves_one_out(self) -> bool:
         """Return whether each split leaves out one example, keeps all penalties, and is scored by the sign of h."""
-        # with class_weight="balanced" every split changes all penalties, not just the left-out example
+        # exclude class_weight="balanced", with which every split changes the penalties of all examples
         return super()._leaves_one_out and self.class_weight != "balanced" and self._named_scoring is None
 
     @property
     def _named_scoring(self) -> Any:
-        """The parameter `scoring`; None for accuracy, unless ties between votes are broken by decision values."""
+        """The parameter `scoring`; None if it means accuracy, unless decision values break ties between votes."""
         scoring = super()._named_scoring
         return self._usual if scoring is None and self.break_ties else scoring

@@ -34,8 +34,8 @@ class SVR(RegressorMixin, SingleMachine):
 
         min ½‖w‖² + Σ Cᵢ max(0, |yᵢ − h(xᵢ)| − ε),     h(x) = Σ βᵢ k(x, xᵢ) + b
 
-    `DualProblem.regression` states the dual problem; it differs from classification only in its bounds, so that all
-    rules apply. Names, defaults and layouts follow `sklearn.svm.SVR`.
+    `DualProblem.regression` states the dual problem, which differs from classification only in v and its bounds, so
+    that all rules apply. Names, defaults and layouts follow `sklearn.svm.SVR`.
 
     Parameters
     ----------
@@ -44,20 +44,20 @@ class SVR(RegressorMixin, SingleMachine):
     selector, step, cache_size, cache_dtype, time_limit, engine
         As in `SVC`.
     C : float, default 1.0
-        Penalty of an error beyond ε, positive; infinity allows no such error. Example i has Cᵢ = C × sample weight.
+        Penalty of an error beyond ε, positive; infinity allows no error beyond ε. Example i has Cᵢ = C × sample weight.
         C, ε and `tol` are in the unit of the targets; see the notes.
     epsilon : float, default 0.1
         ε ≥ 0: errors up to ε cost nothing.
     keep_examples : bool, default True
-        Whether `fit` keeps copies of the examples, which `predict_interval` and `forget` need. Otherwise the model
-        and its pickles contain support vectors only.
+        Whether `fit` keeps copies of the examples, which `predict_interval` and `forget` need. If False, the model and
+        its pickles contain support vectors only.
     warm_start : bool, default False
         Start from the α of the previous `fit`. If the number of examples has changed, `fit` warns and starts from zero.
 
     Attributes
     ----------
     support_, n_support_ : ndarrays of shape (m,) and (1,), int32
-        Indices of the support vectors, ascending, and their number.
+        Indices of the support vectors, ascending, and number of support vectors.
     support_vectors_ : ndarray or CSR of shape (m, d)
         Empty for a precomputed kernel.
     dual_coef_, intercept_ : ndarrays of shape (1, m) and (1,), float64
@@ -71,7 +71,7 @@ class SVR(RegressorMixin, SingleMachine):
     dual_objective_, primal_objective_, duality_gap_, kkt_gap_ : float
         f(α), F(α, b) at the best b, their difference, ψ(α).
     status_, fit_status_ : Status, int
-        The reason why training ended, and 0 if it converged.
+        The reason why training ended, and 0 if training converged.
     kernel_, shape_fit_, n_features_in_, feature_names_in_
         As in `SVC`.
 
@@ -80,8 +80,8 @@ class SVR(RegressorMixin, SingleMachine):
     The defaults C = 1, ε = 0.1 and tol = 1e-3 are scikit-learn's, and suit targets with a standard deviation near 1.
     With prices of thousands of euros, C = 1 keeps h nearly constant, and `tol` asks for a precision of a thousandth of
     a euro. With targets of size 1e-3, every target is within ε of a constant. Multiply all three defaults by the
-    standard deviation of the targets, divide the targets by it, or let `SVRCV` choose C and ε, with defaults that
-    follow the targets.
+    standard deviation of the targets, divide the targets by their standard deviation, or let `SVRCV` choose C and ε;
+    the defaults of `SVRCV` are multiples of this deviation.
 
     References
     ----------
@@ -114,13 +114,13 @@ class SVR(RegressorMixin, SingleMachine):
         """Return the attributes for pickle, with the examples that `fit` kept only if `keep_examples` is true."""
         state = super().__getstate__()
         if not hasattr(self, "held_"):
-            # `fit` can compute these attributes again from the kept examples
+            # leave out attributes that can be computed again from the kept examples
             for name in ("_held_kept", "_held_out", *(() if self.keep_examples else ("_kept",))):
                 state.pop(name, None)
         return state
 
     def _keep(self, X: Any, y: np.ndarray, weights: np.ndarray) -> None:
-        """Keep copies of the arrays, because the caller may change them."""
+        """Keep copies of X, y and weights, because the caller may change the arrays."""
         if self.keep_examples and not is_precomputed(self.kernel_):
             copies_of = {"X": X.copy(), "y": y.copy(), "weights": weights.copy()}
             self._kept = {**copies_of, "settings": self._fitted_with()}
@@ -133,7 +133,7 @@ class SVR(RegressorMixin, SingleMachine):
                 self.__dict__.pop(name, None)
 
     def _settings_of_fit(self) -> dict[str, Any]:
-        """Return C and ε of the model trained on the examples in memory; an empty dict if there are none."""
+        """Return C and ε of the model trained on the examples in memory; return an empty dict without examples."""
         is_held = hasattr(self, "held_")
         known: dict[str, Any] = self.held_ if is_held else getattr(self, "_kept", {}).get("settings", {})
         return dict(known.get("settings", {}))
@@ -181,7 +181,7 @@ class SVR(RegressorMixin, SingleMachine):
         return self._train(X, y, sample_weight)
 
     def partial_fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike = None) -> Self:
-        """Train on more examples: the model is the exact model of all examples so far, as in `SVC.partial_fit`.
+        """Train on more examples; the model is then the exact model of all examples so far, as in `SVC.partial_fit`.
 
         Parameters
         ----------
@@ -233,7 +233,7 @@ class SVR(RegressorMixin, SingleMachine):
         """Return an interval for the target of each row of X.
 
         Each interval contains the true target with a probability near `confidence`, if the examples are exchangeable.
-        The notes describe the three methods and what each guarantees.
+        The notes describe the three methods and their guarantees.
 
         Parameters
         ----------
@@ -241,7 +241,7 @@ class SVR(RegressorMixin, SingleMachine):
         confidence : float
             The confidence, in (0, 1); 0.9 by default.
         method : {"full", "jackknife+", "cv+"}
-            How the interval is computed; "full" by default.
+            Method that computes the interval; "full" by default.
 
         Returns
         -------
@@ -263,13 +263,13 @@ class SVR(RegressorMixin, SingleMachine):
         residual: after training on all examples and (x, t), less than a share `confidence` of the residuals is smaller
         than the residual of (x, t). Residuals that differ by less than 10⁻⁷ times the range of the targets (with t)
         count as equal. For exchangeable examples the interval contains the next target with probability at least
-        `confidence`, whatever the distribution and however well h fits. Each row requires a walk of its target
-        (`refsvm.analysis.paths.conformal`), at O(n²) for each event.
+        `confidence`, whatever the distribution and however well h fits. Each row requires a walk along t
+        (`refsvm.analysis.paths.conformal`), which costs O(n²) operations for each event.
 
-        "jackknife+" and "cv+" use the residuals of leave-one-out or of ten folds, and the models trained without
-        these examples (`refsvm.analysis.resampling.jackknife`). The models are trained once, and kept until the
-        examples change. An interval of "jackknife+" contains the next target with a probability of at least
-        2 · confidence − 1, and of "cv+" with slightly less; both usually reach about `confidence`.
+        "jackknife+" uses the residuals and the models of leave-one-out, and "cv+" the residuals and the models of ten
+        folds (`refsvm.analysis.resampling.jackknife`). The models are trained once, and kept until the examples change.
+        An interval of "jackknife+" contains the next target with a probability of at least 2 · confidence − 1; for
+        "cv+" this bound is slightly lower. With both methods the probability is usually about `confidence`.
 
         The probability is over the draw of examples and target. An example of weight 2 counts as two examples, which
         are left out together; the new example has weight 1. Parameters that were set after the last `fit` or
@@ -293,7 +293,7 @@ class SVR(RegressorMixin, SingleMachine):
         if method not in ("full", "jackknife+", "cv+"):
             raise ValueError(f'method={method!r} is unknown; choose "full", "jackknife+" or "cv+".')
         self._check_fitted()
-        # use the settings of the trained model: parameters that were set since apply to the next fit
+        # use the settings of the trained model, because parameters that the user has set since apply to the next fit
         fitted = self._settings_of_fit()
         if not fitted or is_precomputed(self.kernel_) or np.isinf(fitted["C"]):
             raise ValueError(
@@ -308,7 +308,7 @@ class SVR(RegressorMixin, SingleMachine):
         rows = np.flatnonzero(held["weights"] > 0.0)
         copies(
             "predict_interval", held["weights"], len(held["y"])
-        )  # raise an error before any training if weights are not whole numbers
+        )  # refuses weights that are not whole numbers before any training
         cross = kernel_values(kernel, X, examples)[:, rows]
         if method != "full":
             machines = self._held_out_machines(method, held, rows)
@@ -326,8 +326,8 @@ class SVR(RegressorMixin, SingleMachine):
         )
 
     def _held_out_machines(self, method: str, held: dict[str, Any], rows: np.ndarray) -> HeldOutMachines:
-        """Return the models trained without each of these examples, or without each of ten folds of them."""
-        tol = held.get("tol", self.tol)  # a model stored by 0.3.0 has no tolerance
+        """Return the models trained without each example of `rows`, or without each of ten folds."""
+        tol = held.get("tol", self.tol)  # refsvm 0.3.0 stored no tolerance
         settings = (method, tol, self.engine)
         known = getattr(self, "_held_out", None)
         if known is None or known[0] is not held or known[1] != settings:
@@ -340,7 +340,7 @@ class SVR(RegressorMixin, SingleMachine):
 
 
 def without_crossed(intervals: np.ndarray, confidence: float) -> np.ndarray:
-    """Replace intervals whose lower end exceeds their upper end by NaN, and warn with their number.
+    """Replace intervals whose lower end exceeds their upper end by NaN, and warn how many were replaced.
 
     Examples
     --------

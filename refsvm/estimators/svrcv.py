@@ -1,6 +1,6 @@
 """SVRCV: a support vector regression that chooses C, γ and ε by cross-validation.
 
-With the best parameters it trains an `SVR`.
+With the best parameters, `SVRCV` trains an `SVR`.
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ class SVRCV(RegressorMixin, SearchCV):
     gammas : int, array-like of float, {"scale", "auto"}, default 5
         As in `SVCCV`.
     epsilons : array-like of float, optional
-        Values of ε ≥ 0, in the unit of the targets. By default 0.1 times their standard deviation.
+        Values of ε ≥ 0, in the unit of the targets. The default is 0.1 times the standard deviation of the targets.
     tol : float, optional
-        Tolerance, as in `SVR`. By default 1e-3 times the standard deviation of the targets, or times the range of the
-        decision values if that is smaller.
+        Tolerance, as in `SVR`. The default is 1e-3 times the standard deviation of the targets, or 1e-3 times the range
+        of the decision values if this range is smaller.
     kernel, degree, coef0, selector, step, shrinking, engine, max_iter
         As in `SVR`.
     cv : int, "loo", splitter or iterable of (train, test), default 5
@@ -48,10 +48,10 @@ class SVRCV(RegressorMixin, SearchCV):
         `refsvm.leave_one_out`. An example that a split names twice counts twice in training and in the score.
     scoring : str, callable, list, tuple or dict, optional
         Name of a scikit-learn score, such as "neg_mean_absolute_error", or a ``scorer(estimator, X, y)``; R² by
-        default. Several scores are given as in `SVCCV`. The notes say what a scorer may use.
+        default. Give several scores as in `SVCCV`. The notes say what a scorer may use.
     stop : StoppingRule, optional
-        Rule that ends the solve of a cell: the KKT gap of `tol` by default. Rules that prove the sign of h are
-        refused.
+        Rule that ends the solve of a cell: the KKT gap of `tol` by default. `SVRCV` refuses rules that prove the sign
+        of h.
     seeder, cache_size, n_jobs, store, refit, verbose
         As in `SVCCV`.
 
@@ -70,12 +70,13 @@ class SVRCV(RegressorMixin, SearchCV):
     Notes
     -----
     The search costs less than `GridSearchCV` for three reasons. Kernel values are computed once for all folds, all C
-    and all ε. Each solve starts from the solution for the previous C (`ActiveSet`), moved by the change that the
-    previous fold showed between the same two C. The predictions for a test part are computed from the gradient.
+    and all ε. Each solve starts from the solution for the previous C (`ActiveSet`), shifted by the change of the
+    solution between the same two values of C in the previous fold. The predictions for a test part are computed from
+    the gradient.
 
-    The estimator that a scorer gets knows the predictions for the test part X and the parameters of the cell; it
-    refuses other X. A single example has no R²: with ``cv="loo"`` an example's score is 1 − n (y − h)² / Σ (y − ȳ)²,
-    so that the mean over all examples is the R² of leave-one-out.
+    The scorer gets an estimator that knows the parameters of the cell and the predictions for the test part X, and that
+    raises an error for any other X. A single example has no R²: with ``cv="loo"`` an example's score is 1 − n (y − h)²
+    / Σ (y − ȳ)², so that the mean over all examples is the R² of leave-one-out.
 
     Examples
     --------
@@ -102,7 +103,7 @@ class SVRCV(RegressorMixin, SearchCV):
     _model, _held_out, _usual = SVR, HeldOutSVR, "r2"
     _label_checks: ClassVar[dict[str, Any]] = {"y_numeric": True}
 
-    score = SearchCV.score  # not the `score` of RegressorMixin
+    score = SearchCV.score  # RegressorMixin has another `score`
 
     def _labels(self, y: np.ndarray) -> tuple[np.ndarray, None]:
         """Return the targets, and None in place of classes."""
@@ -123,7 +124,8 @@ class SVRCV(RegressorMixin, SearchCV):
 
     @property
     def _tolerance(self) -> float:
-        # a model uses its tolerance times the range of its decision values if that range is below 1
+        # take at least TOL: if the range of the decision values is below 1, the model multiplies its tolerance by the
+        # range
         return TOL * max(1.0, self._unit) if self.tol is None else super()._tolerance
 
     def _tolerance_in_words(self) -> str:

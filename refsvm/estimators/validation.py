@@ -1,8 +1,8 @@
-"""scikit-learn's checks before an estimator trains or predicts, at almost no cost for valid input.
+"""Makes scikit-learn's checks before an estimator trains or predicts, in microseconds for common valid input.
 
 scikit-learn's checks take about 0.4 ms, longer than a small problem takes to solve. This module recognises default
-parameters, plain arrays of float64 and labels with two integer values in microseconds. The module passes everything
-else to scikit-learn, which converts it or raises its own error.
+parameters, plain arrays of float64 and labels with two integer values in microseconds. Other input is passed to
+scikit-learn, which converts the input or raises an error.
 """
 
 from __future__ import annotations
@@ -35,7 +35,8 @@ def checked_data(estimator: BaseEstimator, X: Any, y: Any = NO_LABELS, *, reset:
     reset : bool
         Whether to store the number and names of the features of X in the estimator.
     **checks
-        Passed to scikit-learn; they must accept a C-ordered table of float64 unchanged.
+        Arguments for scikit-learn's check, which with these arguments must accept a C-ordered table of float64
+        unchanged.
 
     Returns
     -------
@@ -44,9 +45,9 @@ def checked_data(estimator: BaseEstimator, X: Any, y: Any = NO_LABELS, *, reset:
     Raises
     ------
     ValueError, TypeError
-        As scikit-learn raises them.
+        The errors that scikit-learn raises.
     """
-    # if columns have names, scikit-learn compares them, and warns if they are missing
+    # let scikit-learn check a table if the model has column names: it compares names, and warns if they are missing
     if not hasattr(estimator, "feature_names_in_") and are_plain(X, y):
         if reset:
             estimator.n_features_in_ = X.shape[1]
@@ -76,9 +77,9 @@ def are_plain(X: Any, y: Any) -> bool:
 
 
 def has_finite_sum(X: np.ndarray) -> bool:
-    """Return whether all numbers are finite; if the sum overflows, scikit-learn checks the numbers one by one.
+    """Return whether the sum of all numbers is finite; if not, scikit-learn must check the numbers one by one.
 
-    The sum avoids BLAS, whose threads may take milliseconds to start.
+    The sum is computed without BLAS, whose threads may take milliseconds to start.
     """
     with np.errstate(over="ignore", invalid="ignore"):
         return math.isfinite(X.sum())
@@ -102,7 +103,7 @@ def encoded(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     Raises
     ------
     ValueError
-        If the labels are measurements instead of class names, or all equal.
+        If the labels are real numbers, which cannot be class names, or all labels are equal.
 
     Examples
     --------
@@ -114,7 +115,7 @@ def encoded(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     if y.dtype.kind in "iuf":
         first, last = y.min(), y.max()
         is_last = y == last
-        # two integers need no sorting and are always valid names of classes
+        # labels with two integer values need no sorting, and are always valid names of classes
         if first < last and (is_last | (y == first)).all() and first.is_integer() and last.is_integer():
             return np.array([first, last]), is_last.astype(np.int64)
     classes, codes = classes_of(y)
@@ -137,14 +138,14 @@ LARGEST_SQUARED_WEIGHT: Final = 1e150
 def checked_weights(
     sample_weight: Any, X: Any, *, all_zero: bool = False, most: float = LARGEST_WEIGHT
 ) -> np.ndarray | None:
-    """Return the weights of the examples in X with 0 in place of negative weights; refuse weights that are all 0.
+    """Return the weights of the examples, with 0 for negative weights; raise an error if no weight is positive.
 
     Parameters
     ----------
     sample_weight : array-like of shape (n,) or None
     X : array-like of shape (n, d)
     all_zero : bool
-        Whether all weights may be 0, because the estimator holds other examples already.
+        Whether all weights may be 0, because the estimator already holds examples with positive weights.
     most : float
         The largest weight allowed.
 
@@ -175,7 +176,7 @@ def checked_weights(
             "Invalid input - all samples have zero or negative weights. sample_weight must hold at least one "
             "positive number; give the examples to train on a weight such as 1.0."
         )
-    # a weight of 0 or less removes an example, as in scikit-learn's SVC
+    # replace negative weights by 0: as in scikit-learn's SVC, a weight of 0 or less removes an example
     weights = np.maximum(_check_sample_weight(sample_weight, X), 0.0)
     if weights.max() > most:
         raise ValueError(
@@ -208,7 +209,7 @@ def refuse_single_class(classes: np.ndarray, used: np.ndarray) -> np.ndarray:
     is_used = np.bincount(used, minlength=len(classes)) > 0
     present, empty = np.flatnonzero(is_used), np.flatnonzero(~is_used)
     if len(present) < 2:
-        # scikit-learn's words for the case of a single remaining class
+        # begin the message with the words of scikit-learn for the case that a single class remains
         one = "Invalid input - all samples with positive weights belong to the same class. "
         raise ValueError(f"{one * len(present)}{no_weight(classes.tolist()[empty[0]])}")
     return present
@@ -223,7 +224,7 @@ def no_weight(name: Any) -> str:
 
 
 def refuse_missing(classes: Any, y: Any) -> None:
-    """Raise an error if the first call of `partial_fit` lacks examples of a class that was announced.
+    """Raise an error if a class that the first call of `partial_fit` lists in `classes` has no example in y.
 
     Raises
     ------
@@ -238,12 +239,12 @@ def refuse_missing(classes: Any, y: Any) -> None:
 
 
 def refuse_to_forget(classes: np.ndarray, left: np.ndarray) -> None:
-    """Raise an error if `forget` would remove all examples of a class; `left` holds the remaining class numbers.
+    """Raise an error if `forget` would remove all examples of a class; `left` are the class numbers that remain.
 
     Raises
     ------
     ValueError
-        If one of the numbers 0 … k − 1 does not occur in `left`.
+        If a class number from 0 to k − 1 does not occur in `left`.
     """
     empty = np.flatnonzero(np.bincount(left, minlength=len(classes)) == 0)
     if len(empty):
@@ -258,8 +259,8 @@ def class_weights(
 ) -> np.ndarray:
     """Return the factor of C for each class, shape (k,): 1, the user's number, or n / (k × examples of the class).
 
-    A weight counts copies of an example: "balanced" counts an example of weight 2 twice. A class whose weights are
-    all 0 is ignored, and its factor is 0.
+    Weights count copies of examples: for "balanced", an example of weight 2 counts twice. A class whose examples all
+    have weight 0 is ignored, and its factor is 0.
 
     Parameters
     ----------
@@ -277,20 +278,20 @@ def class_weights(
         If a weight is not a number, or belongs to a label that does not occur in y.
     """
     if isinstance(class_weight, dict):
-        # scikit-learn would read True as 1, and fail with an error from NumPy for text
+        # refuse booleans, which scikit-learn would read as numbers, and texts, for which NumPy's error would be obscure
         for weight in class_weight.values():
             number("class_weight", weight)
     if isinstance(class_weight, str) and weights is not None:
         sums = np.bincount(classes.searchsorted(y), weights=weights, minlength=len(classes))
         there = sums > 0.0
-        # divide first: the product of large weights could be infinite
+        # divide before multiplying, because a product of large weights could be infinite
         return np.divide(sums.sum() / there.sum(), sums, out=np.zeros(len(classes)), where=there)
     return np.asarray(compute_class_weight(class_weight, classes=classes, y=y))
 
 
 def known_codes(classes: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """Return the position of each label among the classes of the first call, shape (n,); refuse a new label."""
-    # searchsorted places a label beyond the last class at an index past the end
+    """Return the position of each label in `classes`, shape (n,); raise an error for any other label."""
+    # clip, because searchsorted returns k for a label beyond the last class
     codes = classes.searchsorted(y).clip(max=len(classes) - 1)
     if (strange := np.flatnonzero(classes[codes] != y)).size:
         raise ValueError(
@@ -304,7 +305,7 @@ def known_codes(classes: np.ndarray, y: np.ndarray) -> np.ndarray:
 def penalties_of(
     C: float, class_weight: np.ndarray, codes: np.ndarray, weights: np.ndarray | None
 ) -> np.ndarray:
-    """Return Cᵢ = C × class weight × sample weight, or raise an error if a weight or product is not usable.
+    """Return Cᵢ = C × class weight × sample weight; raise an error if a weight or a product is not usable.
 
     Parameters
     ----------
@@ -326,7 +327,7 @@ def penalties_of(
     ValueError
         If a class weight is NaN or infinite, or a product exceeds 1e300.
     """
-    # compare before multiplying: an infinite product would look like a hard margin
+    # compare with 1e300/C before multiplying, because an infinite product would mean a hard margin
     most = 1e300 / min(max(C, 1.0), 1e300) if math.isfinite(C) else 1e300
     if len(wrong := class_weight[~(np.abs(class_weight) <= most)]):
         raise ValueError(
@@ -346,5 +347,5 @@ def penalties_of(
 
 
 def scaled(C: float, factors: np.ndarray) -> np.ndarray:
-    """Return C times each factor, and 0 if the factor is not positive, since ∞ · 0 would be NaN."""
+    """Return C times each positive factor, and 0 for other factors, because ∞ · 0 would be NaN."""
     return np.multiply(C, factors, out=np.zeros(len(factors)), where=factors > 0.0)

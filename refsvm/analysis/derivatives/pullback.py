@@ -246,8 +246,7 @@ def pullback(
     optimum = Optimum(solution)
     problem = optimum.problem
     by_b = real("intercept", intercept)
-    # if the solver shifts the data by their mean, b of the original data is b of the shifted data minus α times the
-    # offsets
+    # if the solver shifts the data, b of the original data is b of the shifted data minus α times the offsets
     by_alpha = vector("alpha", alpha, problem.n) - by_b * optimum.offsets
     probes = None
     if (X is None) != (decision_function is None):

@@ -316,8 +316,7 @@ def _scaling(kernel: Any, scaling: Scaling | None) -> Scaling | None:
     """Return the scaling of the features that LIBSVM's kernel needs: the scaling before training, followed by √γⱼ."""
     if not _has_gammas(kernel):
         return scaling
-    # multiplication by √SMALLEST makes a feature with γ = 0 almost 0 in the data to predict; in all support vectors it
-    # is 0
+    # multiply a feature with γ = 0 by √SMALLEST: it is almost 0 in the data to predict, and 0 in all support vectors
     scale = 1.0 / np.sqrt(np.maximum(kernel.gamma, SMALLEST))
     mean = np.zeros(len(scale))
     if scaling is not None:

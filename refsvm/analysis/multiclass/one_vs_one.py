@@ -195,8 +195,7 @@ def pairs(
     """
     n, scheme = len(codes), OneVsOne(int(codes.max()) + 1)
     everyone = np.arange(n) if (penalties > 0.0).all() else np.flatnonzero(penalties > 0.0)
-    # all pairs share an origin, because they predict the same data; with two classes, the single pair may choose its
-    # origin
+    # all pairs share an origin, because they predict the same data; a single pair of two classes may choose it
     moving = {} if scheme.k == 2 else {"origin": origin_for(kernel, X, everyone), "may_move": False}
     for number, pair in enumerate(scheme.pairs):
         if only is not None and number not in only:
@@ -239,8 +238,7 @@ def solve_pairs(
     def trained(numbered: tuple[int, Pair]) -> BinaryResult:
         number, pair = numbered
         start = None if previous is None else _feasible_start(previous[number], pair)
-        # solve every pair, some with few steps: a classifier needs a model of each pair even if its training is
-        # incomplete
+        # solve every pair, some with few steps: even an incompletely trained classifier needs a model of each pair
         pressed = interrupt.pressed
         own = replace(options, max_iter=1, shrinking=False) if pressed else options
         solution = solved(pair.problem, own, start)
@@ -253,8 +251,7 @@ def solve_pairs(
     numbered = enumerate(problems)
     for each in numbered:
         yield trained(each)
-        # solve the first pair without threads: if it takes little time, starting threads would take longer than the
-        # pairs
+        # solve the first pair in this thread: if it takes little time, starting threads would take longer
         if workers > 1 and is_worth_workers(2, time.perf_counter() - began, engines != {"numpy"}):
             yield from in_threads(trained, numbered, workers)
 

@@ -78,8 +78,7 @@ def pair_sums(coefficients: np.ndarray, n_support: np.ndarray | None, values: An
 
 def _sums(coefficients: np.ndarray, values: Any) -> np.ndarray:
     """Return the matrix product of coefficients and values, which with Numba has the same bits on every machine."""
-    # without Numba, let BLAS compute the product in a tenth of the time of NumPy's loops; BLAS has no sparse or long
-    # double
+    # without Numba use BLAS, ten times as fast as NumPy's loops; BLAS cannot multiply sparse or long double arrays
     if is_sparse(values) or values.dtype == np.longdouble or not arithmetic.can_be_fast():
         return np.asarray(coefficients @ values)
     return arithmetic.product(coefficients, values)
