@@ -316,7 +316,7 @@ class Incremental(KernelMachine):
 
     @abstractmethod
     def _refuse_empty(self, weights: np.ndarray) -> None:
-        """Raise an error if the estimator would lose examples that it needs; forgotten examples have weights below 0."""
+        """Raise an error if the estimator would lose examples that it needs; a weight below 0 means to forget."""
 
 
 def renumbered(rows: np.ndarray, reached: Reached, others: np.ndarray) -> Reached:

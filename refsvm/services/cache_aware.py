@@ -1,4 +1,4 @@
-"""CacheAware, which this version deprecates: it is now an example, ``docs/examples/cache_aware.py``."""
+"""CacheAware, a deprecated selector, which is now an example: ``docs/examples/cache_aware.py``."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ LEAVES: Final = (
 
 @dataclass(frozen=True)
 class CacheAware(HybridMaximumGain):
-    """Second-order selection while the cache has a free slot for a kernel row, hybrid maximum gain once it is full."""
+    """Selects by second order while the cache has a free slot for a kernel row, then by hybrid maximum gain."""
 
     def memory(self, problem: Any, steps: int = 0) -> np.ndarray:
         """Return an array that stores the number of the last step that second-order selection chose."""
@@ -30,7 +30,7 @@ class CacheAware(HybridMaximumGain):
         """Select by second order or by hybrid maximum gain, depending on the free slots of the cache."""
         rows, latest = state.rows, state.selector_memory
         full = not rows.holds_all and rows.filled == rows.capacity
-        # second order may take the last slot for its own row, and then selects a further pair
+        # keep second order for a whole step: it may have taken the last slot for its own row, and be called again
         if full and latest[0] != state.iteration:
             return super().select(state)
         latest[0] = state.iteration

@@ -1,4 +1,4 @@
-"""Cards of the results of `refsvm.core`, which print as a single line without these cards."""
+"""Makes the cards of the results of `refsvm.core`, which without this module print as a single line."""
 
 from __future__ import annotations
 

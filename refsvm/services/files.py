@@ -1,4 +1,4 @@
-"""Writes files that are either complete or unchanged, and reads archives within the memory that their size allows."""
+"""Writes files so that they are complete or unchanged, and reads archives without wasting memory on false claims."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ _EXPANSION: Final = 1032
 
 @contextmanager
 def written_whole(file: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
-    """Yield a stream of bytes that replaces a file when the block ends without an error.
+    """Yield a stream of bytes; what the block writes replaces a file when the block ends without an error.
 
     The bytes are written to a new file in the same folder and flushed to the disk, and then replace the old file in
     one step. If the disk is full, the block raises or the process is killed, the old file stays unchanged; a killed
-    process may leave a hidden file whose name ends with ".part". Links are followed, and the permissions of the old
-    file are kept. A pipe or a device is written to directly.
+    process may leave a hidden file whose name ends with ".part". If `file` is a link, the file that it leads to is
+    replaced. The new file gets the permissions of the old file. Bytes for a pipe or a device are written directly.
 
     Parameters
     ----------
@@ -71,14 +71,14 @@ def written_whole(file: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
             raise
         _sync_folder(folder)
     except OSError as error:
-        # the error of a full disk names no file, and the user does not know the temporary file
+        # name the target in the error: a full disk's error names no file, and the user does not know the temporary file
         if error.errno is not None and error.filename in (None, beside, target):
             raise OSError(error.errno, error.strerror, os.fspath(file)) from None
         raise
 
 
 def _replaceable(target: str) -> os.stat_result | None:
-    """Return the state of the file to be replaced, or None; raise an error for a read-only file."""
+    """Return the state of the file to be replaced, or None without a file; raise an error for a read-only file."""
     try:
         info = os.stat(target)  # noqa: PTH116
     except FileNotFoundError:
@@ -89,7 +89,7 @@ def _replaceable(target: str) -> os.stat_result | None:
 
 
 def _like(file: str, old: os.stat_result) -> None:
-    """Give a new file the owner and the permissions of the old one, if the system allows it."""
+    """Give a new file the owner and the permissions of the old file, if the system allows it."""
     with suppress(OSError, AttributeError):  # Windows has no owners
         if (old.st_uid, old.st_gid) != (os.geteuid(), os.getegid()):
             os.chown(file, old.st_uid, old.st_gid)
@@ -98,7 +98,7 @@ def _like(file: str, old: os.stat_result) -> None:
 
 
 def _sync_folder(folder: str) -> None:
-    """Flush the names in a folder to the disk, on systems that can do so."""
+    """Flush the file names of a folder to the disk, if the system can do so."""
     with suppress(OSError):
         number = os.open(folder, os.O_RDONLY)
         try:
@@ -108,7 +108,7 @@ def _sync_folder(folder: str) -> None:
 
 
 def is_same_file(one: str | os.PathLike[str], other: str | os.PathLike[str]) -> bool:
-    """Return whether two names denote one existing file or pipe; devices such as null do not count."""
+    """Return whether two names denote the same existing file or pipe; return False for devices such as null."""
     try:
         first, second = Path(one).stat(), Path(other).stat()
     except (OSError, ValueError):
@@ -129,11 +129,11 @@ def member(archive: zipfile.ZipFile, name: str) -> np.ndarray:
     info = archive.getinfo(name)
     if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
         raise ValueError(f"{name} is compressed by another method than deflate")
-    # a few bytes may claim to unpack to gigabytes and fill the memory
+    # check the claimed size, because a few bytes may claim to unpack to gigabytes and fill the memory
     if info.file_size > _EXPANSION * (info.compress_size + 1):
         raise ValueError(f"{name} claims to unpack to {info.file_size} bytes")
     with archive.open(info) as stream:
-        # NumPy would reserve the memory that the header claims, however few bytes there are
+        # check the header, because NumPy would reserve the memory that it claims, however few bytes follow
         shape, dtype = _header(stream)
         size = math.prod(shape) * dtype.itemsize
         if not dtype.hasobject and size != info.file_size - stream.tell():
@@ -145,7 +145,7 @@ def member(archive: zipfile.ZipFile, name: str) -> np.ndarray:
 
 
 def _header(stream: IO[bytes]) -> tuple[tuple[int, ...], np.dtype[Any]]:
-    """Return shape and dtype of the array that starts at this position."""
+    """Return shape and dtype of the array that starts at the present position of the stream."""
     version = np.lib.format.read_magic(stream)
     read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
     shape, _, dtype = read(stream)

@@ -1,4 +1,4 @@
-"""Decides whether a solve starts on float32 rows; `guards.float32` checks how far their rounding moves the result."""
+"""Decides whether a solve starts on float32 rows; `guards.float32` checks how far float32 rounding moves the result."""
 
 from __future__ import annotations
 
@@ -41,9 +41,9 @@ READ_FLOAT32: Final = {
 
 
 def rows_for(problem: DualProblem, options: RunOptions) -> KernelRows:
-    """Return storage for the kernel rows of a run: of the type that its options name, or of the faster type."""
+    """Return storage for the kernel rows of a run, in the type that its options name or in the faster type."""
     rules, dtype, budget = options.rules, options.cache_dtype, options.cache_mb
-    proves = isinstance(options.shrinking, SafeScreening)  # the proofs of screening need exact kernel values
+    proves = isinstance(options.shrinking, SafeScreening)  # screening needs exact kernel values
     may_begin = dtype == "auto" and options.shrinking and not proves and problem.n >= FLOAT32_FROM
     if dtype == "float32" or (may_begin and begins_in_float32(problem.centred, rules, budget)):
         read = np.float32 if reads_float32(rules) else np.float64
@@ -52,8 +52,8 @@ def rows_for(problem: DualProblem, options: RunOptions) -> KernelRows:
 
 
 def float64_rows(problem: DualProblem, options: RunOptions) -> KernelRows:
-    """Return storage for the same kernel rows as float64, for a run that started on float32 rows."""
-    # create a new store, because the old one contains float32 values
+    """Return storage for float64 kernel rows, with which a run that started on float32 rows can continue."""
+    # make a new store, because the present store contains float32 values
     n, gram = problem.n, problem.centred.gram.exact
     needed = rows_at_once(options.rules, n)
     return stored_rows(gram, max(options.cache_mb, megabytes(needed, n)), at_least=needed)
@@ -65,9 +65,9 @@ def reads_float32(rules: Rules) -> bool:
 
 
 def begins_in_float32(problem: DualProblem, rules: Rules, cache_mb: float) -> bool:
-    """Return whether a solve starts on float32 rows: they save time, and the rounding error of a single α is small.
+    """Return whether a solve starts on float32 rows: rows save time, and the rounding error of a single α is small.
 
-    The effect of all α together is checked during the solve (`refsvm.core.solver.run.Run`).
+    During the solve, `refsvm.services.guards.float32` checks the rounding error of all α together.
     """
     gram, crowded = problem.gram, megabytes(problem.n, problem.n) > cache_mb
     if not float32_pays(gram, rules.stop.tolerance, reads_float32(rules), crowded=crowded):
@@ -77,7 +77,7 @@ def begins_in_float32(problem: DualProblem, rules: Rules, cache_mb: float) -> bo
 
 
 def float32_pays(gram: KernelMatrix, tolerance: float, reads_float32: bool, *, crowded: bool = False) -> bool:
-    """Return whether a solve is faster on float32 values, and its tolerance permits them.
+    """Return whether a solve is faster on float32 values, and its tolerance permits float32 values.
 
     Parameters
     ----------
@@ -102,7 +102,7 @@ def float32_pays(gram: KernelMatrix, tolerance: float, reads_float32: bool, *, c
     """
     if gram.n < FLOAT32_FROM or tolerance < FLOAT32_TOLERANCE:
         return False
-    # caching twice as many rows saves more time than some rules lose by reading converted copies
+    # float32 caches twice as many rows, which saves more time than rules lose that read converted copies
     if crowded and gram.n >= FLOAT32_CROWDED_FROM:
         return True
     return reads_float32 and gram.supports_float32

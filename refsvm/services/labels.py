@@ -1,4 +1,4 @@
-"""Labels of any kind: the classes that occur, and the class number of each example."""
+"""Finds the classes among labels of any kind, and the class number of each example."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ FEW_EXAMPLES: Final = 20
 
 
 def labelled(problem: DualProblem, y: Any, kernel: Any, gram: Any, C: Any = 1.0) -> DualProblem:
-    """Return a problem given in place of X; refuse other tasks and further arguments."""
+    """Return a problem given in place of X; raise an error unless it is a classification without further arguments."""
     for name, value in {"y": y, "kernel": kernel, "gram": gram, "C": None if np.all(C == 1.0) else C}.items():
         if value is not None:
             raise ValueError(f"X is a DualProblem, which already contains {name}; omit {name}.")
@@ -39,7 +39,7 @@ def numbered(y: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
     Raises
     ------
     ValueError
-        If there are not n labels, or they are all equal.
+        If y does not contain n labels, or all labels are equal.
     """
     labels = np.asarray(y)
     if labels.shape != (n,):
@@ -58,7 +58,7 @@ def numbered(y: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def warn_of_many_classes(classes: np.ndarray, n: int) -> None:
-    """Warn if most examples have their own label, as targets do; scikit-learn warns at the same number."""
+    """Warn if y has so many different labels that it may contain targets; scikit-learn warns at the same number."""
     k = len(classes)
     if n > FEW_EXAMPLES and k > round(0.5 * n):
         warnings.warn(
@@ -70,7 +70,7 @@ def warn_of_many_classes(classes: np.ndarray, n: int) -> None:
 
 
 def refuse_unusable(labels: np.ndarray) -> None:
-    """Raise an error for labels that are missing or infinite, and for targets of a regression."""
+    """Raise an error if labels are missing or infinite, or look like targets of a regression."""
     refuse_missing_labels(labels)
     refuse_nan_labels(labels)
     if labels.dtype.kind == "f" and not np.isfinite(labels).all():
@@ -96,7 +96,7 @@ def signed(y: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
     Raises
     ------
     ValueError
-        As `numbered`; also if there are more than two labels.
+        If there are not n labels, or y does not contain exactly two different labels.
 
     Examples
     --------
@@ -128,12 +128,12 @@ def known_codes(y: Any, classes: np.ndarray, t: int) -> np.ndarray:
 
 
 def refuse_missing_labels(y: Any, name: str = "y") -> None:
-    """Raise an error for missing labels, which pandas reads as None, NaN, NA or NaT, depending on the column's type."""
+    """Raise an error for missing labels: None, NaN, or the NA or NaT of pandas."""
     for place, label in enumerate(
         y if getattr(y, "ndim", 1) == 1 and np.asarray(y).dtype.kind == "O" else ()
     ):
         is_nan = isinstance(label, float) and math.isnan(label)
-        # compare the type's name, because pandas is not imported to recognise its values
+        # compare the name of the type, so that pandas need not be imported to recognise its missing values
         if is_nan or type(label).__name__ in ("NoneType", "NAType", "NaTType"):
             raise ValueError(
                 f"{name}[{place}] is {label!r}, a missing value; complete that example or remove it."
@@ -141,7 +141,7 @@ def refuse_missing_labels(y: Any, name: str = "y") -> None:
 
 
 def classes_of(y: np.ndarray, name: str = "y") -> tuple[np.ndarray, np.ndarray]:
-    """Return the sorted labels and each example's class number; refuse missing or incomparable labels."""
+    """Return the sorted labels and each example's class number; raise an error for missing or incomparable labels."""
     if y.dtype.kind == "O":
         refuse_missing_labels(y, name)
     try:
@@ -149,6 +149,6 @@ def classes_of(y: np.ndarray, name: str = "y") -> tuple[np.ndarray, np.ndarray]:
     except TypeError:
         kind = "labels" if name == "y" else "names"
         raise ValueError(
-            f"{name} mixes {kind} of different types; make them all numbers or all strings."
+            f"{name} mixes {kind} of different types; convert all to numbers or all to strings."
         ) from None
     return classes, np.asarray(codes, dtype=np.int64)

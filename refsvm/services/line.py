@@ -1,8 +1,8 @@
-"""The line that shows the progress of a long call: one line on stderr, which is rewritten.
+"""Shows the progress of a long call on one line of stderr, which is rewritten.
 
 A thread reads the `Progress` of the call at intervals, so that the computation itself neither writes nor waits. tqdm
-rewrites the line, both in a terminal and in a notebook. If the line would not be visible, there is neither a line nor
-a thread. `Stream` and `ProgressLine` catch every error of a stream, so that a broken stream only stops the line and
+rewrites the line, both in a terminal and in a notebook. If the line would not be visible, neither a line nor a thread
+is started. `Stream` and `ProgressLine` catch every error of a stream, so that a broken stream only stops the line and
 never the computation.
 """
 
@@ -45,32 +45,32 @@ HOURS_FROM: Final = 7200.0
 
 
 class Writer(Protocol):
-    """The destination of the text."""
+    """Base of the classes that show the text of a progress line."""
 
     seconds: float
     """Seconds between two texts."""
 
     def write(self, progress: Progress, text: str) -> None:
-        """Show a text in place of the previous one."""
+        """Show a text in place of the previous text."""
 
     def close(self) -> None:
         """End the line."""
 
 
 def line_of(progress: Progress, wanted: Any) -> AbstractContextManager[Progress | None]:
-    """Return a context that shows a line during its block; entering it gives the progress if a line is shown.
+    """Return a context manager that shows a line during its block; entering it returns `progress` if a line is shown.
 
-    A call inside another call, or parallel to it in another thread, has no line of its own. If no line would be
-    visible, this is an empty context without cost.
+    A call inside another call, or parallel to another call in another thread, shows no line of its own. If no line
+    would be visible, the context manager does nothing.
 
     Parameters
     ----------
     progress : Progress
         Progress of the call.
     wanted : bool or "auto"
-        True shows the line, and its last state stays; in a file it writes a sentence every ten seconds. "auto" shows
-        it in a terminal or a notebook after two seconds if tqdm is installed, and removes it at the end. False shows
-        no line, neither for this call nor for calls inside it.
+        True shows the line, whose last state stays visible; if stderr is a file, a sentence is written to it every ten
+        seconds. "auto" shows the line in a terminal or a notebook after two seconds if tqdm is installed, and removes
+        the line at the end. False shows no line, neither for this call nor for calls inside it.
 
     Raises
     ------
@@ -97,12 +97,12 @@ UNSEEN: Final = nullcontext()
 
 
 class LineShown:
-    """Shows a line during a block, or prevents calls inside the block from showing theirs.
+    """Context manager that shows a line during its block, or prevents calls inside the block from showing a line.
 
     Parameters
     ----------
     line : ProgressLine, optional
-        The line; None shows no line in this block and in all calls inside.
+        The line; with None, neither the block nor the calls inside it show a line.
     """
 
     def __init__(self, line: ProgressLine | None) -> None:
@@ -120,7 +120,7 @@ class LineShown:
 
 
 class Stream:
-    """A wrapper of `sys.stderr` that never raises: after its first error it is silent.
+    """A wrapper of `sys.stderr` that never raises an error: after the first error of the stream it writes nothing.
 
     A host program may have replaced `sys.stderr` by None, a closed file, or an object with only some methods of a
     file.
@@ -149,48 +149,48 @@ class Stream:
         )
 
     def columns(self) -> int:
-        """Return the width of the terminal in columns; 80 if it is unknown."""
+        """Return the width of the terminal in columns; 80 if the width is unknown."""
         return self._asked(lambda: os.get_terminal_size(self._file.fileno()).columns, 0) or 80
 
     def write(self, text: str) -> int:
-        """Write a text if possible; return the number of characters written."""
+        """Write a text unless the stream has failed; return the number of characters written."""
         if self._asked(lambda: (self._file.write(text),), None) is None:
             self._file = None
             return 0
         return len(text)
 
     def flush(self) -> None:
-        """Flush the stream if it has such a method."""
+        """Flush the stream if it has a method `flush`."""
         self._asked(getattr(self._file, "flush", int), None)
 
 
 class ProgressLine:
-    """A line that shows the progress, rewritten when an update is due; the first error of any kind ends the line.
+    """A line that shows the progress of a call, and that is rewritten when an update is due; any error ends the line.
 
     Parameters
     ----------
     progress : Progress
         Progress of the call.
     stays : bool
-        Whether the last state stays visible; such a line also appears without delay if it can be rewritten.
+        Whether the last state stays visible. A line that stays and can be rewritten appears without delay.
     """
 
     def __init__(self, progress: Progress, stays: bool) -> None:
         self.progress, self.stays = progress, stays
         self._lock, self._is_open = threading.Lock(), True
         self._writer: Writer | None = None
-        # a short call writes a single sentence into a file, at its end
+        # start at once only if the line can be rewritten: into a file, a short call writes a single sentence at its end
         is_at_once = stays and is_rewritten() and has_tqdm()
         self._due = time.perf_counter() + (0.0 if is_at_once else SHOWN_FROM)
 
     def look(self) -> None:
-        """Show the current state if it is due."""
+        """Show the present state of the call if an update is due."""
         with self._lock:
             if self._is_open and time.perf_counter() >= self._due:
                 self._write()
 
     def close(self, failed: bool = False) -> None:
-        """End the line, with the last state if it stays."""
+        """End the line; if the line stays, show the last state of the call."""
         with self._lock:
             if self._is_open and self.stays and not failed:
                 self._write(is_over=True)
@@ -210,7 +210,7 @@ class ProgressLine:
 
 
 def writer(stays: bool) -> Writer:
-    """Return the destination of a line: tqdm if it can be rewritten, otherwise stderr sentence by sentence."""
+    """Return the writer of a line: a `Bar` if the line can be rewritten, otherwise `Sentences`."""
     return Bar(stays) if is_rewritten() and has_tqdm() else Sentences()
 
 
@@ -220,7 +220,7 @@ class Bar:
     Parameters
     ----------
     stays : bool
-        Whether its last state stays.
+        Whether the last state of the line stays visible.
     """
 
     seconds = REFRESH_SECONDS
@@ -230,7 +230,7 @@ class Bar:
 
     def write(self, progress: Progress, text: str) -> None:
         """Rewrite the line, with a bar if the total is known."""
-        bar = " {bar}" if has_widgets() else " |{bar:10}|"  # tqdm replaces only "{bar}" by a widget
+        bar = " {bar}" if has_widgets() else " |{bar:10}|"  # tqdm turns only "{bar}" into a widget
         form = "{desc}" if progress.total is None else "{desc}" + bar
         if self._bar is None:
             place: dict[str, Any] = {"file": self._stream, "ncols": self._stream.columns(), "nrows": 20}
@@ -249,13 +249,13 @@ class Bar:
     def close(self) -> None:
         """End the line."""
         if self._bar is not None:
-            if not self._stays and has_widgets():  # tqdm would keep an incomplete bar in red
+            if not self._stays and has_widgets():  # otherwise tqdm leaves an incomplete red bar
                 self._bar.total = None
             self._bar.close()
 
 
 class Sentences:
-    """Sentences on stderr, one below the other."""
+    """Writes the states of a call as sentences on stderr, one below the other."""
 
     seconds = PLAIN_SECONDS
 
@@ -266,16 +266,16 @@ class Sentences:
         stream.flush()
 
     def close(self) -> None:
-        """Do nothing, because nothing is open."""
+        """Do nothing: sentences on stderr need no end."""
 
 
 def tqdm_here() -> Any:
-    """Return tqdm's class for a notebook if ipywidgets can draw it, otherwise for a terminal."""
+    """Return tqdm's class for notebooks if ipywidgets can draw it, otherwise tqdm's class for terminals."""
     if has_widgets():
         from tqdm.notebook import tqdm
     else:
         from tqdm.std import tqdm
-    # tqdm would start its own thread to refresh the line, which this module refreshes
+    # let tqdm start no thread to refresh the line, because the thread of this module refreshes it
     return type("tqdm", (tqdm,), {"monitor_interval": 0})
 
 
@@ -286,17 +286,17 @@ def in_notebook() -> bool:
 
 
 def has_widgets() -> bool:
-    """Return whether ipywidgets can draw the line."""
+    """Return whether ipywidgets can draw the line in a notebook."""
     return in_notebook() and find_spec("ipywidgets") is not None
 
 
 def is_rewritten() -> bool:
-    """Return whether a line can be rewritten: stderr is a terminal or a notebook cell."""
+    """Return whether stderr is a terminal or a notebook cell, where a line can be rewritten."""
     return Stream(sys.stderr).isatty() or in_notebook()
 
 
 def is_watched() -> bool:
-    """Return whether a line would be visible: tqdm can rewrite it, and this is the main thread of the main process."""
+    """Return whether a line would be visible: tqdm can rewrite it, and this is the main process's main thread."""
     if not is_rewritten() or threading.current_thread() is not threading.main_thread():
         return False
     processes = sys.modules.get("multiprocessing.process")
@@ -312,7 +312,7 @@ def has_tqdm() -> bool:
 
 
 class Place:
-    """The place of this process's single line, with the thread that updates it."""
+    """Holds the single progress line of this process, and the thread that updates the line."""
 
     def __init__(self) -> None:
         self._line: ProgressLine | None = None
@@ -321,29 +321,29 @@ class Place:
         self._thread: threading.Thread | None = None
 
     def take(self, line: ProgressLine | None) -> bool:
-        """Give the place to a line, or to None; return whether the place was free."""
+        """Store a line, or None, as this process's line, unless another is stored; return whether it was stored."""
         with self._lock:
             if not self._is_free:
                 return False
             self._is_free, self._line = False, line
             if line is None:
                 return True
-            # one thread serves all calls, because starting a thread takes longer than a small solve
+            # let one thread update the lines of all calls, because starting a thread takes longer than a small solve
             if self._thread is None or not self._thread.is_alive():
                 self._is_taken = threading.Event()
                 self._thread = threading.Thread(target=self._watch, name="refsvm-line", daemon=True)
-                with suppress(RuntimeError):  # without a thread the line appears only at the end
+                with suppress(RuntimeError):  # without a thread, only the end is shown
                     self._thread.start()
             self._is_taken.set()
             return True
 
     def free(self) -> None:
-        """Release the place."""
+        """Remove the line of this process."""
         with self._lock:
             self._is_free, self._line = True, None
 
     def _watch(self) -> None:
-        """Check the line of the current call at intervals; wait while there is none."""
+        """Update the line of this process at intervals; wait while the process has no line."""
         while True:
             with self._lock:
                 line = self._line
@@ -360,7 +360,7 @@ _place = Place()
 
 
 def text(progress: Progress, is_over: bool = False) -> str:
-    """Return the sentence that the line shows; for a finished call, without facts that matter only during the call."""
+    """Return the sentence that the line shows; for a finished call, omit facts that matter only during the call."""
     known = [progress.under_way] if progress.under_way else []
     is_all = bool(progress.outcome) and progress.done == progress.total
     if progress.total is not None and not is_all and (progress.done or not progress.under_way):
@@ -385,7 +385,7 @@ def text(progress: Progress, is_over: bool = False) -> str:
 
 
 def in_words(seconds: float) -> str:
-    """Return a duration as words.
+    """Return a duration in words, such as "2 minutes".
 
     Examples
     --------
@@ -399,7 +399,7 @@ def in_words(seconds: float) -> str:
 
 
 def checked_callback(callback: Any) -> Callable[[Progress], object] | None:
-    """Return a callback or None; raise an error for an object that cannot be called."""
+    """Return the callback; raise an error if it is neither None nor callable."""
     if callback is not None and not callable(callback):
         raise ValueError(
             f"callback={callback!r} cannot be called; pass a function with one argument, a refsvm Progress."

@@ -1,6 +1,6 @@
-"""Kernels called by name, as in scikit-learn's SVC, LIBSVM and the command line.
+"""Finds kernels by name, as in scikit-learn's SVC, LIBSVM and the command line.
 
-The parameters of a named kernel are arguments beside the name, and γ may depend on the data.
+A function gets the parameters of a named kernel as arguments beside the name, and γ may depend on the data.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ KERNELS: Final[dict[str, Any]] = {
 
 
 class Named(NamedTuple):
-    """A kernel's name with the parameters of `refsvm.SVC`; γ may be a rule such as "scale" until the data are known."""
+    """The name of a kernel with the kernel parameters of `refsvm.SVC`; γ may be a rule such as "scale"."""
 
     name: str = "rbf"
     gamma: Any = "scale"
@@ -34,7 +34,7 @@ class Named(NamedTuple):
     coef0: float = 0.0
 
     def on(self, X: Any, columns: tuple[str, ...] = ()) -> Any:
-        """Return the kernel for these data; `columns` are the names of their columns, if any."""
+        """Return the kernel for the examples X, whose columns may have the names `columns`."""
         gamma = in_order(self.gamma, columns)
         return kernel_called(self.name, X, gamma=gamma, degree=self.degree, coef0=self.coef0)
 
@@ -44,9 +44,9 @@ DEFAULT: Final = Named()
 
 
 def chosen_kernel(kernel: Any = None, gamma: Any = "scale", degree: Any = 3, coef0: Any = 0.0) -> Any:
-    """Return the kernel for the arguments of a function: an object unchanged, a name as `Named`.
+    """Return the kernel for the arguments of a function: a kernel object unchanged, and a name as `Named`.
 
-    For the default kernel the function returns None, because a kernel matrix or a whole problem may take its place.
+    For the default kernel, return None, because the caller may have passed a kernel matrix or a problem instead.
 
     Raises
     ------
@@ -71,12 +71,12 @@ def chosen_kernel(kernel: Any = None, gamma: Any = "scale", degree: Any = 3, coe
 
 
 def kernel_named(*arguments: Any) -> Any:
-    """Return `chosen_kernel` of these arguments; without arguments the default kernel itself (`refsvm.core.doors`)."""
+    """Return `chosen_kernel` of these arguments, or `DEFAULT` in place of None, for `refsvm.core.doors`."""
     return chosen_kernel(*arguments) if arguments else DEFAULT
 
 
 def _called(kernel: str, gamma: Any, degree: Any, coef0: Any) -> Named | None:
-    """Return the kernel for a name, with checked parameters; None for the default."""
+    """Return the kernel for a name, after checking its parameters; None for the default kernel."""
     if not column_names(gamma):
         gamma = of_features(gamma, kernel)
     named = Named(kernel, gamma, degree, coef0)
@@ -96,7 +96,7 @@ def _called(kernel: str, gamma: Any, degree: Any, coef0: Any) -> Named | None:
 
 
 def in_order(gamma: Any, columns: Sequence[str]) -> Any:
-    """Return one γ for each feature in the order of X's columns if a pandas Series names them; otherwise γ unchanged.
+    """Return γ; if γ is a pandas Series with a name for each feature, put its values in the order of X's columns.
 
     Raises
     ------
@@ -124,14 +124,14 @@ def in_order(gamma: Any, columns: Sequence[str]) -> Any:
 
 
 def of_features(gamma: Any, kernel: Any = "rbf") -> Any:
-    """Return one γ for each feature as a tuple of floats; any other γ unchanged.
+    """Return one γ for each feature as a tuple of floats; return any other γ unchanged.
 
     Parameters
     ----------
     gamma : {"scale", "auto"}, float or array-like of shape (d,)
         γ as the user passed it.
     kernel : str or object
-        Only "rbf" takes one γ for each feature; a kernel object contains its own.
+        The kernel; only "rbf" takes one γ for each feature, and a kernel object contains its own γ.
 
     Raises
     ------
@@ -165,7 +165,7 @@ def kernel_called(
     coef0: float = 0.0,
     weights: np.ndarray | None = None,
 ) -> Any:
-    """Return the kernel for a name, with the parameters that it takes; a kernel object unchanged.
+    """Return the kernel for a name, with the parameters that this kernel takes; return a kernel object unchanged.
 
     Parameters that LIBSVM's kernels do not have keep their defaults.
 
@@ -228,8 +228,8 @@ def gamma_on(X: Any, gamma: str | float, weights: np.ndarray | None = None) -> f
     gamma : {"scale", "auto"} or float
         A rule, or the number itself.
     weights : ndarray of shape (n,), optional
-        Weights of the examples, at least 0; an example of weight 2 counts as two. scikit-learn's SVC ignores weights
-        in γ.
+        Weights of the examples, at least 0; an example of weight 2 counts as two examples. scikit-learn's SVC computes
+        γ without weights.
 
     Raises
     ------
@@ -260,7 +260,7 @@ def gamma_on(X: Any, gamma: str | float, weights: np.ndarray | None = None) -> f
 
 
 def _variance(X: np.ndarray, weights: np.ndarray | None) -> float:
-    """Return the weighted variance of all entries."""
+    """Return the weighted variance of all entries of X."""
     if weights is None:
         return float(X.var())
     mean = np.average(X.mean(axis=1), weights=weights)
@@ -279,7 +279,7 @@ def _sparse_variance(X: Any, weights: np.ndarray | None) -> float:
 
 
 def is_precomputed(kernel: Any) -> bool:
-    """Return True if this kernel means that the user gives the kernel matrix in place of examples."""
+    """Return True if the kernel says that the user gives a kernel matrix in place of examples."""
     return isinstance(kernel, Precomputed) or (isinstance(kernel, str) and kernel == "precomputed")
 
 

@@ -1,4 +1,4 @@
-"""Workers: how many threads or processes a call uses, and how they share a list of tasks."""
+"""Workers: counts the threads or processes of a call, and shares a list of tasks among them."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ Result = TypeVar("Result")
 
 
 def worker_count(n_jobs: Any) -> int:
-    """Return the number of workers for `n_jobs`: −1 means one for each core that this process may use, −2 one fewer.
+    """Return the number of workers for `n_jobs`: −1 means all cores that this process may use, −2 all cores but one.
 
-    None means one, or the number that joblib is set up for.
+    None means one worker, or the number of workers for which joblib is set up.
 
     Raises
     ------
@@ -52,14 +52,14 @@ def worker_count(n_jobs: Any) -> int:
         return int(effective_n_jobs(n_jobs))
     if n_jobs is None or n_jobs > 0:
         return int(n_jobs or 1)
-    # a batch system may give this process fewer cores than the machine has
+    # count the cores that this process may use, because a batch system may give it fewer than the machine has
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return max(1, cores + 1 + int(n_jobs))
 
 
 def joblib_is_set_up() -> bool:
-    """Return whether joblib is set up for something other than threads of this process (``joblib.parallel_config``)."""
-    if "joblib" not in sys.modules:  # joblib cannot be set up without being imported
+    """Return whether ``joblib.parallel_config`` has set joblib up for other workers than threads of this process."""
+    if "joblib" not in sys.modules:  # joblib that is not imported is not set up
         return False
     from joblib.parallel import get_active_backend
 
@@ -67,14 +67,14 @@ def joblib_is_set_up() -> bool:
 
 
 def share_memory(n_jobs: Any) -> bool:
-    """Return whether the workers are threads of this process, or there is only one worker."""
+    """Return whether the workers for `n_jobs` are threads of this process, or a single worker."""
     return worker_count(n_jobs) == 1 or not joblib_is_set_up()
 
 
 def is_worth_workers(items: int, seconds: float, is_compiled: bool) -> bool:
-    """Return whether several workers finish the items earlier than one worker, if each item takes `seconds`.
+    """Return whether several workers finish the items earlier than one worker if an item takes `seconds`.
 
-    Interpreted code would wait for the interpreter's lock in threads.
+    For interpreted code the result is False, because threads would wait for the interpreter's lock.
 
     Examples
     --------
@@ -86,7 +86,7 @@ def is_worth_workers(items: int, seconds: float, is_compiled: bool) -> bool:
 
 
 def in_threads(work: Callable[[Item], Result], items: Iterable[Item], workers: int) -> Iterator[Result]:
-    """Yield ``work(item)`` for every item in order, computed by several threads a few items ahead.
+    """Yield ``work(item)`` for every item in order; several threads compute a few results ahead.
 
     Examples
     --------
@@ -97,27 +97,27 @@ def in_threads(work: Callable[[Item], Result], items: Iterable[Item], workers: i
     waiting: deque[Future[Result]] = deque()
     pool = ThreadPoolExecutor(workers, "refsvm-pool")
     try:
-        # only this thread receives Ctrl-C; the others read this block's flag, which is in their copy of the context
+        # only this thread receives Ctrl-C; other threads read the flag of this block in their copy of the context
         with interruptible():
             for item in items:
                 waiting.append(pool.submit(copy_context().run, work, item))
-                # one task more than workers, so that no worker waits for the caller to take a result
+                # submit one task more than workers, so that no worker waits while the caller uses a result
                 if len(waiting) > workers:
                     yield waiting.popleft().result()
             while waiting:
                 yield waiting.popleft().result()
     finally:
-        # after an error, running tasks end by themselves, and this thread does not wait for them
+        # after an error, do not wait for running tasks, which end by themselves
         pool.shutdown(wait=not waiting, cancel_futures=True)
 
 
 def in_turn(work: Callable[..., Result], arguments: Iterable[tuple[Any, ...]]) -> Iterator[Result]:
-    """Yield ``work(*each)`` for each tuple, in this thread.
+    """Yield ``work(*each)`` for each tuple of arguments, computed in this thread.
 
     Raises
     ------
     RuntimeError
-        If the work raises StopIteration, which would silently end the loop over the results.
+        If `work` raises StopIteration, which would silently end the loop over the results.
 
     Examples
     --------
@@ -132,13 +132,14 @@ def in_turn(work: Callable[..., Result], arguments: Iterable[tuple[Any, ...]]) -
 def in_workers(
     work: Callable[..., Result], arguments: Iterable[tuple[Any, ...]], workers: int
 ) -> Iterator[Result]:
-    """Yield ``work(*each)`` for each tuple in any order, from threads or from the backend set up in joblib.
+    """Yield ``work(*each)`` for each tuple of arguments in any order, from threads or from joblib's backend.
 
-    Outside threads, the function and its arguments are pickled. A single worker is the calling thread.
+    For workers other than threads, the function and its arguments are pickled. With a single worker, the calling thread
+    computes the results.
     """
     if workers == 1:
         return in_turn(work, arguments)
-    # a cluster that the user has set up takes precedence over threads of this machine
+    # prefer a backend, such as a cluster, that the user has set up in joblib, to threads of this machine
     if joblib_is_set_up():
         return by_joblib(work, arguments, workers)
     return in_threads(lambda each: work(*each), arguments, workers)
@@ -147,13 +148,13 @@ def in_workers(
 def by_joblib(
     work: Callable[..., Result], arguments: Iterable[tuple[Any, ...]], workers: int
 ) -> Iterator[Result]:
-    """Yield the same results from joblib's workers, which by default are processes of this machine."""
+    """Yield the results of `in_workers` from joblib's workers, which by default are processes of this machine."""
     from joblib import Parallel, delayed
 
-    # a batch returns all its tasks at once, so that a lost worker would also lose the tasks that it has finished
+    # send tasks one by one: a batch returns its results together, so a lost worker would lose finished tasks
     try:
         pool = Parallel(n_jobs=workers, return_as="generator_unordered", batch_size=1)
-    except ValueError:  # this backend returns all results at the end
+    except ValueError:  # the backend cannot return results early
         pool = Parallel(n_jobs=workers)
     yield from pool(delayed(work)(*each) for each in arguments)
 
@@ -164,7 +165,7 @@ def resubmitted(attempt: Callable[[], Iterator[Result]]) -> Iterator[Result]:
     Parameters
     ----------
     attempt : callable
-        Submits the tasks that have no result yet, and yields their results as they arrive.
+        Function that submits the tasks without a result, and yields their results as they arrive.
 
     Raises
     ------
@@ -188,7 +189,7 @@ def resubmitted(attempt: Callable[[], Iterator[Result]]) -> Iterator[Result]:
     while True:
         try:
             for result in attempt():
-                # a result shows that workers recover, so only consecutive losses end the call
+                # start counting again after a result, so that only consecutive losses of workers end the call
                 failures = 0
                 yield result
             return

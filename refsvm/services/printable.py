@@ -1,13 +1,13 @@
-"""Makes names of columns, classes and files, which come from strangers, safe for a terminal or a log."""
+"""Makes names of columns, classes and files, which may come from anywhere, safe for a terminal or a log."""
 
 from __future__ import annotations
 
 
 def printable(text: str) -> str:
-    r"""Return a text with escapes in place of unprintable characters; spaces, tabs and line ends stay.
+    r"""Return a text with escapes in place of unprintable characters, but with its spaces, tabs and line ends.
 
-    An escape code in the name of a column would clear the terminal or forge lines of a log. A character that turns the
-    direction of writing would disguise a name.
+    An escape code in the name of a column could clear the terminal or forge lines of a log. A character that reverses
+    the direction of writing could disguise a name.
 
     Examples
     --------

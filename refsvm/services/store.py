@@ -1,7 +1,7 @@
-"""RunStore: an SQLite file with one row for each finished run, and the hash that identifies a run.
+"""RunStore: keeps finished runs in an SQLite file, one row for each run, under a hash that identifies the run.
 
-A run is one strategy on one problem of an experiment, or one cell of a grid search. If the process is killed at any
-moment, the file stays intact.
+A run is one strategy on one problem of an experiment, or one cell of a grid search. The file stays intact even if a
+process that writes to it is killed.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ from refsvm.services.identity import digest_of
 
 _APPLICATION: Final = 0x52535652  # "RSVR" in the header of the file
 _FORMAT: Final = 1
-_WAIT_SECONDS: Final = 60.0  # seconds to wait for another writer
-_SEAL: Final = "_digest"  # entry of the metrics with a digest, which detects damaged numbers
+_WAIT_SECONDS: Final = 60.0  # seconds that a writer waits for another
+_SEAL: Final = "_digest"  # name of the entry with a digest of the metrics
 
 _OLD: Final = """config NOT LIKE '%"identity": %'"""
 """Condition for rows of refsvm 0.3.0 and before: their description lacks the number of the identity's version."""
@@ -59,11 +59,12 @@ COMMIT;
 
 @dataclass(frozen=True)
 class RunStore:
-    """The finished runs of experiments and searches, one row each.
+    """The finished runs of experiments and searches, in an SQLite file with one row for each run.
 
     A run is stored in one transaction of a write-ahead log, so that a killed process loses only the run it was
-    computing. Several processes of one machine may write at the same time; if two finish the same run, it is stored
-    once. Workers on other machines return their runs to the process that called them, which writes them.
+    computing. Several processes of one machine may write at the same time; a run that two processes finish is stored
+    once. Workers on other machines return their runs to the process that started them, and this process writes the
+    runs.
 
     Parameters
     ----------
@@ -95,7 +96,7 @@ class RunStore:
         OSError
             If the file cannot be created or written, or another process locks it for a minute.
         """
-        if str(self.path) == ":memory:":  # each connection would see an empty database of its own
+        if str(self.path) == ":memory:":  # each connection would get its own empty database
             raise self._refused("is a database in memory, which keeps nothing; give a file, or omit store.")
         if not self.path.absolute().parent.is_dir() or self.path.is_dir():
             raise self._refused("cannot be written; give a file in a folder that exists.")
@@ -106,24 +107,24 @@ class RunStore:
     def add(
         self, run: str, *, config: Mapping[str, Any], problem: str, strategy: str, metrics: Mapping[str, Any]
     ) -> None:
-        """Store a finished run under its hash; a stored run stays unchanged.
+        """Store a finished run under its hash, unless the file contains a run with this hash.
 
         Raises
         ------
         ValueError, OSError
             As in `prepare`.
         """
-        # the time is in UTC, because workers of one store may be in several time zones
+        # store the time in UTC, because processes that write to a store may be in several time zones
         finished = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-        # the digest distinguishes a damaged page of the file from a result
+        # add a digest, which tells a result from the content of a damaged page of the file
         sealed = json_of({**metrics, _SEAL: _seal(run, metrics)})
         row = (run, json_of(config), _text(problem), _text(strategy), sealed, finished)
         with self._connected() as connection:
-            # if two processes finish the same run, the row of the first one stays
+            # if two processes finish the same run, keep the row of the first process
             connection.execute("INSERT OR IGNORE INTO runs VALUES (?, ?, ?, ?, ?, ?)", row)
 
     def metrics(self, runs: Iterable[str]) -> dict[str, dict[str, Any]]:
-        """Return the metrics of the finished runs among these, by hash.
+        """Return a dict from hash to metrics for those of the given hashes whose runs are stored.
 
         Raises
         ------
@@ -134,7 +135,7 @@ class RunStore:
             return {}
         documents = {}
         with self._connected() as connection:
-            # one query for each run, because SQLite limits the number of parameters in a statement
+            # query each run separately, because SQLite limits the number of parameters in a statement
             for run in runs:
                 query = f"SELECT metrics, {_WITHOUT_SEAL} FROM runs WHERE hash = ?"
                 row = connection.execute(query, (run,)).fetchone()
@@ -143,9 +144,10 @@ class RunStore:
         return documents
 
     def old_runs(self) -> list[dict[str, Any]]:
-        """Return the runs stored by refsvm 0.3.0 or before: problem, strategy, config, metrics, finished.
+        """Return the runs that refsvm 0.3.0 or before stored: problem, strategy, config, metrics, finished.
 
-        Those versions identified a run by the text of its rules and kernels, which two different runs may share.
+        refsvm 0.3.0 and before identified a run by the text of its rules and kernels, which two different runs may
+        share.
 
         Raises
         ------
@@ -165,7 +167,7 @@ class RunStore:
         return runs
 
     def warn_of_old_runs(self) -> None:
-        """Warn once if the file contains runs stored by refsvm 0.3.0 or before, which are not used."""
+        """Warn once if the file contains runs of refsvm 0.3.0 or before, which this version does not use."""
         with self._connected() as connection:
             count = connection.execute(f"SELECT count(*) FROM runs WHERE {_OLD}").fetchone()[0]
         if count:
@@ -178,7 +180,7 @@ class RunStore:
 
     @contextmanager
     def kept_open(self) -> Iterator[None]:
-        """Keep the file open, so that closing other connections does not write back the whole log each time."""
+        """Keep a connection open in the block, so that closing other connections does not write back the whole log."""
         with self._sentences():
             connection = self._opened()
         with closing(connection):
@@ -186,20 +188,20 @@ class RunStore:
 
     @contextmanager
     def _connected(self) -> Iterator[sqlite3.Connection]:
-        """Open the file for a few statements, and close it."""
+        """Yield a connection to the file for a few statements, and close it after the block."""
         with self._sentences(), closing(self._opened()) as connection:
             yield connection
 
     def _opened(self) -> sqlite3.Connection:
-        """Open the file in a mode where every statement is a transaction of its own; refuse a foreign file."""
-        # without implicit transactions a failing statement leaves no lock that blocks other processes
+        """Return a connection on which every statement is a transaction; raise an error if the file is not a store."""
+        # use no implicit transactions, because a failing statement would leave a lock that blocks other processes
         connection = sqlite3.connect(self.path, timeout=_WAIT_SECONDS, isolation_level=None)
         try:
-            # follow SQLite's advice for untrusted files before reading anything
+            # before reading, set the options that SQLite advises for untrusted files
             for each in ("trusted_schema=OFF", "cell_size_check=ON", "mmap_size=0"):
                 connection.execute(f"PRAGMA {each}")
             self._refuse_foreign(connection)
-            # a power failure may lose the last runs, but never damages the file
+            # with synchronous=NORMAL, a power failure may lose the last runs, but never damages the file
             connection.execute("PRAGMA synchronous=NORMAL")
         except BaseException:
             connection.close()
@@ -208,13 +210,13 @@ class RunStore:
 
     @contextmanager
     def _sentences(self) -> Iterator[None]:
-        """Translate SQLite's errors into messages that name the file."""
+        """Inside the block, turn SQLite's errors into errors whose messages name the file."""
         try:
             yield
         except sqlite3.OperationalError as error:
             reason = f"cannot be used ({_line(error)}); close the program that uses it, or give another file."
             raise OSError(str(self._refused(reason))) from error
-        except (sqlite3.Error, UnicodeDecodeError) as error:  # SQLite's message may contain a damaged name
+        except (sqlite3.Error, UnicodeDecodeError) as error:  # a damaged name may break SQLite's message
             if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_NOTADB:
                 raise self._refused("is not an SQLite file; give another file.") from None
             raise self._damaged(_line(error)) from error
@@ -228,7 +230,7 @@ class RunStore:
     def _document(
         self, run: str, text: object, may_lack_seal: object = False, *, is_description: bool = False
     ) -> dict[str, Any]:
-        """Read the metrics of a run, or its description, which has no digest."""
+        """Return the metrics of a run from JSON, after checking their digest, or its description, without a digest."""
         try:
             document = json.loads(text) if isinstance(text, str) else None
         except (ValueError, RecursionError):
@@ -243,8 +245,8 @@ class RunStore:
         return document
 
     def _refuse_foreign(self, connection: sqlite3.Connection) -> None:
-        """Raise an error if the file is not a store, or has another format."""
-        # read in one transaction, because another process may be creating the store
+        """Raise an error if the file is not a store, or is a store of another format."""
+        # read everything in one transaction, because another process may be creating the store
         connection.execute("BEGIN")
         application, form = (
             connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version")
@@ -253,7 +255,7 @@ class RunStore:
         connection.execute("COMMIT")
         parts = {(kind, name, _plain_sql(sql)) for kind, name, sql in made}
         if (application, form) == (_APPLICATION, _FORMAT):
-            # a view or a trigger would run, for any length of time, with the next statement
+            # refuse a view or a trigger, which the next statement would run, for any length of time
             if more := [f"{kind} {_line(name)}" for kind, name, _ in sorted(parts - _PARTS)]:
                 raise self._refused(
                     f"contains more than a store's table ({', '.join(more):.100}); move it away and give another "
@@ -277,14 +279,15 @@ class RunStore:
             )
 
     def _write_ahead(self, connection: sqlite3.Connection) -> None:
-        """Switch to write-ahead logging, and wait for other processes, because SQLite does not wait in this case."""
+        """Switch to write-ahead logging; wait while another process holds a lock, because SQLite does not wait."""
         deadline = time.monotonic() + _WAIT_SECONDS
         while True:
             try:
                 connection.execute("PRAGMA journal_mode=WAL")
                 return
             except sqlite3.OperationalError as error:
-                # a killed process may hold the lock for ever, and a damaged file stays damaged
+                # wait only for a lock and only for some time: a damaged file stays damaged, and a lock may stay for
+                # ever
                 is_held = error.sqlite_errorcode & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
                 if not is_held or time.monotonic() > deadline:
                     raise
@@ -292,7 +295,7 @@ class RunStore:
 
 
 def _plain_sql(statement: object) -> str:
-    """Return a statement without comments and line ends, as versions of refsvm differ in comments."""
+    """Return a statement without comments and line ends, because the comments differ between versions of refsvm."""
     lines = str(statement or "").split("\n")
     return " ".join(" ".join(line.partition("--")[0].split()) for line in lines)
 
@@ -307,7 +310,7 @@ _PARTS: Final = {
 
 
 def _line(message: object) -> str:
-    """Return SQLite's message as one line."""
+    """Return a message of SQLite as a single line."""
     return "".join(c for c in " ".join(str(message).split()) if c.isprintable())
 
 
@@ -317,7 +320,7 @@ def _seal(run: str, metrics: Mapping[str, Any]) -> str:
 
 
 def fingerprint(*arrays: Any) -> str:
-    """Return a hash of arrays, such as examples and labels, or the parts of a split.
+    """Return a hash of arrays, for instance of examples and labels.
 
     Parameters
     ----------
@@ -352,15 +355,15 @@ def _canonical(array: Any) -> Any:
 
 def digest(config: Mapping[str, Any]) -> str:
     """Return the hash of a configuration: SHA-256 of its JSON with sorted keys, 64 hexadecimal digits."""
-    # the settings are sorted, because the order of a dataclass's fields does not matter for a run
+    # sort the keys, because the order of a dataclass's fields does not matter for a run
     text = json.dumps(config, sort_keys=True, separators=(",", ":"), allow_nan=False)
     return hashlib.sha256(text.encode()).hexdigest()
 
 
 def json_of(document: Any, indent: int | None = None) -> str:
-    """Return a document as JSON, also with dataclasses, arrays and NumPy numbers; NaN and infinity become null.
+    """Return a document as JSON, in which dataclasses, arrays and NumPy numbers are converted, and NaN becomes null.
 
-    A value that JSON cannot represent is stored as its `repr`, so that the rest of the document is not lost.
+    A value that JSON cannot represent is written as its `repr`, so that the rest of the document is not lost.
 
     Examples
     --------
@@ -372,9 +375,9 @@ def json_of(document: Any, indent: int | None = None) -> str:
 
 
 def plain(value: Any, levels: int = 40) -> Any:
-    """Return a value made of dicts, lists, finite numbers, text, truth values and None, as JSON reads it back.
+    """Return a value converted to dicts, lists, finite numbers, texts, truth values and None, which JSON can read back.
 
-    A value nested deeper than `levels` becomes text, so that a list may contain itself.
+    A value nested more deeply than `levels` becomes a text, so that a list may contain itself.
 
     Examples
     --------
@@ -401,10 +404,10 @@ def plain(value: Any, levels: int = 40) -> Any:
 
 
 def _plain_number(value: Any) -> int | float | None:
-    """Return a Python number; None for NaN and infinity."""
+    """Return the Python number for a number of any type; None for NaN and infinity."""
     if isinstance(value, Integral):
         return int(value)
-    # a fraction may exceed every float
+    # a Fraction may be too large for a float
     try:
         number = float(value)
     except OverflowError:
@@ -413,5 +416,5 @@ def _plain_number(value: Any) -> int | float | None:
 
 
 def _text(value: Any) -> str:
-    """Return text that a file can store: lone surrogates, which no encoding represents, become question marks."""
+    """Return a text with question marks in place of lone surrogates, which no file can store."""
     return str(value).encode(errors="replace").decode()

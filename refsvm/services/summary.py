@@ -1,8 +1,8 @@
-"""Card: a result as one line, as a table of text, and as a card in a notebook.
+"""Card: shows a result as one line, as a table of text, and as HTML in a notebook.
 
-A result class inherits `Shown` and returns a `Card` with numbers; this module alone contains layout, bars and HTML. A
-card has no script and loads nothing. The card takes its colours from the page or leaves them transparent, so that it is
-legible on a dark background.
+A result class inherits `Shown` and returns a `Card` with its numbers; only this module contains layout, bars and HTML.
+The HTML of a card contains no script and loads nothing. The card takes its colours from the page or leaves them
+transparent, so that it is legible on a dark background.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ WIDE: Final = 79
 WIDEST: Final = 96
 """Width of columns that are placed side by side, in characters."""
 
-# selectors repeat the class three times, so that they take precedence over the styles of notebooks for tables
+# repeat the class three times in each selector, so that the styles override the styles of notebooks for tables
 STYLE: Final = (
     "<style>"
     ".refsvm{font:13px/1.45 system-ui,sans-serif;border:1px solid #8888;border-radius:6px;display:inline-block;"
@@ -66,14 +66,14 @@ STYLE: Final = (
 
 
 class Table(NamedTuple):
-    """Rows of text below headers; the first `labels` columns are names, aligned left, the others are numbers."""
+    """Rows of text below headers; the first `labels` columns contain names, aligned left, and other columns numbers."""
 
     headers: tuple[str, ...]
     rows: Sequence[tuple[str, ...]]
     labels: int = 1
 
     def lines(self) -> list[str]:
-        """Return the table as text; if it is too wide, the columns that fit, with the remaining ones below."""
+        """Return the table as lines of text; if the table is too wide, columns that do not fit follow below."""
         rows = [tuple(cut(cell) for cell in row) for row in (self.headers, *self.rows)]
         columns = [
             [f"{c:<{w}}" if k < self.labels else f"{c:>{w}}" for c in column]
@@ -108,7 +108,7 @@ class Table(NamedTuple):
 
 
 class Parts(NamedTuple):
-    """A whole that is divided into parts: a bar in a card, a table in text.
+    """A whole that is divided into parts, shown as a bar on a card and as a table in text.
 
     Attributes
     ----------
@@ -117,7 +117,7 @@ class Parts(NamedTuple):
     counts : dict of str to int
         Size of each part; parts of size 0 are omitted.
     whole : int
-        Length of the bar; the rest that belongs to no part stays empty.
+        Number that the whole bar stands for; the rest of the bar beyond the parts stays empty.
     """
 
     name: str
@@ -126,11 +126,11 @@ class Parts(NamedTuple):
     whole: int
 
     def table(self) -> Table:
-        """Return the sizes as a table."""
+        """Return a table with the size of each part."""
         return Table((self.name, self.unit), [(name, f"{n:,}") for name, n in self.counts.items() if n])
 
     def html(self) -> str:
-        """Return the bar and its legend as HTML, or an empty text without parts; screen readers read the numbers."""
+        """Return the bar and its legend as HTML, with numbers for screen readers; an empty text without parts."""
         parts = [(name, n, COLOURS[k % len(COLOURS)]) for k, (name, n) in enumerate(self.counts.items()) if n]
         if not parts:
             return ""
@@ -158,15 +158,15 @@ class Card:
     line : str
         The result as one line, without the name of the class.
     headline, sentence : str
-        The number in large type and the words after it; if `sentence` is empty, the words are `line`.
+        The number in large type, and the words after the number; if `sentence` is empty, the words are `line`.
     is_partial : bool
         Whether the result belongs to an unfinished run, which the card marks.
     pairs : dict of str to str
         Quantities and their values.
     parts : Parts, optional
-        A bar.
+        The parts that the card shows as a bar.
     heights : sequence of float
-        Heights of columns side by side, such as the errors of folds.
+        Heights of the columns of a bar chart, such as the errors of folds.
     heights_of : str
         The meaning of the heights.
     tables : sequence of Table
@@ -195,7 +195,7 @@ class Card:
         return [*parts, *self.tables]
 
     def _pair_lines(self) -> list[str]:
-        """Return the quantities as lines, two on each line if all lines are short."""
+        """Return lines with the quantities of `pairs`, two quantities on each line if all are short."""
         pairs = [
             (key, value if len(value) <= LONG else value[: LONG - 1] + "…")
             for key, value in self.pairs.items()
@@ -225,7 +225,7 @@ class Card:
         return f'{STYLE}<div class="refsvm" role="group" aria-label="{escape(name)}">{"".join(body)}</div>'
 
     def _columns_html(self) -> str:
-        """Return the columns as HTML; screen readers read their range."""
+        """Return the bar chart of `heights` as HTML, with the range of the heights for screen readers."""
         known = [value for value in self.heights if not isnan(value)]
         if not known:
             return ""
@@ -246,20 +246,20 @@ CARDS: Final[dict[type, Callable[[Any], Card]]] = {}
 
 
 def card_of(result: Any) -> Card:
-    """Return the card that a result makes itself, or the card that `CARDS` makes for its class."""
+    """Return the card of a result, made by the result or by the function in `CARDS` for its class."""
     if hasattr(result, "_card"):
         return result._card()
     return next(CARDS[each] for each in type(result).__mro__ if each in CARDS)(result)
 
 
 def rendered(result: Any, form: str) -> str:
-    """Return a result as one line, as a table of text, or as the card of a notebook."""
+    """Return a result as one line, as a table of text, or as HTML, as `form` says."""
     name, card = type(result).__name__, card_of(result)
     return printable(card.line if form == "line" else card.html(name) if form == "html" else card.text(name))
 
 
 def cut(text: str) -> str:
-    """Return a name, shortened for a table.
+    """Return a name, cut to the longest length in a table.
 
     Examples
     --------
@@ -284,7 +284,7 @@ def counted(count: int, one: str, many: str = "") -> str:
 
 
 def ended(known: Sequence[str], status: Status) -> str:
-    """Return the known facts about a call without a stopping rule, followed by how the call ended.
+    """Return the facts `known` about a call, followed by the words that say how the call ended.
 
     Examples
     --------
@@ -299,7 +299,7 @@ def ended(known: Sequence[str], status: Status) -> str:
 
 
 def parameter(value: Any) -> str:
-    """Return the value of a parameter as text: a number with four digits, several numbers as their count and range.
+    """Return the text of a parameter's value: a number with four digits; for several numbers, their count and range.
 
     Examples
     --------
@@ -315,7 +315,7 @@ def parameter(value: Any) -> str:
 
 
 def _aligned(pairs: Iterable[tuple[str, str]]) -> list[str]:
-    """Return lines with names aligned left and values aligned right."""
+    """Return lines of text with the names of pairs aligned left and the values aligned right."""
     pairs = [*pairs]
     left = max((len(key) for key, _ in pairs), default=0)
     right = max((len(value) for _, value in pairs), default=0)

@@ -1,7 +1,7 @@
-"""Names for the types of arguments, as signatures show them.
+"""Defines names for the types of arguments, which signatures show.
 
-For a type checker all of these types are Any: libraries differ in what is array-like, and arguments are checked when a
-function is called.
+For a type checker all these types are Any, because libraries differ in what is array-like, and functions check their
+arguments when they are called.
 """
 
 from __future__ import annotations

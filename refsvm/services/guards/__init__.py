@@ -1,1 +1,1 @@
-"""The guards that are passed to the reference; `chosen` selects the guards of a run."""
+"""The guards that callers pass to the reference; `chosen` selects the guards of a run."""

@@ -1,4 +1,4 @@
-"""Selects the kernel rows of a run and its guards; guards that a run does not need are left out."""
+"""Selects the kernel rows of a run and the guards that the run needs."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def rows_and_guards(
         (True, LongSolve),
         (True, FreshGradient),
         (not is_builtin(cast("type[Rule]", type(options.shrinking))), lambda: NoStepGuard(options.shrinking)),
-        (options.polish, Polish),  # polishing may move α slightly off a bound; `Snap` moves it back
+        (options.polish, Polish),  # before `Snap`: polishing may move α slightly off a bound
         (True, Snap),
         (rows.facts.keeps_float32, lambda: float32_guard(problem, options, limits, rows, reads_values)),
         (not rows.facts.is_psd, Indefinite),
@@ -62,8 +62,8 @@ def rows_and_guards(
 def float32_guard(
     problem: DualProblem, options: RunOptions, limits: Limits[Any], rows: KernelRows, reads_values: bool
 ) -> Float32Rows:
-    """Return the guard for float32 rows; it may replace them if they are a copy that the user did not choose."""
+    """Return the guard for float32 rows, which may replace the rows unless the user chose float32."""
     may_leave = options.cache_dtype == "auto" and not rows.exact.facts.keeps_float32
     in_float64 = partial(float64_rows, problem, options) if may_leave else None
-    # decision values that the caller computes from G may be wrong by a tenth of the tolerance
+    # if the caller computes decision values from G, allow only an error of a tenth of the tolerance
     return Float32Rows(limits, in_float64, SHARE_OF_TOLERANCE if reads_values else 1.0)

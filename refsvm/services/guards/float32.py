@@ -1,7 +1,8 @@
-"""The guard for float32 rows: replaces them by float64 rows, or warns, if their rounding errors are too large.
+"""The guard for float32 rows: if their rounding errors are too large, it replaces them by float64 rows, or warns.
 
-`refsvm.core.kernels.precision` estimates these errors. A solve may start on float32 rows, because they cost half the
-time. The solve may end on these rows only if its verdict holds for every possible rounding error.
+`refsvm.core.kernels.precision` estimates the rounding errors of float32 rows. A solve may start on float32 rows,
+because they take half the time. A solve may end on float32 rows only if the verdict of its stopping rule holds for
+every possible rounding error.
 """
 
 from __future__ import annotations
@@ -24,14 +25,14 @@ from refsvm.services.float32 import SHARE_OF_TOLERANCE
 
 
 class Float32Rows(Guard):
-    """Checks solves on float32 rows.
+    """Checks whether the rounding errors of float32 rows are small enough for a solve.
 
     Parameters
     ----------
     limits : Limits
-        Limits of the run, which decide whether there is time for float64 rows.
+        Limits of the run, which decide whether the run has time to compute float64 rows.
     in_float64 : callable, optional
-        Returns storage for the same rows as float64. Without this function the float32 rows are kept.
+        Function that returns storage for the same rows as float64. Without this function the float32 rows are kept.
     allowed : float
         Largest error of G that float32 rows may cause before they are replaced, as a fraction of the tolerance.
 
@@ -54,9 +55,10 @@ class Float32Rows(Guard):
         return self._in_float64 is not None
 
     def before(self, state: SolverState, rules: Any) -> Verdict | None:
-        """Continue on float64 rows, with G computed afresh, if the float32 rows move G by more than allowed.
+        """If float32 rows move G by more than `allowed`, continue on float64 rows, with G computed again.
 
-        This computes a row for each αᵢ ≠ 0. If there is no time to compute G, the run ends.
+        To compute G again, a float64 row is computed for each αᵢ ≠ 0. If the time limit leaves no time to compute G,
+        the run ends.
         """
         error = error_of(state)
         if (
@@ -69,12 +71,12 @@ class Float32Rows(Guard):
         if old.row_seconds * np.count_nonzero(state.alpha) > self._limits.seconds_left():
             return Verdict(Status.TIME_LIMIT)
         rows, self._in_float64 = self._in_float64(), None
-        state.session = state.shrinking = None  # both objects were built from the float32 rows
-        # the solution counts all kernel rows of the solve, including float32 rows
+        state.session = state.shrinking = None  # both contain float32 rows
+        # add the number of float32 rows computed, because the solution counts all kernel rows of the solve
         rows.count(old.computed)
         rows.hits += old.hits
         state.rows = rows
-        state.least_curvature = math.inf  # float32 curvatures do not show whether K is indefinite
+        state.least_curvature = math.inf  # float32 curvatures do not prove K indefinite
         state.recompute_gradient()
         return None
 
@@ -82,7 +84,7 @@ class Float32Rows(Guard):
         """Accept a verdict only if it holds for every possible rounding error of float32 rows.
 
         If the error exceeds a tenth of the tolerance, the stopping rule is evaluated again with float64 values of the
-        decisive entries of G. If the rule then continues the solve, only a smaller error is allowed from then on.
+        decisive entries of G. If the rule then continues the solve, the guard allows only a smaller error from then on.
         """
         error, tolerance = error_of(state), rules.stop.with_absolute_tolerance(state).tolerance
         if not (self.can_leave and verdict.is_final) or error <= SHARE_OF_TOLERANCE * tolerance:
@@ -96,7 +98,7 @@ class Float32Rows(Guard):
         return self.before(state, rules)
 
     def after(self, state: SolverState, rules: Any, verdict: Verdict) -> None:
-        """Store how far the rows moved G; warn if the error is large and the rows could not be replaced."""
+        """Store how far float32 rows moved G; warn if this error is large and the rows could not be replaced."""
         error = error_of(state)
         self.error = 0.0 if state.rows.exact.facts.keeps_float32 else error
         if error > 0.0:
@@ -107,7 +109,7 @@ class Float32Rows(Guard):
         return gram.facts.keeps_float32
 
     def review_solution(self, solved: Solution, stop: StoppingRule) -> None:
-        """Warn under the same condition as `after`."""
+        """Warn if rounding errors of float32 values move decision values by more than a tenth of the tolerance."""
         gram = solved.problem.gram
         if gram.facts.keeps_float32:
             largest = float(np.abs(gram.diagonal()).max())
@@ -123,7 +125,7 @@ class Float32Rows(Guard):
 
 
 def error_of(state: SolverState) -> float:
-    """Return about how far float32 rows have moved G; 0 for float64 rows."""
+    """Return an estimate of how far float32 rows have moved G; 0 for float64 rows."""
     if not state.rows.facts.keeps_float32:
         return 0.0
     return decision_error(state.problem.gram, state.alpha, state.largest_diagonal)

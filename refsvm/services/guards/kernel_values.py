@@ -1,4 +1,4 @@
-"""Warnings if kernel values do not form a positive semi-definite matrix, or are rounded by more than the tolerance."""
+"""Guards that warn if kernel values have rounding errors above the tolerance, or their matrix is indefinite."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ class Indefinite(Guard):
     """Warns once if a step had a negative curvature."""
 
     def after(self, state: SolverState, rules: Any, verdict: Verdict) -> None:
-        """Compare the smallest curvature of all steps with the rounding error."""
-        # a curvature is a difference of four values, so its rounding error has the size of the largest one
+        """Warn if the smallest curvature of all steps is below 0 by more than a rounding error."""
+        # a curvature is a sum of four kernel values, so its rounding error is relative to the largest value
         share = ROUNDED_INDEFINITE if state.rows.facts.keeps_float32 else INDEFINITE
         q = state.least_curvature
         if q < share * state.largest_diagonal and not state.rows.facts.is_psd:
@@ -39,7 +39,7 @@ class Noise(Guard):
     """Warns once if rounding errors of kernel values move decision values by more than the tolerance."""
 
     def after(self, state: SolverState, rules: Any, verdict: Verdict) -> None:
-        """Check a finished solution; an unfinished one is further from the optimum than its rounding error."""
+        """Warn if a converged solution has large rounding errors; others are farther from the optimum anyway."""
         gram, problem = state.rows.gram, state.problem
         is_noisy = problem.fixed_noise or noise_of_values(gram, state.largest_diagonal)
         if is_noisy and verdict.status is Status.CONVERGED:
@@ -48,12 +48,12 @@ class Noise(Guard):
             self._say(gram, state.alpha, state.diagonal, wanted, problem.fixed_noise)
 
     def needs_solutions(self, gram: KernelMatrix, fixed_noise: float) -> bool:
-        """Return whether kernel values, computed or given, have rounding errors that may matter."""
+        """Return whether kernel values, computed or given, may have rounding errors above the tolerance."""
         largest = 0.0 if gram.dense is None else float(np.abs(gram.dense.diagonal()).max())
         return max(noise_of_values(gram, largest), fixed_noise) > 0.0
 
     def review_solution(self, solved: Solution, stop: StoppingRule) -> None:
-        """Warn under the same condition as `after`."""
+        """Warn if rounding errors of kernel values move decision values by more than the tolerance."""
         gram, fixed = solved.problem.gram, solved.problem.fixed_noise
         diagonal = gram.diagonal()
         if fixed or noise_of_values(gram, float(np.abs(diagonal).max())):

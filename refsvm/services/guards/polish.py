@@ -1,15 +1,15 @@
 """Polishing: one exact step on the free variables of a nearly solved problem.
 
 At the optimum G = b on every free variable. If an approximate solution has the right variables at their bounds, the
-rest is linear algebra: the step δ of the free variables F, and b, solve
+step δ of the free variables F to the optimum, and b, solve the linear system
 
     ⎡ K_FF  1 ⎤ ⎡ δ ⎤   ⎡ G_F ⎤
     ⎣  1ᵀ   0 ⎦ ⎣ b ⎦ = ⎣  0  ⎦
 
 If α_F + δ stays in the box and the KKT gap falls, the result is the optimum up to rounding, for any tolerance,
-selector and engine. The gain is ½ δᵀG_F. If it is negative, K is indefinite and the step would lead to a saddle
-point, so it is not taken. Solvers of quadratic programs use the same name for this step (Stellato et al., "OSQP: an
-operator splitting solver for quadratic programs", Mathematical Programming Computation 12, 2020).
+selector and engine. The gain of the step is ½ δᵀG_F. If the gain is negative, K is indefinite and the step would lead
+to a saddle point, so the step is not taken. Solvers of quadratic programs use the same name for this step (Stellato et
+al., "OSQP: an operator splitting solver for quadratic programs", Mathematical Programming Computation 12, 2020).
 """
 
 from __future__ import annotations
@@ -28,16 +28,16 @@ MOST_FREE_VARIABLES: Final = 32
 
 
 class Polish(Guard):
-    """Takes one exact step to the optimum, so that α does not depend on selector and engine."""
+    """Guard that takes one exact step to the optimum, so that α does not depend on selector and engine."""
 
     def after(self, state: SolverState, rules: Any, verdict: Verdict) -> None:
-        """Polish the state if the stopping rule was satisfied; otherwise the step would not lead to an optimum."""
+        """Polish the state if the stopping rule was satisfied; otherwise the exact step would not reach the optimum."""
         if verdict.status is Status.CONVERGED:
             polish(state)
 
 
 def polish(state: SolverState) -> bool:
-    """Move a nearly solved state to the exact optimum next to it, if one step reaches it.
+    """Move a nearly solved state to the exact optimum, if one step reaches the optimum.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ def polish(state: SolverState) -> bool:
     (point,), succeeded = optima(*(each[None] for each in free))
     if not succeeded.all():
         return False
-    # keep a copy, because only the gap at the new point shows whether the right variables are free
+    # keep a copy of α and G: only the KKT gap at the new point shows whether the right variables are free
     before, gap = (alpha.copy(), state.gradient.copy()), state.gap
     delta = np.zeros(len(alpha))
     delta[F] = point - alpha[F]
@@ -82,10 +82,9 @@ def polish(state: SolverState) -> bool:
 
 
 def refined(system: np.ndarray, right: np.ndarray) -> np.ndarray:
-    """Return small solutions of systems that are singular because duplicates can share δ in different ways.
+    """Return small solutions of systems that are singular because examples are equal and can share δ in many ways.
 
-    With K + εI in place of K the solution is unique; iterative refinement removes the error that ε causes, as in
-    OSQP.
+    With K + εI in place of K the solution is unique. As in OSQP, iterative refinement removes the error that ε causes.
     """
     n = system.shape[-1]
     shift = np.diag(np.append(np.full(n - 1, 1e-8 * (n - 1)), 0.0))
@@ -119,7 +118,7 @@ def optima(
     system, right = np.ones((P, m + 1, m + 1)), np.zeros((P, m + 1, 1))
     system[:, :m, :m], system[:, m, m], right[:, :m, 0] = K_FF / scale[:, None, None], 0.0, G_F
     system_of_all = system, right, scale, alpha_F, lower_F, upper_F
-    # try the fast solve first: it fails if examples are equal, and the slower solver then keeps all digits
+    # try the fast solver first, which fails if examples are equal; then use the slower solver for singular systems
     points, succeeded = _attempt(arithmetic.current.solutions, *system_of_all)
     if not succeeded.all():
         left = ~succeeded
@@ -132,7 +131,7 @@ def _attempt(
     solver: Any, system: np.ndarray, right: np.ndarray, scale: np.ndarray, alpha_F: np.ndarray, lower_F: np.ndarray,
     upper_F: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
-    """Return α_F + δ, and for each problem whether it lies in the box and δ gains."""
+    """Return α_F + δ, and for each problem whether α_F + δ lies in the box and the gain of δ is positive."""
     m = alpha_F.shape[1]
     delta = solver(system, right)[:, :m, 0] / scale[:, None]
     delta -= delta.sum(axis=1, keepdims=True) / m  # correct rounding errors, so that 1ᵀδ = 0

@@ -1,4 +1,4 @@
-"""Guards against faulty rules of the user: rules that loop, or leave the feasible set."""
+"""Guards against faulty rules of the user, such as rules that never take a step or that leave the feasible set."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ OFF: Final = 1e-6
 
 
 class PointError(ValueError):
-    """Raised if a solve ended at a point that no steps inside the box lead to."""
+    """Raised if a solve ended at a point that no steps inside the box can reach."""
 
 
 class NoStepGuard(Guard):
-    """Raises an error for a shrinking rule that never takes a step, as the solve would run for ever.
+    """Raises an error for a shrinking rule that never takes a step, because the solve would run for ever.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ class NoStepGuard(Guard):
         self._shrinking, self._calls, self._reached = shrinking, 0, -1
 
     def before(self, state: SolverState, rules: Any) -> None:
-        """Count the calls since the last step."""
+        """Count the calls since the last step, and raise an error after too many."""
         self._calls = self._calls + 1 if state.iteration == self._reached else 0
         self._reached = state.iteration
         if self._calls > IDLE:
@@ -57,7 +57,7 @@ class LongSolve(Guard):
     for_users_rules = True
 
     def after(self, state: SolverState, rules: Any, verdict: Verdict) -> None:
-        """Warn if far more steps were taken than there are variables."""
+        """Warn if a user's rule took far more steps than the problem has variables."""
         if verdict.is_final or state.iteration < max(IDLE, STEPS_FOR_EACH * len(state.alpha)):
             return
         own = next(rule for rule in rules if not is_builtin(cast("type[Rule]", type(rule))))
@@ -69,13 +69,13 @@ class LongSolve(Guard):
 
 
 class FeasiblePoint(Guard):
-    """Raises an error for a point that steps inside the box cannot lead to."""
+    """Raises an error if a solve ends at a point that steps inside the box cannot reach."""
 
-    # tests cover the package's own rules, and the sums over α would slow down short solves
+    # check only users' rules: tests cover the package's rules, and sums over α would slow down short solves
     for_users_rules = True
 
     def after(self, state: SolverState, rules: Any, verdict: Verdict) -> None:
-        """Check Σα, the box, and that all numbers are finite."""
+        """Raise an error unless Σα = z, α lies in the box, and all numbers are finite."""
         if wrong := feasibility_error(state):
             raise PointError(
                 f"{wrong}: a step length was outside [state.low, state.high], or a rule wrote to the state. "
@@ -89,7 +89,7 @@ class ChosenPair(Guard):
     for_users_rules = True
 
     def after(self, state: SolverState, rules: Any, verdict: Verdict) -> None:
-        """Call the selector once more, and check its pair."""
+        """If the solve has stalled, call the selector once more, and warn if its pair cannot move."""
         if verdict.status is not Status.STALLED or is_builtin(cast("type[Rule]", type(rules.selector))):
             return
         i, j = rules.selector.select(state)
@@ -99,7 +99,7 @@ class ChosenPair(Guard):
 
 
 def why_it_cannot_move(state: SolverState, i: int, j: int) -> str:
-    """Return the reason why no step on a pair increases f; "" if some step does."""
+    """Return the reason why no step on a pair increases f; return "" if a step increases f."""
     if not state.alpha[i] < state.upper[i]:
         return f"{i} is not in I_up, because α[{i}] is at its upper bound"
     if not state.alpha[j] > state.lower[j]:
@@ -110,10 +110,10 @@ def why_it_cannot_move(state: SolverState, i: int, j: int) -> str:
 
 
 def feasibility_error(state: SolverState) -> str:
-    """Return the reason why steps inside the box cannot lead to this point; "" if they can."""
+    """Return the reason why steps inside the box cannot reach the point of a state; return "" if steps can reach it."""
     alpha, problem = state.alpha, state.problem
     sum_ = float(np.add.reduce(alpha))
-    # relative to Σ|α|, because the rounding error of the sum has that size
+    # compare relative to Σ|α|, because the rounding error of Σα is relative to Σ|α|
     allowed = OFF * (float(np.add.reduce(np.abs(alpha))) + abs(problem.z))
     if not math.isfinite(sum_ + float(np.add.reduce(state.gradient))):
         return "α or G is not finite"

@@ -1,7 +1,7 @@
-"""The parts of functions, classes and modules: their instructions, closures, and the code that they call by name.
+"""Yields the parts of functions, classes and modules: instructions, closures, and the code that they call by name.
 
-An identity depends on the code that runs, instruction by instruction. An identity also depends on the file on disk,
-because another process would run the file as it was edited in the meantime.
+An identity depends on the code that runs, instruction by instruction. An identity also depends on the file on disk: if
+the file has been edited, another process would run the edited code.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _OF_A_CLASS: Final = {
 
 @dataclass(frozen=True)
 class Uses:
-    """A module, and the names that some code may read from it."""
+    """A module, and the names that code may read from the module."""
 
     module: ModuleType
     names: frozenset[str]
@@ -42,7 +42,7 @@ class Uses:
 
 @dataclass(frozen=True)
 class Unread:
-    """A module of the user that is not imported yet: importing would run it, so its file is read instead."""
+    """A module of the user that is not imported; its file is read, because importing the module would run it."""
 
     name: str
     file: Path
@@ -58,7 +58,7 @@ def parts_of_code(code: CodeType) -> Parts:
 
 
 def parts_of_function(function: FunctionType) -> Parts:
-    """Yield what a user's function computes with: its code, its closure, and the globals that it names."""
+    """Yield the code, the closure and the globals with which a user's function computes."""
     code, space = function.__code__, function.__globals__
     names = frozenset(names_in(code))
     yield "name", (str(function.__module__), function.__qualname__)
@@ -77,7 +77,7 @@ def parts_of_function(function: FunctionType) -> Parts:
 
 
 def parts_of_library_function(function: FunctionType) -> Parts:
-    """Yield the name of a package's function; if another function created it, also the values that it holds."""
+    """Yield the name of a package's function; if another function created it, yield the values of its closure."""
     yield "name", signature(function)
     if named(function) is not function:
         yield "code", function.__code__
@@ -99,7 +99,7 @@ def parts_of_class(cls: type) -> Parts:
 
 
 def parts_of_use(use: Uses) -> Parts:
-    """Yield what some code may read from a module; for a user's file the values of these names."""
+    """Yield the name of a module from which code reads, and for a user's file the values that the code may read."""
     module, space = use.module, vars(use.module)
     yield "module", module.__name__
     origin = of_module(module)
@@ -113,7 +113,7 @@ def parts_of_use(use: Uses) -> Parts:
 
 
 def parts_of_unread(module: Unread) -> Parts:
-    """Yield the statements of a file, and the other files of the user that it may import."""
+    """Yield the statements of a module's file, and the other files of the user that the module may import."""
     yield "module", module.name
     try:
         tree = ast.parse(module.file.read_bytes())
@@ -148,7 +148,7 @@ def _imports(code: CodeType, package: str) -> Iterator[str]:
     for each in dis.get_instructions(code):
         if isinstance(each.argval, CodeType):
             yield from _imports(each.argval, package)
-        # the bytecode names the number of dots first, then the imported names, then the module
+        # the instructions load the number of dots, then the imported names, and then the module
         elif each.opname in ("LOAD_CONST", "LOAD_SMALL_INT") and type(each.argval) is int:
             level = each.argval
         elif each.opname == "IMPORT_NAME":
@@ -157,13 +157,13 @@ def _imports(code: CodeType, package: str) -> Iterator[str]:
 
 
 def _whole_name(name: str, package: str, level: int) -> str:
-    """Return the full name of a module that is imported with this number of dots."""
+    """Return the full name of a module that code of `package` imports with `level` dots."""
     above = ".".join(package.split(".")[: package.count(".") + 2 - level]) if level else ""
     return f"{above}.{name}".strip(".")
 
 
 def _imports_of(tree: ast.AST, package: str) -> Iterator[str]:
-    """Yield the full names of the modules that a file may import; an imported name may itself be a module."""
+    """Yield the full names of the modules that a file may import; a name imported from a module may be a module."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
@@ -177,18 +177,18 @@ _unread: dict[str, Unread] = {}
 
 
 def _imported(name: str, names: frozenset[str]) -> Any:
-    """Return the description of a module that is imported when the code runs; for code of others only its name."""
+    """Return the description of a module that code imports when it runs; only the name if it is not the user's."""
     module = None if name in _unread else sys.modules.get(name)
     is_package = module is None or (hasattr(module, "__path__") and of_module(module) is Origin.USER)
     own = _unread_of(name) if module is None else Uses(module, names)
     others = sorted(names - {*vars(module or ast)}) if is_package else []
     places = [own, *(_unread_of(f"{name}.{each}") for each in others)]
-    # a missing module is described by its name only, and the run reports that it is missing
+    # describe a missing module by its name only, because the run itself reports that it is missing
     return [*filter(None, places)] or name
 
 
 def _unread_of(name: str) -> Unread | None:
-    """Return a user's file that would be imported under a name, without running its code or its parents' code."""
+    """Return the user's file that an import of `name` would run, without running it or its parent packages."""
     if name not in _unread:
         top, *below = name.split(".")
         try:
@@ -209,12 +209,12 @@ def _unread_of(name: str) -> Unread | None:
 
 
 def _used(value: Any, names: frozenset[str]) -> Any:
-    """Return a value; for a module also the names that are used."""
+    """Return a value; for a module, return the module with the names that code reads from it."""
     return Uses(value, names) if isinstance(value, ModuleType) else value
 
 
 def _content(cell: Any) -> Any:
-    """Return the value of a closure's variable; a tuple with one word if it has no value yet."""
+    """Return the value of a variable in a closure; a tuple with one word if the variable has no value."""
     try:
         return cell.cell_contents
     except ValueError:
@@ -222,19 +222,19 @@ def _content(cell: Any) -> Any:
 
 
 def _is_dunder(name: str) -> bool:
-    """Return whether Python sets this name; such names, for instance the path of a file, are not part of its code."""
+    """Return whether Python sets this name in a module or class, like ``__file__``; it is not the user's code."""
     return name.startswith("__") and name.endswith("__")
 
 
 def _is_made(cls: type, name: str, value: Any) -> bool:
-    """Return whether Python made an entry of a class from its fields or slots."""
+    """Return whether Python made an entry of a class from the fields or slots of the class."""
     if isinstance(value, GetSetDescriptorType | MemberDescriptorType) or (
         name == "__hash__" and value is None
     ):
         return True
     if not (is_dataclass(cls) and isinstance(value, FunctionType) and _is_dunder(name)):
         return False
-    # code typed as text has the file name "<string>", like the methods of a dataclass, but another maker
+    # a dataclass makes methods in the file "<string>", as does code run from text, but by the function __create_fn__
     return value.__code__.co_qualname.startswith("__create_fn__.") or of_object(value) is Origin.PYTHON
 
 
@@ -248,17 +248,17 @@ def on_disk(module: str | None, names: list[str]) -> list[str]:
         return []
     try:
         statements = _statements(Path(file).read_bytes())
-    # the file may be incomplete or not valid Python
+    # return no statements if the file is missing, incomplete or not valid Python
     except (OSError, SyntaxError, ValueError, RecursionError):
         return []
-    # a function inside another one changes with the outer function
+    # read the outer function for a function inside it, because its statements contain the inner function
     outer = sorted({name.partition(".")[0] for name in names})
     return [text for name in outer for text in statements.get(name, ())]
 
 
 @cache
 def _statements(content: bytes) -> Mapping[str, list[str]]:
-    """Return the statements of a file by the names that they bind, without docstrings."""
+    """Return a dict from each name that a file binds to the statements that bind it, without docstrings."""
     texts: dict[str, list[str]] = {}
     for statement in ast.parse(content).body:
         text = ast.dump(_undocumented(statement))
@@ -268,7 +268,7 @@ def _statements(content: bytes) -> Mapping[str, list[str]]:
 
 
 def _undocumented(statement: ast.stmt) -> ast.stmt:
-    """Return a statement without docstrings."""
+    """Return a statement without the docstrings inside it."""
     for node in ast.walk(statement):
         if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
             first = node.body[0]
@@ -278,7 +278,7 @@ def _undocumented(statement: ast.stmt) -> ast.stmt:
 
 
 def _bound(statement: ast.AST) -> Iterator[str]:
-    """Yield the names that a statement of a file binds, including names bound under conditions."""
+    """Yield the names that a statement of a file binds, including names that it binds only under conditions."""
     if isinstance(statement, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
         yield statement.name
         return

@@ -1,4 +1,4 @@
-"""Finds the owner of code: Python and NumPy, an installed package (also this one), or the user."""
+"""Finds the owner of code: Python and NumPy, an installed package such as refsvm, or the user."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ BY_NAME: Final = ("numpy",)
 
 
 class Origin(Enum):
-    """The owner of some code."""
+    """The owner of a piece of code."""
 
     PYTHON = "Python or NumPy"
     LIBRARY = "an installed package"
@@ -38,9 +38,9 @@ def _places() -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 
 def of_file(file: str | None, name: str) -> Origin:
-    """Return the owner of the code in a file; `name` is its module's name."""
+    """Return the owner of the code in a file; `name` is the name of the module."""
     if file is None:
-        # the code is built into Python, or was typed into an interpreter
+        # code without a file is built into Python, or was typed into an interpreter
         built_in = name in sys.builtin_module_names or name.startswith("_frozen_importlib")
         return Origin.PYTHON if built_in else Origin.USER
     path = str(Path(file).resolve())
@@ -65,17 +65,17 @@ def of_object(value: Any) -> Origin:
     origin = of_module(module)
     if origin is Origin.USER or named(value) is value:
         return origin
-    # code typed as text has the module name of its namespace, which may be the name of a Python module
+    # code run from text is the user's, even if it has the name of a Python module, which it takes from its namespace
     if not all(map(_is_of_a_module, _functions(value))):
         return Origin.USER
-    # a class in a user's file may carry the name of another module
+    # look at the files of the functions, because a class in a user's file may claim the name of another module
     files = {each.__code__.co_filename for each in _functions(value)}
     alien = [each for each in files if not each.startswith("<") and of_file(each, str(name)) is Origin.USER]
     return Origin.USER if alien or not files else origin
 
 
 def named(value: Any) -> Any:
-    """Return the object that a value's module stores under its name, which may be another object; None without any."""
+    """Return the object that a value's module stores under the value's name, or None; it may be another object."""
     place: Any = sys.modules.get(getattr(value, "__module__", None) or "builtins")
     for name in str(getattr(value, "__qualname__", "<>")).split("."):
         place = getattr(place, name, None)
@@ -83,26 +83,26 @@ def named(value: Any) -> Any:
 
 
 def _functions(value: Any) -> list[FunctionType]:
-    """Return a function itself, or the functions of a class."""
+    """Return a list with the functions of a class, or with the function itself."""
     held = [value, *vars(value).values()] if isinstance(value, type) else [value]
     return [each for each in held if isinstance(each, FunctionType)]
 
 
 def _is_of_a_module(function: FunctionType) -> bool:
-    """Return whether a function's globals belong to a module, or are those that Python gives to a named tuple."""
+    """Return whether a function's globals are a module's globals, or the globals that Python gives a named tuple."""
     name = str(function.__globals__.get("__name__"))
     module = sys.modules.get(name)
     return name.startswith("namedtuple_") or (module is not None and vars(module) is function.__globals__)
 
 
 def signature(value: Any) -> tuple[str, ...]:
-    """Return the name of code that is not the user's: module and name; for a package also its version and file."""
+    """Return the module and name of code that is not the user's; for a package, add the package's version and file."""
     names = str(getattr(value, "__module__", None)), str(getattr(value, "__qualname__", value))
     return names if of_object(value) is Origin.PYTHON else (*names, *release(names[0]))
 
 
 def release(name: str) -> tuple[str, ...]:
-    """Return the version of a package, and a hash of the file of one of its modules."""
+    """Return the version of a module's package, and a hash of the module's file."""
     root = sys.modules.get(name.partition(".")[0])
     file = getattr(sys.modules.get(name), "__file__", None)
     content = "" if file is None or not Path(file).is_file() else _hash(file, Path(file).stat().st_mtime_ns)
@@ -111,5 +111,5 @@ def release(name: str) -> tuple[str, ...]:
 
 @cache
 def _hash(file: str, modified: int) -> str:
-    """Return a hash of the file as it was modified at this time."""
+    """Return a hash of a file; the time of its last change is an argument so that the cache sees changes."""
     return hashlib.blake2b(Path(file).read_bytes(), digest_size=16).hexdigest()

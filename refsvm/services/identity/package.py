@@ -1,4 +1,4 @@
-"""The code of this package, as part of the identity of its results."""
+"""Hashes the code of this package, which is a part of the identity of a run."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ NOT_NUMERICAL: Final = ("cli", "datasets", "display", "experiment", "services/id
 
 
 def hash_of_folders(root: Path) -> bytes:
-    """Return a hash of a package's files, without those in `NOT_NUMERICAL`."""
+    """Return a hash of a package's files, without the folders in `NOT_NUMERICAL`."""
     summary = hashlib.blake2b(digest_size=16)
     left_out = {root / folder for folder in NOT_NUMERICAL}
-    # the names are sorted, so that the order in which the disk lists files does not matter
+    # sort the files, so that the hash does not depend on the order in which the disk lists them
     for file in sorted(root.rglob("*.py")):
         if left_out.isdisjoint(file.parents):
             summary.update(file.read_bytes())
@@ -24,5 +24,5 @@ def hash_of_folders(root: Path) -> bytes:
 
 @cache
 def package_code() -> str:
-    """Return the hash of this package's files that affect results, 32 hexadecimal digits."""
+    """Return a hash, 32 hexadecimal digits, of the files of this package that affect results."""
     return hash_of_folders(Path(__file__).parents[2]).hex()

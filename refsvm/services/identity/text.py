@@ -1,4 +1,4 @@
-"""The text that describes a value in a store for a reader, with a digest if the text does not determine the value."""
+"""Makes a readable text that describes a value in a store, with a digest if the text does not determine the value."""
 
 from __future__ import annotations
 
@@ -15,25 +15,26 @@ from refsvm.services.identity.values import NoIdentityError, digest_of
 
 
 def described(name: str, value: Any) -> str | int | float | bool | None:
-    """Return a value as JSON can store it: an object by its package, its fields, and a digest of its content.
+    """Return a value for JSON; an object becomes a text with its package, its fields, and a digest of its content.
 
     Parameters
     ----------
     name : str
-        Name of the value, for the message.
+        Name of the value in error messages.
     value : object
         None, a number, a string, or an object that can be identified by value, such as a frozen dataclass.
 
     Returns
     -------
     str, int, float, bool or None
-        The fields describe a rule or kernel of this package completely; other objects have a digest, see `digest_of`.
+        The fields describe a rule or kernel of this package completely; texts of other objects contain `digest_of`.
 
     Raises
     ------
     ValueError
-        If the value is, or contains, a function or object that is only identified by its address, which differs in
-        every process, or cannot be copied. The user can identify such a value by a text in its attribute `identity`.
+        If the value is, or contains, a function or object that only its address identifies, which differs in every
+        process, or that cannot be copied. The user can identify the function or object by a text in its attribute
+        `identity`.
 
     Examples
     --------
@@ -43,7 +44,7 @@ def described(name: str, value: Any) -> str | int | float | bool | None:
     ('refsvm: RBF(gamma=0.5)', 'inf', False)
     """
     if isinstance(value, np.generic):
-        # a NumPy number and the equal Python number identify the same run
+        # convert a NumPy number, because the equal Python number identifies the same run
         value = value.item()
     if value is None or type(value) in (bool, int, str):
         return value
@@ -61,7 +62,7 @@ def described(name: str, value: Any) -> str | int | float | bool | None:
 
 
 def _refuse_addresses(name: str, value: Any) -> None:
-    """Raise an error for a value identified by its address, unless it has an `identity` or is a dataclass."""
+    """Raise an error for a value that only its address identifies, unless it has an `identity` or is a dataclass."""
     if isinstance(getattr(value, "identity", None), str) and not isinstance(value, type):
         return
     if not is_dataclass(value) and re.search(r"\bat 0x[0-9a-fA-F]+", repr(value)):
@@ -78,9 +79,9 @@ def _no_identity(name: str, value: Any, where: str = "") -> ValueError:
 
 
 def _plain(value: Any, levels: int = 5) -> str | None:
-    """Return the complete text of a value made of numbers, texts, and objects of this package with such fields.
+    """Return the complete text of a value that consists of numbers, texts, and objects of this package made of them.
 
-    The text is None for any other value, and for a value nested more deeply, which may contain itself.
+    Return None for any other value, and for a value nested more deeply than `levels`, which may contain itself.
     """
     if isinstance(value, np.generic):
         value = value.item()
@@ -96,7 +97,7 @@ def _plain(value: Any, levels: int = 5) -> str | None:
 
 
 def _of_the_package(value: Any, levels: int) -> str | None:
-    """Return the fields of an object of this package as text, if they describe it completely."""
+    """Return the text of an object of this package with its fields; None if they do not describe it completely."""
     cls = type(value)
     is_ours = cls.__module__.startswith("refsvm.") and named(cls) is cls and of_object(cls) is Origin.LIBRARY
     if not is_ours or not is_dataclass(cls):
@@ -108,7 +109,7 @@ def _of_the_package(value: Any, levels: int) -> str | None:
 
 
 def _fields(value: Any) -> str:
-    """Return a readable text of an object: its class name and its plain fields."""
+    """Return a readable text of an object, with its class name and its fields that are plain values."""
     cls = type(value)
     if not is_dataclass(cls):
         return cls.__qualname__

@@ -1,4 +1,4 @@
-"""The digest of a value: numbers, arrays, objects with their content, and code with the code that it calls."""
+"""Computes digests of values: numbers, arrays, objects with their content, and code with the code that it calls."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ Parts = Iterator[tuple[str, Any]]
 
 
 class NoIdentityError(ValueError):
-    """Raised if something cannot be identified by value; the message is the path to it through fields and closures."""
+    """Raised if a part of a value cannot be identified by value; the message is the path to this part."""
 
 
 def digest_of(*values: Any, without: tuple[str, ...] = ()) -> str:
@@ -63,7 +63,7 @@ def digest_of(*values: Any, without: tuple[str, ...] = ()) -> str:
     *values : object
         The values, in order.
     without : tuple of str
-        Names of entries to leave out of the values themselves.
+        Names of entries that are left out of the values, but not of objects inside the values.
 
     Returns
     -------
@@ -73,8 +73,8 @@ def digest_of(*values: Any, without: tuple[str, ...] = ()) -> str:
     Raises
     ------
     NoIdentityError
-        If a part is only identified by its address, such as an open file. An object with a text attribute `identity`
-        is identified by this text instead of such parts.
+        If only its address identifies a part of a value, such as an open file. If an object has a text in its attribute
+        `identity`, this text identifies the object in place of such parts.
 
     Examples
     --------
@@ -88,18 +88,18 @@ def digest_of(*values: Any, without: tuple[str, ...] = ()) -> str:
 
 
 def opaque_parts(*values: Any) -> list[Any]:
-    """Return the parts of values that are identified only by the user's `identity`, in a fixed order."""
+    """Return, in a fixed order, the parts of values that only the user's `identity` identifies."""
     walk = _Walk(())
     walk.root(values)
     return walk.opaque
 
 
 class _Walk:
-    """One pass over values and everything that they refer to."""
+    """One pass over values and over everything to which the values refer."""
 
     def __init__(self, without: tuple[str, ...]) -> None:
         self.without, self.opaque, self._tolerates = without, [], 0  # type: tuple[str, ...], list[Any], int
-        # by the address of a value: depths of open values, final digests, and digests valid only inside an open value
+        # dicts by the address of a value: depths of open values, final digests, digests valid only inside an open value
         self._open: dict[int, int] = {}
         self._closed: dict[int, bytes] = {}
         self._partial: dict[int, tuple[int, bytes]] = {}
@@ -114,7 +114,7 @@ class _Walk:
             raise NoIdentityError("it is nested too deeply") from None
 
     def digest(self, value: Any, place: str) -> bytes:
-        """Return the digest of a value; a value that contains itself is replaced by the number of levels in between."""
+        """Return the digest of a value; where a value contains itself, hash the number of levels in between."""
         if isinstance(value, np.generic) and (value.dtype.kind == "U" or value.dtype.name in _NUMBERS):
             value = value.item()
         if type(value) in (bytes, memoryview):
@@ -130,7 +130,7 @@ class _Walk:
             return known or _hashed("above", str(len(self._open) - level).encode())
         depth, outer, begun = len(self._open), self._lowest, len(self._partial)
         self._open[key], self._lowest = depth, depth
-        self._alive.append(value)  # the list keeps the object alive, so that its address stays unique
+        self._alive.append(value)  # keep the object alive: its address stays unique
         try:
             content = self._content(value, place)
         finally:
@@ -150,9 +150,7 @@ class _Walk:
         self._tolerates += own is not None
         try:
             kind, parts = _parts_of(value)
-            without = (
-                self.without if len(self._open) == 2 else ()
-            )  # the first level is the tuple of all values
+            without = self.without if len(self._open) == 2 else ()  # the first level is the tuple of values
             digests = [
                 _hashed(name, self.digest(part, f"{place}.{name}" if place else name))
                 for name, part in parts
@@ -174,7 +172,7 @@ _UNORDERED: Final = ("dict", "set", "frozenset")
 
 
 def _hashed(kind: str, *parts: bytes | memoryview) -> bytes:
-    """Return the hash of a kind and of its parts, with the length of each part."""
+    """Return a hash of the kind of a value and of its parts, each preceded by its length."""
     summary = hashlib.blake2b(digest_size=16)
     for part in (kind.encode(), *parts):
         summary.update(len(part).to_bytes(8, "little"))
@@ -183,7 +181,7 @@ def _hashed(kind: str, *parts: bytes | memoryview) -> bytes:
 
 
 def _identity_of_ones_own(value: Any) -> str | None:
-    """Return the user's `identity` of an object or function, if it has one."""
+    """Return the text in the attribute `identity` of an object or function, or None."""
     if isinstance(value, type | types.ModuleType):
         return None
     try:
@@ -197,7 +195,7 @@ def _identity_of_ones_own(value: Any) -> str | None:
 
 
 def _parts_of(value: Any) -> tuple[str, Parts]:
-    """Return the kind of a value, and its parts."""
+    """Return the kind of a value, such as "array", and its parts."""
     for types_of_kind, kind, parts in _KINDS:
         if isinstance(value, types_of_kind):
             return kind, parts(value)
@@ -219,7 +217,7 @@ def _parts_of(value: Any) -> tuple[str, Parts]:
 
 
 def _compiled_of(value: Any) -> Any:
-    """Return the Python function behind an object compiled by Numba, also a ufunc or a callback; None for others."""
+    """Return the Python function from which Numba compiled a function, ufunc or callback; None for other objects."""
     makers = (getattr(value, name, None) for name in ("_dispatcher", "gufunc_builder"))
     functions = (getattr(each, name, None) for each in (value, *makers) for name in ("py_func", "_pyfunc"))
     return next((each for each in functions if each is not None), None)
@@ -228,7 +226,7 @@ def _compiled_of(value: Any) -> Any:
 def _of_type(value: type) -> Parts:
     if of_object(value) is Origin.USER:
         return parts_of_class(value)
-    # a class created by a package's function, such as a named tuple, is only known by its name
+    # identify a class that a package's function created, such as a named tuple, by its name only
     return iter([("name", signature(value))])
 
 
@@ -237,7 +235,7 @@ def _of_function(value: types.FunctionType) -> Parts:
 
 
 def _of_named(value: Any) -> Parts:
-    """Yield the name of code without source, and the object that it is a method of."""
+    """Yield the name of code without source; for a bound method, also yield its object."""
     yield "name", (str(getattr(value, "__module__", "")), str(getattr(value, "__qualname__", value.__name__)))
     holder = getattr(value, "__self__", None)
     if holder is not None and not isinstance(holder, types.ModuleType):
@@ -260,7 +258,7 @@ def _of_array(value: np.ndarray) -> Parts:
 
 
 def _of_sparse(value: Any) -> Parts:
-    """Yield the entries of a sparse matrix row by row, because SciPy's indices may have 32 or 64 bits."""
+    """Yield the entries of a sparse matrix row by row, so that indices of 32 and of 64 bits give the same digest."""
     entries = value.tocoo()
     places = getattr(entries, "coords", None) or (entries.row, entries.col)
     order = np.lexsort(places[::-1])
@@ -270,7 +268,7 @@ def _of_sparse(value: Any) -> Parts:
 
 
 def _of_frame(value: Any) -> Parts:
-    """Yield the columns of a frame with names and types and its index; or the parts of a column, or of an index."""
+    """Yield the columns of a frame, with names and types, and its index; or the parts of a single column or index."""
     yield "kind", type(value).__name__
     if hasattr(value, "columns"):
         yield "columns", value.columns
@@ -304,7 +302,7 @@ def _of_object(value: Any) -> Parts:
         if isinstance(entry, functools.cached_property)
     }
     for name, held in sorted(getattr(value, "__dict__", {}).items()):
-        if name not in lazy:  # cached properties are computed from the other entries
+        if name not in lazy:  # other entries determine cached properties
             yield name, held
     for each in cls.__mro__:
         slots = vars(each).get("__slots__", ())
@@ -328,7 +326,7 @@ _CONTENTS: Final[list[tuple[type, Callable[[Any], Any]]]] = [
 
 
 def _is_foreign(cls: type) -> bool:
-    """Return whether a class is written in C or similar, so that attributes may not show its whole content."""
+    """Return whether a class is not written in Python, so that attributes may not show its whole content."""
     slots = vars(cls).get("__slots__", ())
     own = {"__dict__", "__weakref__", *((slots,) if isinstance(slots, str) else slots)}
     methods = types.MethodDescriptorType, types.WrapperDescriptorType, types.BuiltinFunctionType
@@ -340,15 +338,15 @@ def _is_foreign(cls: type) -> bool:
 
 
 def _bare(names: set[str]) -> set[str]:
-    """Return names without leading underscores, since Python extends such names by the class name."""
+    """Return names without leading underscores, because Python adds the class name to names that begin with two."""
     return {name.lstrip("_") for name in names}
 
 
 def _reduced(value: Any) -> Any:
-    """Return the parts from which Python would make a copy of an object, if it can copy it."""
+    """Return the parts from which Python would copy an object; raise an error if Python cannot copy it."""
     try:
         reduced = value.__reduce_ex__(4)
-    except Exception as error:  # a class may raise anything when it refuses a copy
+    except Exception as error:  # a class may raise any error when it is copied
         raise NoIdentityError from error
     if isinstance(reduced, str):
         return reduced, str(type(value).__module__)
