@@ -1,4 +1,4 @@
-"""Data sets: small bundled ones, the papers' artificial ones, readers for files, and the benchmark suite.
+"""Data sets: small bundled sets, the papers' artificial sets, readers for files, and the benchmark suite.
 
 ================  ==========================================================================
 `load`, `names`   ten UCI sets that are part of the package, with sources and licence

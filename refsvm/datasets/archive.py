@@ -1,6 +1,6 @@
 """Reads files and pipes, which may be packed, and the arrays of an .npz archive.
 
-Reading an archive takes no more memory than its size accounts for, and unpickles nothing.
+Archives are read without unpickling, and without reserving more memory than the size of the archive permits.
 """
 
 from __future__ import annotations
@@ -39,12 +39,12 @@ STANDARD_INPUT: Final = "-"
 
 
 class Source:
-    """A file, or the content of a pipe, which can be read only once and is therefore stored.
+    """A file, or the content of a pipe, which is stored because a pipe can be read only once.
 
     Parameters
     ----------
     name : str
-        The name that the caller used, for messages.
+        The name that the caller used, which error messages show.
     content : bytes, optional
         The bytes of a pipe; None for a file, which is opened when it is read.
     """
@@ -56,17 +56,17 @@ class Source:
         return self.name
 
     def open(self) -> IO[bytes]:
-        """Open the source as a stream of bytes from the beginning."""
+        """Return a stream of bytes from the beginning of the source."""
         return Path(self.name).open("rb") if self.content is None else BytesIO(self.content)
 
 
 def refused(source: Source, reason: str) -> ValueError:
-    """Return the error for a source with a reason."""
+    """Return a ValueError that names the source and says what is wrong with it."""
     return ValueError(printable(f"path={str(source)!r} {reason}"))
 
 
 def existing(path: str | os.PathLike[str] | Source) -> Source:
-    """Return the source for a file, a pipe, or the standard input ("-").
+    """Return the `Source` for the path of a file or a pipe, or for the standard input ("-").
 
     Raises
     ------
@@ -82,7 +82,7 @@ def existing(path: str | os.PathLike[str] | Source) -> Source:
         return Source(name, _held(name, getattr(sys.stdin, "buffer", None)))
     if Path(name).is_file():
         return Source(name)
-    # a pipe of the shell, such as /dev/stdin, /dev/fd/63 or one made by mkfifo
+    # read a pipe at once, such as /dev/stdin, /dev/fd/63 or a pipe made by mkfifo
     if Path(name).is_fifo() or (Path(name).exists() and not Path(name).is_dir()):
         with Path(name).open("rb") as stream:
             return Source(name, _held(name, stream))
@@ -90,7 +90,7 @@ def existing(path: str | os.PathLike[str] | Source) -> Source:
 
 
 def _held(name: str, stream: IO[bytes] | None) -> bytes:
-    """Return the whole content of a stream; refuse a device that never ends."""
+    """Return the whole content of a stream; raise an error for a device that never ends."""
     if stream is None or stream.closed:
         raise ValueError(f"path={name!r} is the standard input, which is closed; give a file.")
     if stream.isatty() or _is_endless(stream):
@@ -105,18 +105,18 @@ def _held(name: str, stream: IO[bytes] | None) -> bytes:
 
 
 def _is_endless(stream: IO[bytes]) -> bool:
-    """Return whether a stream is a device such as /dev/zero; /dev/null is not, as it is always empty."""
+    """Return whether a stream is a device that never ends, such as /dev/zero; /dev/null is empty and ends."""
     try:
         mode = os.fstat(stream.fileno())
-    except (OSError, ValueError):  # an object that replaces the standard input
+    except (OSError, ValueError):  # sys.stdin may be replaced by any object
         return False
     is_device = stat.S_ISCHR(mode.st_mode) or stat.S_ISBLK(mode.st_mode)
     return is_device and mode.st_rdev != Path(os.devnull).stat().st_rdev
 
 
 def opened(source: Source) -> Any:
-    """Open a file as bytes, and unpack it if its first bytes are the mark of gzip, bzip2 or xz."""
-    # look at the content, because a packed file may have any name
+    """Return a stream of a file's bytes, unpacked if the first bytes are the mark of gzip, bzip2 or xz."""
+    # recognise a packed file by its first bytes, because it may have any name
     with source.open() as stream:
         first = stream.read(6)
     for mark, kind in _FOREIGN.items():
@@ -125,12 +125,12 @@ def opened(source: Source) -> Any:
     packed = [unpacked for mark, unpacked in _UNPACKED.items() if first.startswith(mark)]
     if not packed:
         return source.open()
-    # open the file by name, because closing an unpacked stream would leave the underlying stream open
+    # pass the file's name, because closing an unpacking stream would not close a stream passed to it
     return packed[0](source.name if source.content is None else source.open())
 
 
 def is_archive(source: Source, *, may_be_damaged: bool = False) -> bool:
-    """Return whether a file is a zip archive of NumPy arrays only, as numpy.savez writes it; a workbook is not."""
+    """Return whether a file is a zip archive that contains only NumPy arrays, as numpy.savez writes it."""
     try:
         with source.open() as stream:
             if stream.read(4) != b"PK\3\4":
@@ -159,7 +159,7 @@ def archived(source: Source) -> dict[str, np.ndarray]:
     Raises
     ------
     ValueError
-        If the file is not an archive, is damaged, claims more values than it contains, or lacks an array.
+        If the file is not an archive, is damaged, claims to contain more values than it does, or lacks an array.
     """
     stream = source.open()
     if not zipfile.is_zipfile(stream):
@@ -181,7 +181,7 @@ def archived(source: Source) -> dict[str, np.ndarray]:
 
 
 def table(parts: dict[str, np.ndarray]) -> Any:
-    """Return X as float64, dense or CSR.
+    """Return X from the arrays of an archive, as float64, dense or CSR.
 
     Parameters
     ----------
@@ -195,8 +195,8 @@ def table(parts: dict[str, np.ndarray]) -> Any:
     """
     values = parts["X" if "X" in parts else "data"]
     if values.dtype.kind not in "biuf":
-        raise ValueError(f"its values are of type {values.dtype}")
-    with np.errstate(over="ignore"):  # numbers beyond float64 become infinite and are refused later
+        raise ValueError(f"its values are of type {values.dtype}, not numbers")
+    with np.errstate(over="ignore"):  # too large numbers become infinite, which is refused later
         values = values.astype(np.float64)
     if "X" in parts:
         return values

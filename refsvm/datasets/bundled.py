@@ -36,7 +36,7 @@ _LICENCE: Final = "CC BY 4.0"
 
 @cache
 def _sets() -> dict[str, dict[str, Any]]:
-    """Return the description of each set by name, from ``bundle/sets.toml``."""
+    """Return a dict from the name of each set to its description in ``bundle/sets.toml``."""
     return tomllib.loads((BUNDLE / "sets.toml").read_text(encoding="utf-8"))
 
 
@@ -63,7 +63,8 @@ def load(name: str) -> Dataset:
     ----------
     name : str
         One of `names()`; or banana, chessboard, ringnorm, twonorm or waveform, for which the same 1,000 examples are
-        generated each time. chessboard comes without its published C of 1e6, with which a solve takes minutes.
+        generated each time. chessboard is returned without its published C of 1e6, because a solve with this C takes
+        minutes.
 
     Returns
     -------
@@ -97,7 +98,7 @@ def load(name: str) -> Dataset:
             f"the bundled sets are {', '.join(names())}; {', '.join(GENERATED)} are generated.",
         )  # fmt: skip
         raise ValueError(f"name={name!r} is not a bundled set; {near}")
-    # the file is read as a resource, because a package may be imported from a zip file
+    # read the file as a resource of the package, because the package may be imported from a zip file
     with (BUNDLE / f"{name}.npz").open("rb") as stream, np.load(stream, allow_pickle=False) as archive:
         X, y = archive["X"].astype(np.float64), archive["y"].astype(np.float64)
     entry = dict(_sets()[name])

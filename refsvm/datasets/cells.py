@@ -37,7 +37,7 @@ _INDEX: Final = re.compile(r"(unnamed: \d+|index|level_0|id|row\.?names?)?", re.
 
 
 class CsvTable(NamedTuple):
-    """X of a CSV file; y, if there is a label column; and the names of the features, if there is a header."""
+    """The content of a CSV file: X; y, if it has a label column; and the names of the features, if it has a header."""
 
     X: np.ndarray
     y: np.ndarray | None
@@ -45,7 +45,7 @@ class CsvTable(NamedTuple):
 
 
 class Cells(NamedTuple):
-    """The cells of a file as stripped texts and as numbers (NaN for other texts), shape (n, d), with their rows."""
+    """The cells of a file, shape (n, d), as stripped texts and as numbers (NaN if a text is not a number)."""
 
     path: Source
     texts: np.ndarray
@@ -55,7 +55,7 @@ class Cells(NamedTuple):
     """The comment directly above the rows, with its line, if it has as many cells: it may name the columns."""
 
     def below_comment(self) -> Cells:
-        """Return the cells with the comment above them as their first row."""
+        """Return the cells with the comment above the table as first row."""
         assert self.comment is not None
         line, names = self.comment
         head = np.array(names, dtype=object)
@@ -65,10 +65,10 @@ class Cells(NamedTuple):
         )  # fmt: skip
 
     def refuse(self, wrong: np.ndarray, first: int, places: Sequence[int], reason: str) -> None:
-        """Raise an error if a cell is wrong; `wrong` starts with line `first` and has a column for each of `places`."""
+        """Raise an error if a cell is marked in `wrong`, which begins at line `first` and has the columns `places`."""
         for line, j in np.argwhere(wrong):
             place = places[j]
-            # without a header, --label addresses a column by its number
+            # without a header, name the column by its number, which --label accepts
             column = repr(self.texts[0, place]) if first else f"{place} (counted from 0)"
             row = f"row {self.rows[first + line]}, column {column}"
             raise refused(self.path, reason.format(row=row, text=self.texts[first + line, place]))
@@ -80,22 +80,23 @@ def csv_table(
     delimiter: str | None = None,
     columns: Sequence[str] | None = None,
 ) -> CsvTable:
-    r"""Read a CSV file as `read_csv` does, but also one without labels, and return the names of its columns.
+    r"""Read a CSV file as `read_csv` does, with or without labels, and return the names of its columns.
 
     Parameters
     ----------
     path, label
         As in `read_csv`.
     delimiter : str, optional
-        Character between the cells. By default the one in a line ``sep=;`` at the top; otherwise the first of tab,
-        semicolon, comma and space that splits most of the first rows into the same number of cells, at least two.
+        Character between the cells. The default is the character in a line ``sep=;`` at the top of the file. Without
+        this line, the delimiter is the first among tab, semicolon, comma and space that splits most of the first rows
+        into the same number of cells, at least two.
     columns : sequence of str, optional
         For a file with a header, the columns to read, in this order.
 
     Raises
     ------
     FileNotFoundError, ValueError, ImportError
-        As in `read_csv`; also if a column does not exist.
+        As in `read_csv`, and if a column of `columns` does not exist.
 
     Examples
     --------
@@ -114,7 +115,7 @@ def csv_table(
     first = int(is_named or _starts_with_header(cells, place))  # the line of the first example
     if first == len(cells.rows):
         raise refused(cells.path, "has a header but no examples; give at least one row.")
-    # select columns by position, because two columns may have the same name
+    # find the features by position, because two columns may have the same name
     features = [j for j in range(len(head)) if j != place]
     if columns is not None and first:
         features = _columns(cells.path, head, columns)
@@ -130,7 +131,7 @@ def csv_table(
 
 
 def _named(cells: Cells, label: str | int | None, columns: Sequence[str] | None) -> Cells:
-    """Return the cells, with the comment above as their first row if it names the columns (NumPy's header does)."""
+    """Return the cells, with the comment above as first row if it names the columns, as a header of NumPy does."""
     if cells.comment is None:
         return cells
     line, names = cells.comment
@@ -140,7 +141,7 @@ def _named(cells: Cells, label: str | int | None, columns: Sequence[str] | None)
     number = int(label) if label is not None and _is_place(label) else len(head)
     place = number % len(head) if -len(head) <= number < len(head) else None
     is_comment = bool(wanted and wanted <= set(head)) or _starts_with_header(cells, place)
-    # a label such as #1 looks like the start of a comment
+    # keep the rows as they are if the comment may be a row whose first cell is a label such as #1
     if not is_comment or any(re.fullmatch(r"[+-]?[\d.,]*\d", name) for name in names[1:]):
         as_what = "a comment" if is_comment else "the names of the columns"
         note = f"row {line} ({', '.join(names[:5])}), which starts with #, is taken for {as_what}."
@@ -158,7 +159,7 @@ def cells_of(path: Source, delimiter: str | None = None, least: int = 2) -> Cell
     delimiter : str, optional
         Character between the cells; see `csv_table`.
     least : int
-        Smallest number of cells in a row.
+        Smallest number of cells that a row must have.
 
     Returns
     -------
@@ -191,22 +192,22 @@ def cells_of(path: Source, delimiter: str | None = None, least: int = 2) -> Cell
     text = _text(path)
     if delimiter is not None:
         require_character(delimiter)
-    # pandas takes the number of columns from the first row, which must therefore not be empty
+    # leave out everything above the first row, because pandas takes the number of columns from the first line
     above = beginning_of(text)
     body, skipped = text[above.end :], lines_in(text[: above.end])
     if not body.strip():
         raise refused(path, "contains only comments (#); expected one example in each row.")
-    # spreadsheets write the delimiter into the file, which overrides the guess
+    # prefer the delimiter that a spreadsheet has written into the file to a guess
     between = delimiter or above.delimiter or delimiter_of(body)
     top = [row for row in islice(_rows(path, body, between, skipped + 1, strict=False), 20) if row] or [[]]
     if mode(map(len, top[1:] or top)) == len(top[0]) + 1 and not all(map(_NUMBER, top[0])):
-        body = f'""{between}{body}'  # R does not name the column with its row names
+        body = f'""{between}{body}'  # R names no column of row names
     _refuse_ragged(path, body, between, skipped + 1, least)
     frame = pd.read_csv(
         StringIO(body), sep=between, header=None, dtype=object, na_filter=False, skip_blank_lines=False,
         skipinitialspace=True,
     )  # fmt: skip
-    # convert all cells at once, because with thousands of columns a call for each would dominate
+    # convert all cells in one call, because thousands of calls for thousands of columns would take long
     texts = np.array([cell.strip() for cell in frame.to_numpy(dtype=object).ravel()], dtype=object)
     texts = texts.reshape(frame.shape)
     rows = np.flatnonzero((texts != "").any(axis=1))
@@ -214,7 +215,7 @@ def cells_of(path: Source, delimiter: str | None = None, least: int = 2) -> Cell
     if between != ",":
         _replace_commas(texts)
     numbers = np.array([float(cell) if _NUMBER(cell) else np.nan for cell in texts.ravel().tolist()])
-    # written NaN becomes infinite here, to distinguish it from text that is not a number
+    # turn a NaN in the file into infinity, because NaN marks texts that are not numbers
     unknown = np.flatnonzero(np.isnan(numbers))
     numbers[unknown[[text in _NAN for text in texts.ravel()[unknown]]]] = np.inf
     comment = None
@@ -227,7 +228,7 @@ def cells_of(path: Source, delimiter: str | None = None, least: int = 2) -> Cell
 
 
 def _replace_commas(texts: np.ndarray) -> None:
-    """Replace decimal commas by points, unless the commas may separate thousands.
+    """Return texts with decimal points in place of decimal commas, unless commas may separate thousands.
 
     Commas may separate thousands if some numbers contain points, or if every comma could separate thousands.
     """
@@ -240,7 +241,7 @@ def _replace_commas(texts: np.ndarray) -> None:
 
 
 def _names_in(path: Source, comment: str, between: str) -> list[str]:
-    """Return the cells of a comment without its mark; a single column keeps the mark in its name."""
+    """Return the cells of a comment without the mark #; if the table has one column, keep the mark."""
     mark = comment[: len(comment) - len(comment.lstrip("#%/"))]
     first, *others = (
         each.strip() for each in next(_rows(path, comment[len(mark) :].lstrip(), between, strict=False), [""])
@@ -249,7 +250,7 @@ def _names_in(path: Source, comment: str, between: str) -> list[str]:
 
 
 def _text(path: Source) -> str:
-    """Return the text of a file, unpacked if necessary."""
+    """Return the text of a file, after unpacking the file if necessary."""
     try:
         with opened(path) as stream:
             content: bytes = stream.read()
@@ -269,7 +270,7 @@ def _text(path: Source) -> str:
 def _rows(
     path: Source, text: str, between: str, first: int = 1, *, strict: bool = True
 ) -> Iterator[list[str]]:
-    """Yield the cells of each row, numbered from `first`; refuse a cell of more than 128 KiB."""
+    """Yield the number, from `first` on, and the cells of each row; raise an error for a cell above 128 KiB."""
     rows = csv.reader(StringIO(text, newline=""), delimiter=between, skipinitialspace=True, strict=strict)
     for row in count(first):
         try:
@@ -287,7 +288,7 @@ def _rows(
 
 
 def _refuse_ragged(path: Source, text: str, between: str, first: int, least: int) -> None:
-    """Raise an error for a row with another number of cells than the first row; pandas would fill it up silently."""
+    """Raise an error if a row has fewer or more cells than the first row, because pandas would fill it up silently."""
     row, width = first, 0
     try:
         for row, cells in enumerate(_rows(path, text, between, first), first):
@@ -310,7 +311,7 @@ def _refuse_ragged(path: Source, text: str, between: str, first: int, least: int
 
 
 def _label_column(cells: Cells, label: str | int) -> tuple[int, bool]:
-    """Return the position of the label column, and whether a header names it; names take precedence over positions."""
+    """Return the position of the label column, and whether a header names it; `label` is first tried as a name."""
     head, text = cells.texts[0].tolist(), str(label)
     is_place = _is_place(label)
     if not is_place and text in head:
@@ -325,17 +326,17 @@ def _label_column(cells: Cells, label: str | int) -> tuple[int, bool]:
 
 
 def _is_place(label: Any) -> bool:
-    """Return whether a label column may be meant as a position instead of a name."""
+    """Return whether `label` may be the position of the label column instead of its name."""
     return label is not None and (not isinstance(label, str) or label.lstrip("+-").isdecimal())
 
 
 def _column(path: Source, head: list[str], name: str) -> int:
-    """Return the position of a column; raise an error if it is missing or occurs twice."""
+    """Return the position of the column with a name; raise an error if no column or two columns have this name."""
     return _columns(path, head, [name])[0]
 
 
 def _columns(path: Source, head: list[str], names: Sequence[str]) -> list[int]:
-    """Return the positions of some columns; raise an error if one is missing or occurs twice."""
+    """Return the positions of the columns with some names; raise an error if a name is missing or occurs twice."""
     places, counts = {name: place for place, name in enumerate(head)}, Counter(head)
     for name in names:
         if counts[name] != 1:
@@ -345,8 +346,8 @@ def _columns(path: Source, head: list[str], names: Sequence[str]) -> list[int]:
 
 
 def _starts_with_header(cells: Cells, place: int | None) -> bool:
-    """Return whether the first row names the columns; if only its numbers suggest it, warn."""
-    # a label that occurs again below is a label and not a heading
+    """Return whether the first row names the columns; warn if only its numbers, such as years, suggest that it does."""
+    # the first row is an example if its label occurs again in a row below
     others = [] if place is None else cells.texts[1:, place].tolist()
     head, is_word = cells.texts[0], np.isnan(cells.numbers[0])
     names = np.delete(cells.numbers[0], [] if place is None else place)
@@ -357,7 +358,7 @@ def _starts_with_header(cells: Cells, place: int | None) -> bool:
     has_word = place is not None and bool(is_word[place])
     numbers = names if has_word else cells.numbers[0]
     steps = np.diff(numbers)
-    # names of columns may be numbers such as places, years or wavelengths
+    # the first row is a header of numbers if it contains positions, years or wavelengths
     if not (
         all(map(str.isdecimal, head[~is_word])) and len(numbers) == (~is_word).sum() and (steps > 0).all()
     ):
@@ -375,7 +376,7 @@ def _starts_with_header(cells: Cells, place: int | None) -> bool:
 
 
 def _note_index(path: Source, X: np.ndarray, names: tuple[str, ...] | None) -> None:
-    """Warn about columns of row numbers: as features they decide everything if the examples are sorted by class."""
+    """Warn about features that number the rows, because in examples sorted by class they determine the labels."""
     counting = (
         (np.diff(X, axis=0) == 1.0).all(axis=0) & ((X[0] == 0.0) | (X[0] == 1.0)) & (len(X) >= LEAST_ROWS)
     )
@@ -391,6 +392,6 @@ def _note_index(path: Source, X: np.ndarray, names: tuple[str, ...] | None) -> N
 
 
 def require_character(delimiter: Any) -> None:
-    """Raise an error for a delimiter that is not one character."""
+    """Raise an error unless the delimiter is a single character."""
     if not isinstance(delimiter, str) or len(delimiter) != 1 or delimiter in '\r\n"':
-        raise ValueError(f"delimiter={delimiter!r} is not a single character; give one, such as ';'.")
+        raise ValueError(f"delimiter={delimiter!r} is not a single character; give a character such as ';'.")

@@ -55,7 +55,7 @@ def kind_of(source: Source, is_named_table: bool = False) -> str:
     source : Source
         The file.
     is_named_table : bool
-        Whether the caller expects a table; this decides if the content is ambiguous.
+        Whether the caller expects a table; if the content may be a table or LIBSVM lines, it then counts as a table.
 
     Returns
     -------
@@ -67,7 +67,7 @@ def kind_of(source: Source, is_named_table: bool = False) -> str:
         return ARCHIVE
     text = _beginning(source)
     lines = [] if "\0" in text else [*islice(_without_comments(text), _LINES)]
-    # a line with index:value pairs belongs to LIBSVM; a line with only a label may belong to either kind
+    # count lines with index:value pairs, which are LIBSVM's, and lines with a single word, which fit both kinds
     examples, bare = sum(map(is_example, lines)), sum(len(line.split()) == 1 for line in lines)
     if examples > (others := len(lines) - examples - bare) or (examples and others == 0):
         return LIBSVM
@@ -75,7 +75,7 @@ def kind_of(source: Source, is_named_table: bool = False) -> str:
         return TABLE
     if is_named_archive:
         return ARCHIVE
-    # lines that fit both kinds in part are damaged LIBSVM lines
+    # read a mixture of both kinds as a damaged LIBSVM file
     if not lines or examples:
         return LIBSVM
     rows = text[beginning_of(text).end :]
@@ -83,7 +83,7 @@ def kind_of(source: Source, is_named_table: bool = False) -> str:
 
 
 def is_example(line: str) -> bool:
-    """Return whether a line looks like an example of LIBSVM with at least one feature; it may still be damaged.
+    """Return whether a line looks like an example of LIBSVM with at least one feature, even if it is damaged.
 
     Examples
     --------
@@ -94,7 +94,7 @@ def is_example(line: str) -> bool:
 
 
 def _beginning(source: Source) -> str:
-    """Return complete lines from the beginning of a file with any characters; "" if it cannot be unpacked."""
+    """Return the first complete lines of a file, whatever its characters; "" if the file cannot be unpacked."""
     try:
         with opened(source) as stream:
             content = stream.read(_BYTES)
@@ -106,14 +106,14 @@ def _beginning(source: Source) -> str:
 
 
 def _without_comments(text: str) -> Iterator[str]:
-    """Yield the lines that are not empty, stripped, without LIBSVM's comments after a #."""
+    """Yield the lines of a text, stripped and without LIBSVM's comments after a #, except empty lines."""
     for line in StringIO(text):
         if stripped := _COMMENT.sub("", line).strip():
             yield stripped
 
 
 class Beginning(NamedTuple):
-    """The lines above the rows of a table: where the rows start, the delimiter if given, and the last comment."""
+    """The content of the lines above a table: the first row's position, a delimiter if given, and the last comment."""
 
     end: int
     delimiter: str | None
@@ -123,7 +123,7 @@ class Beginning(NamedTuple):
 
 
 def beginning_of(text: str) -> Beginning:
-    r"""Return the content above the first row of a table: empty lines, comments, and a spreadsheet's ``sep=;``.
+    r"""Return the `Beginning` of a table, from its empty lines, comments, and a spreadsheet's line ``sep=;``.
 
     Examples
     --------
@@ -144,12 +144,12 @@ def beginning_of(text: str) -> Beginning:
 
 
 def lines_in(text: str) -> int:
-    """Return the number of line ends in a text; as in Python, there are three kinds of line ends."""
+    """Return the number of line ends in a text: of line feeds, carriage returns and pairs of both, as in Python."""
     return len(StringIO(text, newline=None).readlines())
 
 
 def delimiter_of(text: str) -> str:
-    r"""Return the first of tab, semicolon, comma and space that splits most rows into the same number (≥ 2) of cells.
+    r"""Return the delimiter among tab, semicolon, comma and space that splits most rows into equally many (≥ 2) cells.
 
     Examples
     --------
@@ -164,10 +164,10 @@ def delimiter_of(text: str) -> str:
 
 
 def cells_in(text: str, delimiter: str) -> list[list[str]]:
-    """Return the cells of the first rows without empty rows; one empty row if all rows are empty."""
-    # the first rows are enough, so that a large file is not read twice
+    """Return the cells of the first rows, without empty rows; return one empty row if all rows are empty."""
+    # split only the first rows, so that a large file is not read twice
     lines = "".join(islice(StringIO(text, newline=""), 20))
     try:
         return [row for row in csv.reader(StringIO(lines, newline=""), delimiter=delimiter) if row] or [[""]]
-    except csv.Error:  # a cell of more than 128 KiB; reading all rows reports it
+    except csv.Error:  # a cell above 128 KiB: reading all rows reports it
         return [[""]]

@@ -46,7 +46,7 @@ class Dataset(Shown):
     columns : tuple of str or None
         Names of the features, if known, for instance from a header.
     places : ndarray of int, shape (n,), or None
-        For a kernel matrix in LIBSVM's format the number of each row, from 1; 0 if it is unknown.
+        For a kernel matrix in LIBSVM's format, the number of each row, from 1; 0 if the number is unknown.
 
     Examples
     --------
@@ -79,7 +79,7 @@ class Dataset(Shown):
     def to_frame(self) -> Any:
         """Return a pandas DataFrame with a column for each feature and a last column "label".
 
-        Features without names are called x0, x1, …. If a feature is called "label", the labels' column is
+        Features without names are called x0, x1, …. If a feature is called "label", the column of labels is called
         "label_of_example". Sparse examples become sparse columns.
 
         Examples
@@ -114,12 +114,12 @@ class Dataset(Shown):
 
 
 def training_matrix(data: Dataset) -> Dataset:
-    """Return a kernel matrix in LIBSVM's format with its rows sorted by their numbers, in the order of its columns.
+    """Return the kernel matrix of data in LIBSVM's format, with rows sorted by their numbers, as its columns are.
 
     Raises
     ------
     ValueError
-        If there is not one row for each column; such rows can be predicted but not trained on.
+        If the matrix does not have one row for each column; its rows can then be predicted, but not trained on.
 
     Examples
     --------
@@ -173,5 +173,5 @@ def binary_labels(y: Any) -> np.ndarray:
         shown = ", ".join(repr(value) for value in values[:5].tolist()) + (", …" if len(values) > 5 else "")
         count = f"{len(values)} distinct value{'' if len(values) == 1 else 's'} ({shown})"
         raise ValueError(f"y has {count}, but two are needed; drop or merge classes until two remain.")
-    # the larger value is positive, as in scikit-learn: 1 of {0, 1}, "yes" of {"no", "yes"}
+    # map the larger value to +1, as in scikit-learn: 1 among {0, 1}, and "yes" among {"no", "yes"}
     return np.where(labels == values[1], 1.0, -1.0)

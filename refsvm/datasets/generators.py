@@ -1,8 +1,8 @@
 """Artificial problems of the papers, drawn from their published distributions.
 
-Every function takes the number of examples and ``rng`` (a seed or a `numpy.random.Generator`, normalised by
-`numpy.random.default_rng`). The class of each example is drawn independently, so that a small sample may contain only
-one class.
+Every function takes the number of examples and ``rng``, a seed or a `numpy.random.Generator`, which
+`numpy.random.default_rng` accepts. The class of each example is drawn independently, so that a small sample may contain
+only one class.
 """
 
 from __future__ import annotations
@@ -44,11 +44,11 @@ def make_banana(n: int = 5300, rng: Any = None) -> Dataset:
     Notes
     -----
     Rätsch, Onoda and Müller (2001) distributed the sample of 5300 points, shifted and scaled
-    to mean 0 and standard deviation 1. We found no published formula or program that draws it. This
-    generator is therefore a *model of that sample*, not its origin. It consists of five blobs. Two are Gaussian;
-    three are uniform with added Gaussian noise, and one of these is bent by a parabola. The proportions, means and
-    covariances were fitted to the 5300 points. With u uniform on [−1, 1] and e standard normal, a point of class +1 is,
-    with probability 0.379 and 0.069,
+    to mean 0 and standard deviation 1. We found no published formula or program that draws this sample. `make_banana`
+    is therefore a *model of the sample*, not its origin. The model consists of five blobs. Two blobs are Gaussian;
+    three blobs are uniform with added Gaussian noise, and a parabola bends one of these three blobs. The proportions,
+    means and covariances were fitted to the 5300 points. With u uniform on [−1, 1] and e standard normal, a point of
+    class +1 is, with probability 0.379 and 0.069,
 
     - the banana: :math:`x_1 = -0.28 + t,\ t = 1.62u_1 + 0.2e_1,\ x_2 = 0.08 - 0.4t^2 + 0.72u_2 + 0.18e_2`;
     - the bar above it: :math:`x_1 = 1.15 + t,\ t = 1.45u_1 + 0.15e_1,\ x_2 = 1.48 - 0.245t + 0.19e_2`;
@@ -86,9 +86,7 @@ def make_banana(n: int = 5300, rng: Any = None) -> Dataset:
     )
     return Dataset(
         "banana",
-        candidates[
-            blob, :, np.arange(n)
-        ],  # five points are drawn for each example; select the point of its blob
+        candidates[blob, :, np.arange(n)],  # select the point of its blob for each example
         np.where(blob < 2, 1.0, -1.0),
         "The banana and the bar above it (+1) against the core and the two arms around it; a fitted model.",
         "Model of the banana sample of Rätsch, Onoda, Müller (2001), Soft Margins for AdaBoost",
@@ -98,8 +96,8 @@ def make_banana(n: int = 5300, rng: Any = None) -> Dataset:
 
 
 def _correlated(e: np.ndarray, first: float, both: float, second: float) -> tuple[np.ndarray, np.ndarray]:
-    """Return two normal numbers with these variances and this covariance, from independent ones, shape (2, n)."""
-    # the Cholesky factor of S, written out because LAPACK's rounding depends on the processor
+    """Return pairs of normal numbers with given variances and covariance, shape (2, n), from independent `e`."""
+    # compute the Cholesky factor of S without LAPACK, whose rounding depends on the processor
     scale = math.sqrt(first)
     slope = both / scale
     return scale * e[0], slope * e[0] + math.sqrt(second - slope * slope) * e[1]
@@ -166,8 +164,8 @@ def make_ringnorm(n: int = 7400, rng: Any = None) -> Dataset:
     Returns
     -------
     Dataset
-        X of shape (n, 20), y ±1, both with probability 1/2. Breiman's class 1, the wide one, becomes −1 and his class
-        2 becomes +1, as in the IDA files.
+        X of shape (n, 20), y ±1, both with probability 1/2. Breiman's class 1, the wide Gaussian, becomes −1 and his
+        class 2 becomes +1, as in the IDA files.
 
     Raises
     ------
@@ -176,7 +174,8 @@ def make_ringnorm(n: int = 7400, rng: Any = None) -> Dataset:
 
     Notes
     -----
-    a = 2/√20 is the value in the DELVE archive and the IDA files; R's mlbench uses 1/√20, which is harder.
+    a = 2/√20 is the value in the DELVE archive and the IDA files; R's mlbench uses a = 1/√20, with which the problem is
+    harder.
 
     References
     ----------
@@ -201,7 +200,7 @@ def make_ringnorm(n: int = 7400, rng: Any = None) -> Dataset:
 def make_waveform(
     n: int = 5000, positive: int = 2, negative: int | Sequence[int] = (1, 3), rng: Any = None
 ) -> Dataset:
-    r"""Draw waveforms: random mixtures of two of three triangular waves, sampled at 21 points, with noise.
+    r"""Draw waveforms: each example is a random mixture of two out of three triangular waves at 21 points, plus noise.
 
     .. math:: x_j = u\,h_p(j) + (1-u)\,h_q(j) + e_j, \quad u \sim U(0,1),\ e_j \sim N(0,1),\ j = 1 \dots 21
 
@@ -215,8 +214,8 @@ def make_waveform(
     positive : int
         The class, 1 to 3, that is labelled +1.
     negative : int or sequence of int
-        The class or classes labelled −1. All these classes and `positive` are equally likely; ``negative=(1,)`` makes
-        a problem with two of the three classes.
+        The class or classes labelled −1. `positive` and the classes in `negative` are equally likely; ``negative=(1,)``
+        makes a problem with only two classes.
     rng : int, numpy.random.Generator or None
         Seed or generator.
 
@@ -232,9 +231,10 @@ def make_waveform(
 
     Notes
     -----
-    The default is the problem of the IDA benchmark, class 2 against the other two: its file has 1647 positive and
-    3353 negative examples, and the mean of its positive class has the shape (h₁ + h₃)/2. The features of that file
-    are standardised and the features of this sample are not, so the published C and γ are not included.
+    The default is the problem of the IDA benchmark, class 2 against classes 1 and 3: the benchmark's file has 1647
+    positive and 3353 negative examples, and the mean of the positive class has the shape (h₁ + h₃)/2. The features of
+    the benchmark's file are standardised, but `make_waveform` does not standardise features, so the `Dataset` does not
+    contain the published C and γ.
 
     References
     ----------
@@ -255,7 +255,7 @@ def make_waveform(
             f"positive={positive!r} and negative={negative!r} do not split the classes; "
             f"give different numbers from 1 to 3, such as positive=2, negative=(1, 3)."
         )
-    # h₁, h₂, h₃ are the same triangle with its top at 11, 15 and 7
+    # h₁, h₂ and h₃ have the shape of the same triangle, with the top at 11, 15 and 7
     j, peaks = np.arange(1, 22), np.array([11, 15, 7])
     waves = np.maximum(6 - np.abs(j - peaks[:, None]), 0.0)
     drawn = rng.choice(np.array(classes, dtype=np.intp), size=n)
@@ -268,7 +268,7 @@ def make_waveform(
 
 
 def make_chessboard(n: int = 1000, cells: int = 4, rng: Any = None) -> Dataset:
-    r"""Draw points on a chessboard, without noise: hard for SMO when C is large.
+    r"""Draw points on a chessboard without noise, a problem that is hard for SMO if C is large.
 
     .. math:: x \sim U([0, m]^2), \qquad y = (-1)^{\lfloor x_1 \rfloor + \lfloor x_2 \rfloor + 1}
 

@@ -1,4 +1,4 @@
-"""Labels of a table: numbers if the conversion loses nothing, otherwise texts; missing labels are refused."""
+"""Reads the labels of a table as numbers if no label loses information, otherwise as texts; refuses missing labels."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _ALMOST: Final = re.compile(r"[+-]?[\d.]*\d[,'][\d.,']*\d|[+-]?[\d.]+[dD][+-]?\d
 
 
 def is_code(text: str) -> bool:
-    """Return whether a cell contains a code for a missing value.
+    """Return whether the text of a cell is a code for a missing value, such as NA.
 
     Examples
     --------
@@ -54,8 +54,8 @@ def labels_of(cells: Any, place: int, first: int) -> np.ndarray:
     Returns
     -------
     ndarray of float64 or str, shape (n,)
-        Numbers, if all labels are numbers and different texts are different numbers (007 and 7 stay texts). More than
-        `MOST_CLASSES` different fractions are targets, and always become numbers.
+        Numbers if all labels are numbers and different texts are different numbers, otherwise texts (007 and 7 stay
+        texts). If more than `MOST_CLASSES` different labels are fractions, the labels are targets, and always numbers.
 
     Raises
     ------
@@ -66,7 +66,7 @@ def labels_of(cells: Any, place: int, first: int) -> np.ndarray:
     texts, numbers = cells.texts[first:, place], cells.numbers[first:, place]
     is_number = ~np.isnan(numbers)
     words, values, labels = set(texts[~is_number]), set(numbers[is_number]), texts.tolist()
-    # fractions are targets, so a word among them is an error and not a class
+    # labels with fractions are targets, so a word among the labels is an error and not a class
     has_fractions = bool((numbers[np.isfinite(numbers)] % 1).any())
     stray = not is_number.all() and (
         has_fractions
@@ -93,7 +93,7 @@ def labels_of(cells: Any, place: int, first: int) -> np.ndarray:
     ):
         cells.refuse(np.reshape(wrong, (-1, 1)), first, [place], reason)
     plain = [_PLAIN(text) is not None for text in labels]
-    # above 2⁵³ neighbouring integers share a float64, so that two labels would become one
+    # keep texts for integers above 2⁵³, because neighbouring integers would become the same float64
     is_exact = all(plain) and np.abs(numbers).max() < 2**53
     if has_fractions:
         different = {text.lstrip("+") for text, number in zip(labels, numbers, strict=True) if number}
@@ -109,7 +109,7 @@ def labels_of(cells: Any, place: int, first: int) -> np.ndarray:
 
 
 def note_lookalikes(source: str, labels: Iterable[str], stacklevel: int = 4) -> None:
-    """Warn about labels that differ only in case, blanks or the form of characters, and are separate classes.
+    """Warn about labels that differ only in case, blanks or the form of characters, and therefore form two classes.
 
     Examples
     --------
@@ -127,7 +127,7 @@ def note_lookalikes(source: str, labels: Iterable[str], stacklevel: int = 4) -> 
         if other == label:
             continue
         what = next(name for name, form in _FORMS.items() if form(label) == form(other))
-        # show the code points of texts that look the same
+        # show the code points of the characters if two texts look the same
         shown = [
             ascii(each) if what == "the form of their characters" else repr(each) for each in (other, label)
         ]
@@ -136,7 +136,7 @@ def note_lookalikes(source: str, labels: Iterable[str], stacklevel: int = 4) -> 
 
 
 def _characters(text: str) -> str:
-    """Return a text with one form of each character, and without invisible characters."""
+    """Return a text with characters in a standard form (Unicode NFKC), and without invisible characters."""
     seen = "".join(each for each in text if unicodedata.category(each) != "Cf")
     return unicodedata.normalize("NFKC", seen)
 

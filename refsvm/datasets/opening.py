@@ -33,18 +33,19 @@ def open_data(
     Parameters
     ----------
     source : str or path
-        The following are tried in order: a bundled name (`names`); ``name`` for ``name.npz`` in the data directory;
-        "-" for the standard input; a file or a pipe. The content of a file, packed or not, determines whether
-        `read_npz`, `read_csv` or `read_libsvm` reads it. Write "./heart" for a file with the name of a bundled set.
+        The name of a bundled set (`names`); the name of an archive ``name.npz`` in the data directory; "-" for the
+        standard input; or the path of a file or a pipe. These meanings are tried in this order. The content of a file,
+        packed or not, determines whether `read_npz`, `read_csv` or `read_libsvm` reads it. Write "./heart" for a file
+        with the name of a bundled set.
     label : str, int or None
         The label column of a table; must be None for other files.
     data_dir : str, path or None
         The data directory; by default the value of the environment variable REFSVM_DATA, if it is set.
     delimiter : str, optional
-        Character between the cells of a table, recognised by default. If it is given, an ambiguous file counts as a
-        table.
+        Character between the cells of a table, which is recognised by default. If you give `delimiter`, a file that may
+        be a table or a LIBSVM file counts as a table.
     labelled : bool
-        Whether the data must have labels; False permits a table without them. True by default.
+        Whether the data must have labels, True by default; False permits a table without labels.
     columns : sequence of str, optional
         For a table with a header, the columns to read, in this order.
 
@@ -60,7 +61,7 @@ def open_data(
     ValueError
         If the file cannot be read, or `label` is missing for a table or given for another file.
     ImportError
-        If it is a LIBSVM file and scikit-learn is not installed.
+        If the file is a LIBSVM file and scikit-learn is not installed.
 
     Examples
     --------
@@ -85,7 +86,7 @@ def open_data(
             )
         X, y, names_of_columns = csv_table(file, label, delimiter, columns)
         return Dataset(name, X, y, source=str(path), columns=names_of_columns)
-    # ignoring a label column silently would train on other labels than the user wants
+    # refuse a label column for other files: ignoring it would train on labels that the user does not want
     if kind == ARCHIVE:
         _refuse_label(label, text)
         return Dataset(name, *read_npz(file), source=str(path))
@@ -95,7 +96,7 @@ def open_data(
 
 
 def place_of(source: str, data_dir: str | os.PathLike[str] | None = None) -> Path:
-    """Return the file of a source that is not a bundled set: an archive in the data directory, or the path itself.
+    """Return the file of a source that is not a bundled set: an archive in the data directory, or the path `source`.
 
     Raises
     ------
@@ -108,7 +109,7 @@ def place_of(source: str, data_dir: str | os.PathLike[str] | None = None) -> Pat
     'table.csv'
     """
     directory = data_directory(data_dir)
-    # the data directory takes precedence over a file of the same name in the working directory
+    # look in the data directory before the working directory, which may contain a file of the same name
     archive = None if directory is None else directory / f"{source}.npz"
     return archive if archive is not None and archive.is_file() else Path(source)
 
@@ -119,12 +120,12 @@ def data_directory(data_dir: str | os.PathLike[str] | None = None) -> Path | Non
     Parameters
     ----------
     data_dir : str, path or None
-        The directory that the caller gave, if any.
+        The directory that the caller gave, or None.
 
     Returns
     -------
     pathlib.Path or None
-        An existing directory, or None if none was given.
+        An existing directory, or None if neither the caller nor REFSVM_DATA names a directory.
 
     Raises
     ------
@@ -160,7 +161,7 @@ def _not_found(text: str, directory: Path | None) -> str:
     def with_folder(name: str) -> str:
         return repr(str(Path(text).with_name(name)))
 
-    if Path(text).suffix:  # a text with an ending names a file
+    if Path(text).suffix:  # a name with an ending means a file
         beside = [each.name for each in Path(text).parent.glob("*")] if Path(text).parent.is_dir() else []
         near = hint(Path(text).name, beside, "check spelling and folder.", with_folder, cutoff=0.75)
         return f"source={text!r} is not a file; {near}"

@@ -25,18 +25,18 @@ _ROW_NUMBER: Final = re.compile(rb"(\s*\S+\s+)0:(\S+)\s*").match
 
 
 class _Lines:
-    """The lines of a LIBSVM file in the form that scikit-learn accepts: without comments and blanks before values.
+    """Iterates over the lines of a LIBSVM file without comments and without blanks before values, for scikit-learn.
 
-    `places` collects the numbers of the rows of a kernel matrix.
+    If the file contains a kernel matrix, `places` collects the numbers of its rows.
     """
 
     def __init__(self, stream: Any) -> None:
         self.stream, self.text, self.ended = stream, b"", False
-        self.places: list[int] | None = None  # row numbers of a kernel matrix
-        self.number, self.numbers = 0, array("q")  # the current line, and all lines with an example
+        self.places: list[int] | None = None  # numbers of a kernel matrix's rows
+        self.number, self.numbers = 0, array("q")  # the present line, and the lines with examples
 
     def read(self) -> None:
-        """Do nothing: scikit-learn takes an object with this method for a stream instead of a path."""
+        """Do nothing; scikit-learn only checks that the object has this method, and is therefore not a path."""
 
     def __iter__(self) -> Iterator[bytes]:
         for number, text in enumerate(self.stream, 1):
@@ -45,10 +45,10 @@ class _Lines:
             line = _COMMENT.sub(b"", line) if b"#" in line else line
             line = _PADDING.sub(b":", line) if b": " in line or b":\t" in line else line
             if b"#" in line:
-                raise ValueError("a number contains a #; older programs write NaN as -1.#IND")
-            # Python would read 1_0 as ten, but in a file it is a damaged number
+                raise ValueError("a number contains a #, as in -1.#IND, which older programs write for NaN")
+            # refuse 1_0, which Python would read as ten, because in a file it is a damaged number
             if b"_" in line:
-                raise ValueError("a number contains a _")
+                raise ValueError("a number contains an underscore")
             if line.strip():
                 line = self._without_place(line)
                 self.numbers.append(number)
@@ -56,9 +56,9 @@ class _Lines:
         self.ended = True
 
     def _without_place(self, line: bytes) -> bytes:
-        """Return a row of a kernel matrix without its number, which is stored; any other line unchanged."""
+        """Return a row of a kernel matrix without its number, which `places` stores; return other lines unchanged."""
         match = _ROW_NUMBER(line)
-        # a line that starts with 0:0.5 has features from 0, whose index is refused later
+        # 0:number is a row number only if the number is whole; a feature 0:0.5 is refused later
         if match and (match[2] == b"?" or match[2].removesuffix(b".0").isdigit()):
             if not self.numbers and line[match.end() :].startswith(b"1:"):
                 self.places = []
@@ -80,14 +80,14 @@ def read_libsvm(path: str | os.PathLike[str], n_features: int | None = None) -> 
     path : str or path
         The file, or "-" for the standard input. A file packed by gzip, bzip2 or xz is unpacked.
     n_features : int or None
-        Number of features, by default the largest index in the file. Give it for a test file, whose largest index may
-        be smaller than in the training file.
+        Number of features, by default the largest index in the file. Give `n_features` for a test file, whose largest
+        index may be smaller than the largest index of the training file.
 
     Returns
     -------
     X : scipy.sparse.csr_matrix of float64, shape (n, d)
-        Examples. For a kernel matrix, where every line starts with ``0:number`` of its row, a dense ndarray of the
-        kernel values without these numbers.
+        Examples. If the file contains a kernel matrix, each line starts with ``0:number``, the number of the row; X is
+        then a dense ndarray of the kernel values, without the numbers.
     y : ndarray of float64, shape (n,)
         Labels as in the file.
 
@@ -117,7 +117,7 @@ def read_libsvm(path: str | os.PathLike[str], n_features: int | None = None) -> 
 
 
 def libsvm_rows(source: Source, n_features: int | None = None) -> tuple[Any, np.ndarray, np.ndarray | None]:
-    """Read a LIBSVM file as `read_libsvm` does; return X, y, and the row numbers of a kernel matrix or None.
+    """Read a LIBSVM file as `read_libsvm` does; return X, y, and the row numbers of a kernel matrix, or None.
 
     An unknown row number, ``0:?``, becomes 0.
     """
@@ -138,7 +138,7 @@ def libsvm_rows(source: Source, n_features: int | None = None) -> tuple[Any, np.
                 if isinstance(error, OverflowError)
                 else str(error).rstrip(".")
             )
-            # scikit-learn checks the width after reading all lines
+            # name no line if all lines were read, because scikit-learn then complains about the number of features
             at = f"; line {lines.number}, {ascii(lines.text.strip())[1:42]}" if not lines.ended else ""
             raise refused(
                 source,
@@ -166,7 +166,7 @@ def libsvm_rows(source: Source, n_features: int | None = None) -> tuple[Any, np.
 def read_csv(
     path: str | os.PathLike[str], label: str | int, delimiter: str = ","
 ) -> tuple[np.ndarray, np.ndarray]:
-    r"""Read a CSV file: one example in each row, one column with labels, numbers in all others.
+    r"""Read a CSV file with one example in each row, a column with labels, and numbers in all other columns.
 
     Parameters
     ----------
@@ -181,10 +181,10 @@ def read_csv(
     Returns
     -------
     X : ndarray of float64, shape (n, d)
-        All columns except the label, in order.
+        All columns except the label column, in the order of the file.
     y : ndarray of float64 or str, shape (n,)
-        Labels as in the file: numbers if all labels are numbers whose texts are preserved. 007, 1E5 and integers
-        above 2⁵³ stay texts.
+        Labels as in the file, as numbers if all labels are numbers that can be written in the same way again. 007, 1E5
+        and integers above 2⁵³ stay texts.
 
     Raises
     ------
@@ -199,9 +199,10 @@ def read_csv(
 
     Notes
     -----
-    The first row is a header if label is one of its cells. Otherwise it is a header if none of its cells is a number
-    and its label cell is not a label of another row; or if its cells are ascending integers and the label cell is a
-    word above numbers. A first row of numbers from 0 on, or of years, counts as a header, with a warning.
+    The first row is a header if `label` is the text of one of its cells. Without this cell, the first row is a header
+    if no cell is a number and the cell in the label column is not a label of another row; or if its cells are ascending
+    integers and the cell in the label column is a word above numbers. A first row of the numbers from 0 on, or of
+    years, counts as a header, with a warning.
 
     If the delimiter is not a comma, 0,5 is a number, unless the file also contains numbers such as 0.5.
 
@@ -226,7 +227,7 @@ def read_csv(
 
 
 def read_npz(path: str | os.PathLike[str] | Source) -> tuple[Any, np.ndarray]:
-    """Read a NumPy archive of y and X, or of y and the parts of a sparse (CSR) X.
+    """Read a NumPy archive that contains y and X, or y and the parts of a sparse (CSR) X.
 
     Parameters
     ----------
@@ -246,7 +247,8 @@ def read_npz(path: str | os.PathLike[str] | Source) -> tuple[Any, np.ndarray]:
     FileNotFoundError
         If path is not a file.
     ValueError
-        If the file is not such an archive, its arrays do not fit together, or it contains NaN or infinity.
+        If the file is not an archive with these arrays, the arrays do not fit together, or they contain NaN or
+        infinity.
 
     Examples
     --------
@@ -277,7 +279,7 @@ def read_npz(path: str | os.PathLike[str] | Source) -> tuple[Any, np.ndarray]:
 
 
 def _checked(source: Source, X: Any, y: np.ndarray, lines: Any = None) -> tuple[Any, np.ndarray]:
-    """Return X and y; refuse NaN, infinity, and a table without examples or features. `lines` has each row's line."""
+    """Return X and y; raise an error for NaN, infinity, or an empty table. `lines` contains the line of each row."""
     if 0 in X.shape:
         raise refused(
             source, f"contains a table of shape {X.shape}; give at least one example and one feature."

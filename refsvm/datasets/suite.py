@@ -23,7 +23,7 @@ STANDARDISED: Final = ("ida_ringnorm", "ida_twonorm")
 
 @dataclass(frozen=True, eq=False)
 class SuiteProblem:
-    """A data set with the C and γ for training; the data are read at the first use.
+    """A data set with the C and γ that the papers use for it; `load` reads the data.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ class SuiteProblem:
     read: Callable[[], Dataset]
 
     def load(self) -> Dataset:
-        """Read the data.
+        """Read the data of the problem.
 
         Returns
         -------
@@ -84,14 +84,14 @@ def paper_suite(data_dir: str | os.PathLike[str] | None = None) -> list[SuitePro
     Raises
     ------
     FileNotFoundError
-        If no data directory is given, or it does not exist.
+        If no data directory is given, or the directory does not exist.
 
     Notes
     -----
     C and γ come from T. Glasmachers (2008), "The Planning-ahead SMO Algorithm", arXiv:1307.8305, Table 1. The paper
-    does not say how it prepared its sets. The preparations of this module reproduce its numbers of support vectors,
-    which the script ``benchmarks/papers/preparations.py`` compares; another paper may have prepared a set differently.
-    `data_instructions` says where to get the sets.
+    does not say how its sets were prepared. With the preparations of this module, models have the paper's numbers of
+    support vectors, which the script ``benchmarks/papers/preparations.py`` compares; another paper may have prepared a
+    set differently. `data_instructions` says where to get the sets.
 
     Examples
     --------

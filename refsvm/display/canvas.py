@@ -1,4 +1,4 @@
-"""Display: the base of all displays, with their axes; Curves: the base of displays with named curves."""
+"""Display: the base of all displays, which handles axes and legends; Curves: the base of displays with named curves."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ PALETTE: Final = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E
 
 @dataclass(eq=False)
 class Display:
-    """Base of the displays: a plot that can be drawn again, with the axes of the latest drawing.
+    """Base of the displays: a plot that can be drawn again, and that knows the axes of its latest drawing.
 
     Attributes
     ----------
@@ -46,12 +46,12 @@ class Display:
         return f"<{type(self).__name__}>"
 
     def _draw_on(self, ax: Axes | None, look: Mapping[str, Any] | None = None) -> None:
-        """Set `ax_` to `ax`, or to the axes of a new figure; a colour in `look` is never changed.
+        """Set `ax_` to `ax`, or to the axes of a new figure; remember the colours in `look`, which are never changed.
 
         Raises
         ------
         ValueError
-            If this is not one matplotlib Axes.
+            If `ax` is not an Axes of matplotlib.
         ImportError
             If matplotlib is not installed.
         """
@@ -64,7 +64,7 @@ class Display:
             ) from None
         if ax is not None and not isinstance(ax, SomeAxes):
             raise ValueError(
-                f"ax={shown(ax)} is not an Axes of matplotlib; give one, such as axes[0] of fig, axes = "
+                f"ax={shown(ax)} is not an Axes of matplotlib; give an Axes, such as axes[0] of fig, axes = "
                 "plt.subplots(2)."
             )
         if ax is None:
@@ -72,15 +72,15 @@ class Display:
             ax.set_prop_cycle(color=[legible(colour, ax.get_facecolor()) for colour in PALETTE])
         self.ax_ = ax
         figure: Any = self.ax_.figure
-        self.figure_ = figure.figure  # the whole figure of a subfigure
+        self.figure_ = figure.figure  # the figure that contains a subfigure
         self._before = set(ax.get_children())
         self._is_given = look is not None and bool({"color", "c", "facecolor", "edgecolor"} & set(look))
 
     def _labelled(self, legend: dict[str, Any] | None = None, **labels: Any) -> Self:
-        """Set labels and scales, add the legend, make everything legible; return the display itself.
+        """Set labels and scales, add the legend, make text and curves legible; return the display itself.
 
-        Without settings, the legend is placed above the axes, where it covers nothing. A figure without a layout may
-        have no space above the axes; the legend is then placed where it covers least.
+        By default, the legend is placed above the axes, where it covers nothing. In a figure without a layout, which
+        may have no space above the axes, the legend is placed where it covers least.
         """
         self.ax_.set(**labels)
         if legend is not None:
@@ -92,7 +92,7 @@ class Display:
         return self._finished()
 
     def _finished(self, *others: Any) -> Self:
-        """Make text and curves legible on the background of the style; `others` are axes on the same background."""
+        """Make text and curves legible on the background of the style; `others` are further axes on this background."""
         for ax in (self.ax_, *others):
             made_legible(ax, set(ax.get_children()) if self._is_given else self._before)
         return self
@@ -136,9 +136,10 @@ def legend_above(ax: Axes) -> None:
 
 
 def literal(name: Any) -> str:
-    """Return the text with which Matplotlib shows a name unchanged: a dollar must not start a formula.
+    """Return a text for which Matplotlib shows the name unchanged, without reading a dollar as the start of a formula.
 
-    A blank is added before a leading underscore, because Matplotlib omits labels that start with one from legends.
+    A blank is put before a leading underscore, because Matplotlib omits labels that start with an underscore from
+    legends.
 
     Examples
     --------
@@ -151,7 +152,7 @@ def literal(name: Any) -> str:
 
 
 def write_notes(ax: Axes, notes: Sequence[str]) -> None:
-    """Write sentences above axes, such as which runs did not converge."""
+    """Write notes above axes, for instance which runs did not converge."""
     if notes:
         lines = [line for note in notes for line in wrap(literal(note), width=80)]
         ax.set_title("\n".join(lines), loc="left", fontsize="small")
@@ -161,14 +162,14 @@ def write_notes(ax: Axes, notes: Sequence[str]) -> None:
 
 
 def require(name: str, value: Any, kind: type | tuple[type, ...], advice: str) -> None:
-    """Raise an error for an object of the wrong type; the message says what can be drawn."""
+    """Raise an error if a value is of the wrong type; the message says what to give."""
     if not isinstance(value, kind):
         wanted = " or ".join(each.__name__ for each in (kind if isinstance(kind, tuple) else (kind,)))
         raise ValueError(f"{name}={shown(value)} is not of type {wanted}; {advice}.")
 
 
 def require_some(name: str, mapping: Mapping[str, Any], wanted: str) -> None:
-    """Raise an error if there is nothing to draw, or names are missing; the message says what is missing."""
+    """Raise an error if a mapping is empty or is not a mapping; the message says what to give."""
     if not isinstance(mapping, Mapping):
         raise ValueError(f"{name}={shown(mapping)} has no names; give a dict with at least one {wanted}.")
     if not mapping:
@@ -184,9 +185,9 @@ class Curves(Display, ABC):
     lines_ : dict of str to matplotlib.lines.Line2D
         The lines of the latest drawing.
     example : str
-        Argument to give, for the message if there is no curve.
+        Words of the error message for a display without curves that say which argument to give.
     kind : type
-        Type of a curve.
+        Type of each curve.
     """
 
     example: ClassVar[str]
@@ -202,7 +203,7 @@ class Curves(Display, ABC):
         ax : matplotlib Axes, optional
             Axes to draw on.
         **line_kwargs
-            Passed to ``Axes.plot`` for the lines in `lines_`.
+            Settings of the lines in `lines_`, passed to ``Axes.plot``.
 
         Returns
         -------
@@ -228,7 +229,7 @@ class Curves(Display, ABC):
         return self._noted([note for name, curve in self.curves.items() if (note := self._note(name, curve))])
 
     def _note(self, name: str, curve: Any) -> str:
-        """Return a note about a curve for display above the plot; an empty text if the curve is complete."""
+        """Return a note, written above the plot, about an incomplete curve; an empty text for a complete curve."""
         status = getattr(curve, "status", Status.CONVERGED)
         return "" if status is Status.CONVERGED else f"The path of {name} ended early ({status.name})."
 
@@ -238,4 +239,4 @@ class Curves(Display, ABC):
 
     @abstractmethod
     def _labels(self) -> dict[str, Any]:
-        """Return the labels, scales and limits of the axes."""
+        """Return the labels, scales and limits of the axes as keyword arguments of ``Axes.set``."""

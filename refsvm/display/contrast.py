@@ -1,4 +1,4 @@
-"""Contrast: colours that stand out from their background in every style of Matplotlib."""
+"""Contrast: chooses colours that stand out from their background in every style of Matplotlib."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def _luminance(colour: Any) -> float:
 
 
 def mixed(one: Any, other: Any, share: float) -> tuple[float, float, float]:
-    """Return a colour between two colours, with this share of the second one.
+    """Return the mixture of two colours in which the second colour has a given share.
 
     Examples
     --------
@@ -54,7 +54,7 @@ def mixed(one: Any, other: Any, share: float) -> tuple[float, float, float]:
 
 
 def ink(ground: Any) -> str:
-    """Return "black" or "white", whichever has more contrast with a background; the contrast is at least 4.5."""
+    """Return "black" or "white", the colour with more contrast with a background; the contrast is at least 4.5."""
     return max(("black", "white"), key=lambda colour: contrast(colour, ground))
 
 
@@ -66,7 +66,8 @@ def legible(colour: Any, *grounds: Any, alpha: float = 1.0) -> Any:
     colour : matplotlib colour
         The colour.
     *grounds : matplotlib colours
-        The backgrounds. If no shade suits all of them, only the first background counts.
+        The backgrounds. If no shade has enough contrast with all backgrounds, the shade must suit only the first
+        background.
     alpha : float
         Opacity with which the colour is drawn.
 
@@ -93,14 +94,14 @@ def legible(colour: Any, *grounds: Any, alpha: float = 1.0) -> Any:
 
 
 def made_legible(ax: Axes, before: set[Any]) -> None:
-    """Change the colours of text and of new drawings that do not stand out from the background of the axes.
+    """Change the colours of texts and of new artists that do not stand out from the background of the axes.
 
     Parameters
     ----------
     ax : Axes
         The axes.
     before : set
-        Artists that were drawn before and stay unchanged.
+        Artists that were on the axes before the drawing; they stay unchanged.
     """
     figure: Any = ax.figure
     page = _opaque(figure.get_facecolor(), "white")
@@ -131,7 +132,7 @@ OWN_GROUND: Final = "refsvm: on a ground of its own"
 
 
 def _opaque(colour: Any, behind: Any) -> tuple[float, float, float]:
-    """Return the colour that a translucent colour shows in front of another one."""
+    """Return the colour that is visible where a translucent colour lies in front of another colour."""
     from matplotlib.colors import to_rgba
 
     rgba = to_rgba(colour)
@@ -139,7 +140,7 @@ def _opaque(colour: Any, behind: Any) -> tuple[float, float, float]:
 
 
 def _recolour(artist: Any, ground: Any) -> None:
-    """Change the colours of a line, markers, a text or the outline of a histogram if they do not stand out."""
+    """Change the colours of a line, markers, a text or a histogram's outline if they do not stand out."""
     from matplotlib.collections import Collection
     from matplotlib.lines import Line2D
     from matplotlib.patches import Polygon
@@ -162,7 +163,7 @@ def _recolour(artist: Any, ground: Any) -> None:
 
 
 def _recolour_line(line: Any, ground: Any) -> None:
-    """Change the colour of a line; a line too translucent for any colour becomes opaque."""
+    """Change the colour of a line so that it stands out; make the line opaque if no colour suffices."""
     alpha = 1.0 if line.get_alpha() is None else float(line.get_alpha())
     colour = line.get_color()
     shade = legible(colour, ground, alpha=alpha)

@@ -1,4 +1,4 @@
-"""ConvergenceDisplay: several solves in one plot."""
+"""ConvergenceDisplay: draws the KKT gaps or the objectives of several solves in one plot."""
 
 from __future__ import annotations
 
@@ -31,13 +31,14 @@ POINTS: Final = 4000
 class ConvergenceDisplay(Curves):
     """The KKT gap, or the distance to the best objective, of several solves, on a logarithmic scale.
 
-    For each solve a thin line shows every recorded value, a thick line the smallest value so far, and a dot the end.
-    The gap rises and falls from step to step, and a planned step may lower the objective.
+    For each solve, a thin line shows every recorded value, a thick line the smallest value so far, and a dot the end of
+    the solve. The thin lines are not monotone, because the gap rises and falls from step to step, and a planned step
+    may lower the objective.
 
     Parameters
     ----------
     curves : dict of str to (ndarray, ndarray)
-        Maps the name of a solve to its abscissae and values, float64; values that are not positive are NaN.
+        Maps the name of a solve to its abscissae and values, float64; a value that is not positive is replaced by NaN.
     metric : {"gap", "objective"}
         Quantity of the values.
     against : {"iterations", "rows", "seconds"}
@@ -88,7 +89,7 @@ class ConvergenceDisplay(Curves):
         Parameters
         ----------
         result : RuleComparison, Solution, Recording or Trace
-            A solution needs a trace; all steps of a recording are taken.
+            A solution must have a trace; if a recording has not ended, all its steps are taken.
         ax : matplotlib Axes, optional
             Axes to draw on.
         **look
@@ -117,16 +118,16 @@ class ConvergenceDisplay(Curves):
         solutions : mapping of str to Solution, Recording or Trace
             Solutions made with ``trace=True`` or ``trace=k``; the legend shows the names.
         metric : {"gap", "objective"}
-            The KKT gap ψ(α), or f* − f(α). With shrinking, the gap of the restricted problem.
+            The KKT gap ψ(α), or f* − f(α). With shrinking, ψ is the gap of the restricted problem.
         against : {"iterations", "rows", "seconds"}
-            Steps taken, kernel rows computed, or seconds since the start, which recordings lack.
+            The abscissae: steps taken, kernel rows computed, or seconds since the start, which recordings do not have.
         best : float, optional
-            f*, for instance the objective of a solve with a small tolerance. By default the largest objective that
-            any of the solves reached, so that this solve's curve drops to zero at its end.
+            f*, for instance the objective of a solve with a small tolerance. By default, f* is the largest objective
+            that a drawn solve reached, so that the curve of this solve drops to zero at its end.
         ax : matplotlib Axes, optional
             Axes to draw on; by default a new figure.
         **line_kwargs
-            Passed to ``Axes.plot`` for the thick lines.
+            Settings of the thick lines, passed to ``Axes.plot``.
 
         Returns
         -------
@@ -173,7 +174,7 @@ class ConvergenceDisplay(Curves):
         (x, values), least = curve, np.fmin.accumulate(curve[1])
         at = _thinned(values)
         (line,) = self.ax_.plot(x[at], least[at], **{"lw": 1.8, **look})
-        # draw the thin line below its own thick line and above earlier curves
+        # draw each thin line below the thick line of its solve and above earlier curves
         thin: dict[str, Any] = {"color": line.get_color(), "zorder": line.get_zorder() - 0.5}
         self.ax_.plot(x[at], values[at], **thin, lw=0.5, alpha=0.4)
         self.ax_.plot(x[-1:], least[-1:], "o", **thin, ms=5)
@@ -194,7 +195,7 @@ def _name(run: Solution | Recording | Trace) -> str:
 
 
 def _end_of(solution: Solution | Recording | Trace) -> tuple[float, str]:
-    """Return f at the end, and the reason if the run is not solved; all steps of a recording are taken."""
+    """Return f at the end of a run, and the reason if the run is not solved; take all steps of a recording."""
     if isinstance(solution, Trace):
         return -np.inf, ""
     if isinstance(solution, Solution):
@@ -215,7 +216,7 @@ def _trace_of(solution: Solution | Recording | Trace, name: str) -> Trace:
 
 
 def _thinned(values: np.ndarray) -> np.ndarray:
-    """Return indices of at most `POINTS` entries: the smallest and the largest of each section, and the last."""
+    """Return indices of at most `POINTS` values: the smallest and the largest of each section, and the last value."""
     if len(values) <= POINTS:
         return np.arange(len(values))
     ends = np.linspace(0, len(values), POINTS // 2, dtype=np.int64)

@@ -1,4 +1,4 @@
-"""CostPathDisplay: the ROC curve of a classifier whose costs move from one class to the other."""
+"""CostPathDisplay: draws the ROC curve of a classifier as a total cost moves from one class to the other."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ INK = PALETTE[6]
 class CostPathDisplay(Curves):
     """Share of true against share of false positives, for every C₊ from 0 to C.
 
-    Each point is a classifier trained for its own costs, so the curve need not be monotone.
+    Each point of the curve is a classifier trained for its own costs, so the curve need not be monotone.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ class CostPathDisplay(Curves):
     ) -> Self:
         """Train with the kernel of a model for every cost of the two errors, and draw the ROC curve.
 
-        A ring marks equal costs, which is the model itself if its classes have no weights.
+        A ring marks the classifier with equal costs, which is `model` itself if its classes have no weights.
 
         Parameters
         ----------
@@ -80,7 +80,7 @@ class CostPathDisplay(Curves):
         X, y : array-like
             Training examples of two classes.
         test : (X, y), optional
-            Examples for the shares, by default the training examples.
+            Examples on which true and false positives are counted, by default the training examples.
         ax : matplotlib Axes, optional
             Axes to draw on.
         **options

@@ -1,4 +1,4 @@
-"""SeedDisplay: a seed against the optimum; GridDisplay: the scores of a grid and their costs."""
+"""SeedDisplay draws a seed against the optimum; GridDisplay draws the scores of a grid and their costs."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ MARKS = {"shared": ("#999999", "."), "removed": ("#D55E00", "x"), "added": ("#00
 
 @dataclass(eq=False)
 class SeedDisplay(Display):
-    """α of a seed against α of the optimum; a variable on the diagonal has the right value from the start.
+    """Draws α of a seed against α of the optimum; the seed has the right α for variables on the diagonal.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ class SeedDisplay(Display):
     def from_seeder(
         cls, seeder: Seeder, solved: Solution, problem: DualProblem, *, ax: Axes | None = None, **kwargs: Any
     ) -> Self:
-        """Seed a problem, solve it, and draw both α.
+        """Make a seed for a problem, solve the problem, and draw α of the seed against α of the solution.
 
         Parameters
         ----------
@@ -64,7 +64,7 @@ class SeedDisplay(Display):
         solved : Solution
             Solution from which the seed is made.
         problem : DualProblem
-            The next problem.
+            The problem for which the seed is made.
         ax : matplotlib Axes, optional
             Axes to draw on; by default a new figure.
         **kwargs
@@ -81,7 +81,7 @@ class SeedDisplay(Display):
         return cls(seed, optimum, member, repr(seeder)).plot(ax, **kwargs)
 
     def plot(self, ax: Axes | None = None, **kwargs: Any) -> Self:
-        """Draw on `ax`, or on a new figure; further arguments are passed to ``Axes.plot``."""
+        """Draw on `ax`, or on a new figure; pass further arguments to ``Axes.plot``."""
         self._draw_on(ax, kwargs)
         both = np.concatenate([self.seed, self.optimum, [0.0]])
         ends = [float(both.min()), float(both.max())]
@@ -105,11 +105,12 @@ class GridDisplay(Display):
     Cs, gammas : ndarrays of float64
         Values of the grid, ascending.
     scores, iterations : ndarrays of shape (len(gammas), len(Cs))
-        Mean score of each cell, and its mean number of steps.
+        Mean score and mean number of steps of each cell.
     unsolved : ndarray of shape (len(gammas), len(Cs)), optional
-        Number of splits of each cell that did not converge. A star marks such cells, and a note gives their number.
+        Number of splits of each cell that did not converge. A star marks cells with such splits, and a note says how
+        many cells have a star.
     best : (int, int), optional
-        Row and column of the best cell; by default the first one with the highest score.
+        Row and column of the best cell; by default, the first cell with the highest score.
 
     Examples
     --------
@@ -131,21 +132,21 @@ class GridDisplay(Display):
 
     @classmethod
     def from_estimator(cls, model: Any, *, ax: Axes | None = None, **kwargs: Any) -> Self:
-        """Draw a fitted search; see `from_results`."""
+        """Draw the grid of a fitted search, as `from_results` does."""
         return cls.from_results(model, ax=ax, **kwargs)
 
     @classmethod
     def from_results(
         cls, results: Any, *, score: str = "score", ax: Axes | None = None, **kwargs: Any
     ) -> Self:
-        """Draw a fitted `SVCCV` or `SVRCV`, or its ``cv_results_``; with several ε, each cell shows the best one.
+        """Draw a fitted `SVCCV` or `SVRCV`, or its ``cv_results_``; with several ε, each cell shows the best ε.
 
         Parameters
         ----------
         results : search or mapping
             The search or its results, with a γ in ``params``.
         score : str
-            Name of the score to draw if there are several.
+            Name of the score to draw if the results contain several scores.
         ax : matplotlib Axes, optional
             Axes to draw on; by default a new figure.
         **kwargs
@@ -171,15 +172,15 @@ class GridDisplay(Display):
             known = [name.removeprefix("mean_test_") for name in results if name.startswith("mean_test_")]
             raise ValueError(f"score={score!r} is not in these results; give one of {', '.join(known)}.")
         cells = [(each["gamma"], each["C"]) for each in results["params"]]
-        # the row and column of each cell
+        # find the row and the column of each cell
         (gammas, row), (Cs, column) = (
             np.unique(axis, return_inverse=True) for axis in zip(*cells, strict=True)
         )
         table, means = np.full((3, len(gammas), len(Cs)), np.nan), np.asarray(results[mean])
         unsolved = results.get(
             "unsolved_splits", np.zeros(len(means))
-        )  # the results contain this entry only if splits are unsolved
-        for k in np.argsort(np.where(np.isnan(means), -np.inf, means)):  # the best ε of a cell comes last
+        )  # only results with unsolved splits contain this entry
+        for k in np.argsort(np.where(np.isnan(means), -np.inf, means)):  # the best ε comes last and wins
             table[:, row[k], column[k]] = means[k], results["mean_iterations"][k], unsolved[k]
         best = None if chosen is None or score != "score" else (int(row[chosen]), int(column[chosen]))
         scores, iterations, stars = table
@@ -223,7 +224,7 @@ class GridDisplay(Display):
         return self._finished(bar.ax)
 
     def _ticks(self, put: Any, values: np.ndarray) -> None:
-        """Label the values of an axis; with many values only every second one or fewer."""
+        """Label the values on an axis; with many values, label only every second value, or fewer."""
         at = range(0, len(values), -(-len(values) // 10))
         put(at, [f"{float(f'{values[k]:.3g}'):g}" for k in at])
 

@@ -1,4 +1,4 @@
-"""DerivativeDisplay: the rate of α with respect to a parameter."""
+"""DerivativeDisplay: draws the rate of α with respect to a parameter."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ NAMES: Final = {"epsilon": r"\varepsilon", "nu": r"\nu", "gamma": r"\gamma", "C"
 
 @dataclass(eq=False)
 class DerivativeDisplay(Display):
-    """dα/dθ of each variable that moves, the largest rate first; at a kink, the rates for falling and for rising θ.
+    """Draws dα/dθ of each variable that moves, the largest rate first; at a kink, both one-sided rates are drawn.
 
     Parameters
     ----------
     name : str
         The parameter θ.
     rates : dict of str to ndarray of shape (n,)
-        dα/dθ for each side.
+        dα/dθ for falling and for rising θ, or for both together.
 
     Examples
     --------
@@ -91,7 +91,7 @@ class DerivativeDisplay(Display):
         self.ax_.set_xticks(
             at[::every], [str(i) for i in shown[::every]], rotation=90 if len(shown) > 12 else 0
         )
-        upright = self.name.replace("_", r"\_")  # an underscore would start a subscript
+        upright = self.name.replace("_", r"\_")  # "_" would start a subscript
         letter = NAMES.get(self.name, rf"\mathrm{{{upright}}}")
         self.ax_.set(xlabel="variable", ylabel=rf"$d\alpha_i/d{letter}$")
         if len(self.rates) > 1:

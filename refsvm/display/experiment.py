@@ -1,4 +1,4 @@
-"""ProfileDisplay, BoxDisplay and MeanDisplay: plots of an experiment."""
+"""ProfileDisplay, BoxDisplay and MeanDisplay: draw the results of an experiment."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ class ProfileDisplay(Display):
     Parameters
     ----------
     ratios : mapping of str to ndarray of shape (r,), float64
-        For each strategy its value divided by the smallest value, for each problem and order; infinite for unsolved
-        and missing runs.
+        For each strategy and each run (a problem in an order), the value of the strategy divided by the smallest value
+        of all strategies; infinite for unsolved and missing runs.
     metric : str
         Name of the metric.
     notes : tuple of str
-        Sentences above the plot: refused problems, and numbers of unsolved runs.
+        Sentences above the plot, which list refused problems and numbers of unsolved runs.
 
     References
     ----------
@@ -49,7 +49,7 @@ class ProfileDisplay(Display):
     def from_experiment(
         cls, experiment: Experiment, metric: str = "iterations", *, ax: Axes | None = None, **kwargs: Any
     ) -> Self:
-        """Compare the strategies by a metric, whose small values are good, and draw the profile.
+        """Compare the strategies by a metric of which smaller values are better, and draw the profile.
 
         Parameters
         ----------
@@ -85,7 +85,7 @@ class ProfileDisplay(Display):
         self._draw_on(ax, kwargs)
         most = max(float(ratio[np.isfinite(ratio)].max(initial=1.0)) for ratio in self.ratios.values())
         for name, ratio in self.ratios.items():
-            # the curve rises by one share at each ratio: from (1, 0) to the highest step, then to the edge of the plot
+            # draw a curve from (1, 0) that rises by one run's share at each ratio and then continues to the edge
             finite = np.sort(ratio[np.isfinite(ratio)])
             share = np.arange(len(finite) + 1) / len(ratio)
             tau, height = np.append(finite, 1.05 * most), np.append(share[1:], share[-1])
@@ -110,18 +110,18 @@ class ProfileDisplay(Display):
 
 @dataclass(eq=False)
 class BoxDisplay(Display):
-    """A metric of each strategy over the orders, with a group of boxes for each problem: quartiles, range, outliers.
+    """Draws a metric of each strategy over the orders as box plots, with a group of boxes for each problem.
 
     Parameters
     ----------
     values : mapping of (str, str) to ndarray of shape (r,), float64
-        Values by problem and strategy, divided by the baseline's mean on the problem if there is a baseline.
+        Values of the metric by problem and strategy; if there is a baseline, divided by its mean on the problem.
     metric : str
         Name of the metric.
     baseline : str or None
-        Name of the strategy to divide by.
+        Name of the strategy by whose mean the values are divided.
     notes : tuple of str
-        Sentences above the plot: refused problems, and numbers of unsolved runs.
+        Sentences above the plot, which list refused problems and numbers of unsolved runs.
     """
 
     values: Mapping[tuple[str, str], np.ndarray]
@@ -139,7 +139,7 @@ class BoxDisplay(Display):
         cls, experiment: Experiment, metric: str = "iterations", baseline: str | None = None, *,
         ax: Axes | None = None, **kwargs: Any,
     ) -> Self:  # fmt: skip
-        """Draw a metric of all strategies.
+        """Draw box plots of a metric of all strategies.
 
         Parameters
         ----------
@@ -178,7 +178,7 @@ class BoxDisplay(Display):
         width = 0.8 / len(names)
         for k, name in enumerate(names):
             there = [problem for problem in problems if (problem, name) in self.values]
-            # the boxes of one problem are placed side by side around its tick
+            # place the boxes of a problem side by side around its tick
             at = [problems.index(problem) + (k - 0.5 * (len(names) - 1)) * width for problem in there]
             style = {"widths": 0.8 * width, "patch_artist": True, "manage_ticks": False}
             drawn = self.ax_.boxplot(
@@ -199,7 +199,7 @@ class BoxDisplay(Display):
 
 @dataclass(eq=False)
 class MeanDisplay(Display):
-    """A metric of each strategy on each problem: the mean over the orders, with a bar of one standard deviation.
+    """Draws the mean of a metric over the orders, for each strategy and problem, with a bar of one standard deviation.
 
     With a baseline the plot shows ratios of means, without bars.
 
@@ -222,7 +222,7 @@ class MeanDisplay(Display):
 
     @classmethod
     def from_result(cls, result: Comparison, *, ax: Axes | None = None, **kwargs: Any) -> Self:
-        """Draw the result of `Experiment.compare`; further arguments are passed to `plot`."""
+        """Draw the result of `Experiment.compare`; pass further arguments to `plot`."""
         if not hasattr(result, "cells"):
             raise ValueError(
                 f"result={shown(result)} is not a Comparison; give the result of experiment.compare(…)."
@@ -230,7 +230,7 @@ class MeanDisplay(Display):
         return cls(result).plot(ax, **kwargs)
 
     def plot(self, ax: Axes | None = None, **kwargs: Any) -> Self:
-        """Draw on `ax`, or on a new figure; further arguments are passed to ``Axes.errorbar``."""
+        """Draw on `ax`, or on a new figure; pass further arguments to ``Axes.errorbar``."""
         self._draw_on(ax, kwargs)
         comparison = self.comparison
         names, problems = comparison.strategies, comparison.problems

@@ -1,4 +1,4 @@
-"""Displays of leave-one-out: F and H of one round, and what decided each example in the plane."""
+"""Displays of leave-one-out: F and H in a round, and the check or rule that decided each example in the plane."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from refsvm.display.machine import machine_of, name_of_class
 
 @dataclass(eq=False)
 class LOOGapDisplay(Display):
-    """F(α, b̂), which falls, and H(η), which rises, while a model is trained without one example.
+    """Draws F(α, b̂), which falls, and H(η), which rises, in the round that trains without one example.
 
     As soon as H exceeds F, the sign of the decision function at the left-out example is certain. f(α) shows the
     distance to the KKT conditions: F and f meet at the optimum.
@@ -67,7 +67,7 @@ class LOOGapDisplay(Display):
         example : int
             The left-out example r.
         stop : LOODualityGap, optional
-            The rule, for its tolerance and number of variables.
+            The rule, whose tolerance and number of variables are used.
         ax : matplotlib Axes, optional
             Axes to draw on.
         **rules
@@ -84,7 +84,7 @@ class LOOGapDisplay(Display):
 
     @property
     def decided_after(self) -> int | None:
-        """Number of steps after which H first exceeds F; None if it never does."""
+        """Number of steps after which H first exceeds F; None if H never exceeds F."""
         above = np.flatnonzero(self.bound > self.primal)
         return int(above[0]) + 1 if len(above) else None
 
@@ -97,7 +97,7 @@ class LOOGapDisplay(Display):
         self.ax_.plot(steps, self.dual, "--", color="0.6", label="$f$: dual objective")
         if self.decided_after is not None:
             self.ax_.axvline(self.decided_after, color="0.4", lw=0.8, label="the sign is certain")
-        # the first values of F are so large that they would hide everything else
+        # leave out the first values of F, which are so large that all other values would look equal
         low, high = np.nanmin(self.dual), np.nanmax(self.primal[len(self.primal) // 10 :])
         seen = (low - 0.05 * (high - low), high + 0.15 * (high - low))
         title = f"example {self.example} left out"
@@ -106,14 +106,14 @@ class LOOGapDisplay(Display):
 
 @dataclass(frozen=True)
 class _GoesOn(LOODualityGap):
-    """Moves η as `LOODualityGap` does, but continues to the KKT gap, so that the plot shows both curves."""
+    """Rule that moves η as `LOODualityGap` does but stops at the KKT gap, so that the plot shows F and H to the end."""
 
     def check(self, state: Any) -> int:
         return int(super().check(state) == 1)
 
 
 BLUE, VERMILLION, GREEN, PINK, ORANGE, SKY, INK = PALETTE
-# Reasons that occur together have colours that differ for readers who cannot see red or green.
+# give reasons that occur together colours that readers who cannot see red or green can distinguish
 COLOURS: Final = dict(
     zip(DECIDERS, ("0.8", VERMILLION, PINK, BLUE, SKY, ORANGE, INK, "#661100", GREEN), strict=True)
 )
@@ -121,14 +121,14 @@ COLOURS: Final = dict(
 
 @dataclass(eq=False)
 class LOODecisionDisplay(Display):
-    """Examples with two features, coloured by what decided their leave-one-out prediction; a ring marks wrong ones.
+    """Draws examples with two features, coloured by the check or rule that decided; a ring marks wrong predictions.
 
     Parameters
     ----------
     X : ndarray of shape (n, 2)
         The examples.
     labels : ndarray of shape (n,)
-        Labels: the larger one is drawn as circles, the other as squares.
+        Labels; examples with the larger label are drawn as circles, and examples with the smaller label as squares.
     decided_by : ndarray of shape (n,) of str
         The check, rule or tie that decided each example.
     wrong : ndarray of shape (n,) of bool
@@ -152,7 +152,7 @@ class LOODecisionDisplay(Display):
 
     @classmethod
     def from_estimator(cls, model: Any, X: Any, y: Any, *, ax: Axes | None = None, **options: Any) -> Self:
-        """Leave out each example in turn, with the parameters of a model or a search's best model, and draw the result.
+        """Run leave-one-out with the parameters of a model, or of the best model of a search, and draw the result.
 
         Parameters
         ----------
@@ -170,14 +170,14 @@ class LOODecisionDisplay(Display):
 
     @classmethod
     def from_result(cls, loo: LeaveOneOut, X: Any = None, *, ax: Axes | None = None) -> Self:
-        """Draw a result.
+        """Draw the result of `refsvm.leave_one_out`.
 
         Parameters
         ----------
         loo : LeaveOneOut
             The result.
         X : array-like of shape (n, 2), optional
-            The examples of the result, by default the examples that its solution stores.
+            The examples from which the result was computed; by default, the examples that the result's solution stores.
         ax : matplotlib Axes, optional
             Axes to draw on.
 
@@ -207,7 +207,7 @@ class LOODecisionDisplay(Display):
     def plot(self, ax: Axes | None = None) -> Self:
         """Draw the display again."""
         self._draw_on(ax)
-        classes = np.unique(self.labels)  # works for texts, which have no maximum
+        classes = np.unique(self.labels)  # texts have no maximum
         positive = self.labels == classes[-1]
         for name, colour in COLOURS.items():
             chosen = self.decided_by == name

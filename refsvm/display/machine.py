@@ -1,4 +1,4 @@
-"""Reads kernel and C from an estimator, and formats names of classes, for the displays."""
+"""Helpers of the displays that read kernel and C from an estimator, and format the names of classes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The plot of a result, ``result.plot()``; and BarDisplay: numbers by name."""
+"""`plot` draws any result, as ``result.plot()``; BarDisplay draws numbers by name as bars."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class BarDisplay(Display):
     names : tuple of str
         Names of the bars.
     parts : mapping of str to sequence of float
-        The lengths of each part, one for each name; with several parts there is a legend.
+        For each part, its lengths in the bars of all names; a legend is drawn if there are several parts.
     label : str
         Quantity and unit of the lengths.
     notes : tuple of str
@@ -102,27 +102,28 @@ class BarDisplay(Display):
 
 
 def plot(result: Any, ax: Axes | None = None, **look: Any) -> Display:
-    """Draw a result; `refsvm` makes it the method ``plot`` of all results.
+    """Draw a result; `refsvm` makes this function the method ``plot`` of all results.
 
     Parameters
     ----------
     result : RuleComparison, Solution, Recording, LeaveOneOut, CrossValidation, RegularizationPath, fitted search, …
-        A solution needs a trace; all steps of a recording are taken. Leave-one-out of two classes in a plane shows
-        each example; otherwise it shows the number of examples that each check and rule decided.
+        A solution needs a trace; all steps of a recording are taken. For leave-one-out of two classes in a plane, the
+        plot shows each example; for other leave-one-out results, it shows the number of examples that each check and
+        rule decided.
     ax : matplotlib Axes, optional
         Axes to draw on; by default a new figure.
     **look
-        Passed to the display; `ConvergenceDisplay` also takes ``against`` and ``metric``.
+        Arguments for the display; `ConvergenceDisplay` also takes ``against`` and ``metric``.
 
     Returns
     -------
     Display
-        The display, which has the axes as ``ax_``.
+        The display; its attribute ``ax_`` contains the axes.
 
     Raises
     ------
     ValueError
-        If there is no plot for this type of result, or nothing to draw.
+        If results of this type cannot be drawn, or the result contains nothing to draw.
     ImportError
         If matplotlib is not installed.
 
@@ -143,7 +144,7 @@ def plot(result: Any, ax: Axes | None = None, **look: Any) -> Display:
 
 
 def bars_of(result: LeaveOneOut | CrossValidation | Ranking) -> tuple[Any, ...]:
-    """Return names, parts, label and notes for the bars of a result."""
+    """Return the names, parts, label and notes of the bars that show a result."""
     if isinstance(result, LeaveOneOut):
         counts = {name: float(count) for name, count in result.counts.items() if count}
         return tuple(counts), {"": tuple(counts.values())}, "examples decided"
@@ -173,7 +174,7 @@ def _state(state: SolverState, ax: Axes | None, **look: Any) -> Display:
 
 
 def _from(display: Any) -> Callable[..., Display]:
-    """Return the constructor of a display as a function whose second argument is the axes."""
+    """Return a function of a result and axes that calls ``from_result`` of a display."""
     return lambda result, ax, **look: display.from_result(result, ax=ax, **look)
 
 

@@ -1,4 +1,4 @@
-"""PathDisplay, ValidationPathDisplay and LOOPathDisplay: the whole path of C, and errors along it."""
+"""PathDisplay, ValidationPathDisplay and LOOPathDisplay: draw the whole path of C, and errors along the path."""
 
 from __future__ import annotations
 
@@ -27,35 +27,35 @@ NEGATIVE, POSITIVE, INK = PALETTE[0], PALETTE[1], PALETTE[6]
 
 @dataclass(eq=False)
 class PathDisplay(Display):
-    """α against log C: for each example the share α/(Cw) of its bound, 0 in the right set and 1 in the left set.
+    """Draws α against log C: for each example the share α/(Cw) of its bound, 0 in the right set and 1 in the left set.
 
     A grey step function in the background shows the number of points on the elbow (right axis), and ticks at the
     bottom show the events. Between two breakpoints a line is straight in 1/C, and therefore slightly curved on this
-    axis. For another line of problems, α itself is drawn against the parameter, with straight lines.
+    axis. For a line of problems along another parameter, α itself is drawn against this parameter, with straight lines.
 
     Parameters
     ----------
     C : ndarray of shape (m,)
-        Abscissae of the lines' points: C, or the parameter t of another line.
+        Abscissae of the points of the curves: C, or the parameter t of another line of problems.
     shares : ndarray of shape (m, k)
-        α/(Cw) of k examples; α for another line.
+        α/(Cw) of k examples; for another line of problems, α.
     labels : ndarray of shape (k,)
-        Classes −1 or 1, for the colours; 0 without classes.
+        Class −1 or 1 of each example, which decides its colour; 0 without classes.
     elbow : ndarray of shape (b, 2)
-        C of the breakpoints, and the size of the elbow after each.
+        C of each breakpoint, and the size of the elbow after the breakpoint.
     notes : tuple of str
         Sentences above the plot, for instance that the path ended early.
     classes : tuple of str
         The names of both classes.
     is_c_path : bool
-        Whether C is the parameter of the path.
+        Whether the path is a path of C.
     parameter : str
         Name of the parameter.
 
     Attributes
     ----------
     ax_, elbow_ax_ : matplotlib.axes.Axes
-        The axes of α, and of the elbow.
+        The axes of α, and the axes of the size of the elbow.
     figure_ : matplotlib.figure.Figure
         The figure.
     lines_ : list of matplotlib.lines.Line2D
@@ -128,7 +128,7 @@ class PathDisplay(Display):
 
     @classmethod
     def from_estimator(cls, model: Any, X: Any, y: Any, *, ax: Axes | None = None, **options: Any) -> Self:
-        """Follow the path with the kernel of a model, and draw it.
+        """Follow the path of C with the kernel of a model, and draw the path.
 
         Parameters
         ----------
@@ -155,7 +155,7 @@ class PathDisplay(Display):
         points: int = 400,
         ax: Axes | None = None,
     ) -> Self:
-        """Draw a path along C, or along another line.
+        """Draw a path along C, or along another parameter.
 
         Parameters
         ----------
@@ -164,7 +164,7 @@ class PathDisplay(Display):
         examples : array-like of int, optional
             Indices of the examples to draw; by default the 100 examples whose α/C, or α, changes most.
         points : int
-            Number of points on each line besides the breakpoints.
+            Number of points on each curve in addition to the breakpoints.
         ax : matplotlib Axes, optional
             Axes to draw on; by default a new figure.
 
@@ -186,12 +186,12 @@ class PathDisplay(Display):
         if isinstance(path, RegularizationPath):
             first, last = float(at[0]), float(at[-1])
             C = np.unique(np.append(at, np.geomspace(first, last, points).clip(first, last)))
-            # an example with C = 0 keeps α = 0, and its share is 0
+            # divide by ∞ for an example with C = 0, whose α and share are 0
             weight = np.where(path.merged.weight == 0.0, np.inf, path.merged.weight)
             shares = np.array([path.alpha(float(value)) / (value * weight) for value in C])
             signs = np.sign(path.merged.weight)
         else:
-            C = at  # the lines are straight between breakpoints
+            C = at  # curves are straight in t between breakpoints
             shares = np.array([path.alpha(float(value)) for value in C])
             signs = np.sign(path.start.v) if path.start.has_labels else np.zeros(path.n)
         if examples is None:
@@ -220,7 +220,7 @@ class PathDisplay(Display):
         self.elbow_ax_.step(*self.elbow.T, where="post", color="0.75", lw=1.2)
         self.elbow_ax_.set_ylim(bottom=0)
         self.elbow_ax_.set_ylabel("points on the elbow (grey)")
-        # draw the lines of α above the grey steps of the other axes
+        # draw the curves of α above the grey steps of the elbow's axes
         self.ax_.set_zorder(self.elbow_ax_.get_zorder() + 1)
         self.ax_.patch.set_visible(False)
         self.lines_ = []
@@ -246,7 +246,7 @@ class PathDisplay(Display):
 
 @dataclass(eq=False)
 class ValidationPathDisplay(Curves):
-    """The error as a step function of C, with the interval of the smallest error.
+    """Draws the error as a step function of C, and marks the interval of C with the smallest error.
 
     Parameters
     ----------
@@ -277,7 +277,7 @@ class ValidationPathDisplay(Curves):
     def from_result(
         cls, result: ErrorCurve | PathCrossValidation, *, name: str = "", ax: Axes | None = None, **look: Any
     ) -> Self:
-        """Draw an error along C.
+        """Draw an error as a function of C.
 
         Parameters
         ----------
@@ -349,10 +349,10 @@ class ValidationPathDisplay(Curves):
 
 @dataclass(eq=False)
 class LOOPathDisplay(Display):
-    """For each example the C at which the model without it predicts it wrongly, and the C of the smallest error.
+    """Draws for each example the C at which the model trained without the example predicts it wrongly.
 
-    The display draws a line for each example that is wrong for some C; examples that are wrong over most of the range
-    are at the bottom.
+    The display draws a line for each example that is predicted wrongly for some C, and marks the C of the smallest
+    error. Examples that are predicted wrongly over most of the range are at the bottom.
 
     Parameters
     ----------
@@ -383,7 +383,7 @@ class LOOPathDisplay(Display):
 
     @classmethod
     def from_result(cls, found: PathCrossValidation, *, ax: Axes | None = None) -> Self:
-        """Draw a result of ``cross_validate_path(…, folds="loo")``."""
+        """Draw the result of ``cross_validate_path(…, folds="loo")``."""
         require("found", found, PathCrossValidation, 'give the result of cross_validate_path(…, folds="loo")')
         return cls(found.curve, found.curves).plot(ax)
 

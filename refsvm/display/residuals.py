@@ -1,4 +1,4 @@
-"""ResidualDisplay: distances between predictions and targets."""
+"""ResidualDisplay: draws the distances between predictions and targets."""
 
 from __future__ import annotations
 
@@ -16,9 +16,10 @@ from refsvm.display.canvas import Axes, Display, literal, require, require_some
 
 @dataclass(eq=False)
 class ResidualDisplay(Display):
-    """The share of examples whose prediction differs from the target by at most a given distance.
+    """Draws, against a distance d, the share of examples whose prediction differs from the target by at most d.
 
-    At the distance where a curve reaches 0.9, an interval around the prediction contains about nine targets of ten.
+    If a curve reaches 0.9 at a distance d, the interval from d below the prediction to d above it contains nine targets
+    in ten.
 
     Parameters
     ----------
@@ -56,22 +57,22 @@ class ResidualDisplay(Display):
         Raises
         ------
         ValueError
-            If the result does not belong to a regression, or no example has a prediction yet.
+            If the result is not of a regression, or no example has a prediction.
         """
         kinds = (HeldOutMachines, LeaveOneOut, CrossValidation)
         require("result", result, kinds, "give the result of a regression")
         if not isinstance(result, HeldOutMachines) and result.kind != REGRESSION:
-            raise ValueError(f"A result of {result.kind} has no residuals; use result.plot().")
+            raise ValueError(f"A result of {result.kind} has no residuals; draw it with result.plot().")
         return cls({"held out": np.abs(result.residuals)}).plot(ax, **kwargs)
 
     def plot(self, ax: Axes | None = None, **kwargs: Any) -> Self:
-        """Draw on `ax`, or on a new figure; further arguments are passed to ``Axes.step``."""
+        """Draw on `ax`, or on a new figure; pass further arguments to ``Axes.step``."""
         require_some("residuals", self.residuals, "array of distances")
         self._draw_on(ax, kwargs)
         for name, residuals in self.residuals.items():
             known = np.sort(residuals[np.isfinite(residuals)])
             if not len(known):
-                raise ValueError(f"residuals[{name!r}] contains no number; run the rounds first.")
+                raise ValueError(f"residuals[{name!r}] contains only NaN; run the rounds first.")
             share = np.arange(len(known) + 1) / len(residuals)
             self.ax_.step(
                 np.append(0.0, known), share, where="post", **{"label": literal(name), "lw": 1.6, **kwargs}

@@ -1,4 +1,4 @@
-"""Parts of a stepper's runs: the rules of the second run, the user's pair, and the output of rules that print."""
+"""Helpers for a stepper's runs: the rules of the second run, the user's pair, and the text that rules print."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from refsvm.core.stopping.base import StoppingRule
 
 
 def reached(recordings: Sequence[Recording], k: int) -> str:
-    """Take the steps of all recordings up to the k-th, and one further step; return the text that their rules print."""
+    """Take the steps of all recordings up to the k-th step and one more; return the text that the rules print."""
     printed = io.StringIO()
     with redirect_stdout(printed):
         for each in recordings:
@@ -26,13 +26,13 @@ def reached(recordings: Sequence[Recording], k: int) -> str:
 
 
 class FixedPair(WorkingSetSelector):
-    """Selects the pair that the user chose."""
+    """Selector that returns the pair that the user chose."""
 
     def __init__(self, i: int, j: int) -> None:
         self.i, self.j = i, j
 
     def select(self, state: Any) -> tuple[int, int]:
-        """Return the pair; its indices must lie between 0 and n − 1."""
+        """Return the user's pair; raise an error unless its indices lie between 0 and n − 1."""
         n = len(state.alpha)
         if not (0 <= self.i < n and 0 <= self.j < n):
             raise ValueError(f"The pair ({self.i}, {self.j}) does not exist; give indices from 0 to {n - 1}.")
@@ -40,7 +40,7 @@ class FixedPair(WorkingSetSelector):
 
 
 def refusal(problem: DualProblem, state: RecordedState, i: int, j: int, tolerance: float) -> str:
-    """Return the reason why αᵢ cannot rise while αⱼ falls, as a sentence; "" if it can and f increases."""
+    """Return a sentence that says why a step that raises αᵢ and lowers αⱼ is refused; "" if the step increases f."""
     G, alpha = state.gradient, state.alpha
     if abs(G[i] - G[j]) <= tolerance:
         return f"The pair ({i}, {j}) has nothing to gain: its two values of G are equal up to {tolerance:g}."
@@ -57,12 +57,12 @@ def refusal(problem: DualProblem, state: RecordedState, i: int, j: int, toleranc
 
 
 def second_rules(against: Rule | Sequence[Rule], stop: StoppingRule | None) -> Rules:
-    """Return the rules of the second run.
+    """Return the rules of the stepper's second run.
 
     Raises
     ------
     ValueError
-        If a rule is neither a selector nor a step rule, or there are two of a kind.
+        If a rule is neither a selector nor a step rule, or `against` contains two selectors or two step rules.
     """
     rules = list(against) if isinstance(against, Sequence) else [against]
     selectors = [rule for rule in rules if isinstance(rule, WorkingSetSelector)]

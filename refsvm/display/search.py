@@ -1,4 +1,4 @@
-"""SearchDisplay: the scores of a search that is not a grid of C and γ."""
+"""SearchDisplay: draws the scores of a search that is not a grid of C and γ."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from refsvm.display.canvas import Axes, Display, require_some
 
 @dataclass(eq=False)
 class SearchDisplay(Display):
-    """Mean scores against C, or in the order of the evaluations, with a ring around the best score.
+    """Draws mean scores against C, or in the order of the evaluations, with a ring around the best score.
 
     Parameters
     ----------
@@ -41,14 +41,14 @@ class SearchDisplay(Display):
     def from_estimator(
         cls, model: Any, *, score: str = "score", ax: Axes | None = None, **line_kwargs: Any
     ) -> Self:
-        """Draw a fitted search.
+        """Draw the scores of a fitted search.
 
         Parameters
         ----------
         model : SVCCV, SVRCV, SVCGradientCV or SVRGradientCV
             The fitted search.
         score : str
-            Name of the score to draw if there are several.
+            Name of the score to draw if the search computed several scores.
         ax : matplotlib Axes, optional
             Axes to draw on.
         **line_kwargs
@@ -76,7 +76,7 @@ class SearchDisplay(Display):
         return cls(curves, best, xlabel).plot(ax, **line_kwargs)
 
     def plot(self, ax: Axes | None = None, **line_kwargs: Any) -> Self:
-        """Draw on `ax`, or on a new figure; further arguments are passed to ``Axes.plot``."""
+        """Draw on `ax`, or on a new figure; pass further arguments to ``Axes.plot``."""
         require_some("curves", self.curves, "pair of places and scores")
         self._draw_on(ax, line_kwargs)
         for name, (places, scores) in self.curves.items():

@@ -1,4 +1,4 @@
-"""StepSizeDisplay: the length of planned steps."""
+"""StepSizeDisplay: draws a histogram of the lengths of planned steps."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from refsvm.display.canvas import Axes, Display, literal, require, require_some
 
 @dataclass(eq=False)
 class StepSizeDisplay(Display):
-    """Histogram of μ/μ̂ − 1 over planned steps: 0 is the Newton step, and values below −1 go backwards.
+    """Draws a histogram of μ/μ̂ − 1 over planned steps: 0 is the Newton step, and below −1 a step goes backwards.
 
-    The axis is linear up to `linear` on both sides of 0 and logarithmic outside; 0 is an edge of the bins.
+    The axis is linear up to `linear` on both sides of 0, and logarithmic beyond; 0 is an edge of two bins.
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ class StepSizeDisplay(Display):
             steps = trace.rows[trace["planned"] == 1]
             if not len(steps):
                 raise ValueError(
-                    f"traces[{name!r}] contains no planned step; record one with "
+                    f"traces[{name!r}] contains no planned step; record a trace with "
                     "solve(…, step=PlanningAheadStep(), trace=True)."
                 )
             sizes[name] = steps["step"] / steps["newton"] - 1.0
@@ -104,7 +104,7 @@ class StepSizeDisplay(Display):
         ax : matplotlib Axes, optional
             Axes to draw on.
         bins : int
-            Number of bins over the whole range, equally wide on the axis.
+            Number of bins, which have equal widths on the axis.
         linear : float
             Half the width of the linear part of the axis.
         **kwargs
@@ -136,7 +136,7 @@ class StepSizeDisplay(Display):
         return self._labelled(xlabel=r"$\mu/\hat\mu-1$", ylabel="share of the planned steps")
 
     def _edges(self, bins: int) -> np.ndarray:
-        """Return bin edges with equal distances on the axis, one of them at 0."""
+        """Return the edges of the bins, at equal distances on the axis, with an edge at 0."""
         axis = self.ax_.xaxis.get_transform()
         every = axis.transform(np.concatenate([*self.sizes.values(), [0.0]]))
         width = max(float(np.ptp(every)) / bins, 1e-12)

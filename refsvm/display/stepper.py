@@ -1,4 +1,4 @@
-"""Stepper: a solve in a notebook, driven by hand, with rules of this package or your own."""
+"""Stepper: shows a solve in a notebook step by step, with rules of this package or your own rules."""
 
 from __future__ import annotations
 
@@ -42,15 +42,16 @@ LOG: Final = 4_000
 class Stepper:
     """The steps of one solve, or of two side by side, with a picture of the next pair.
 
-    If a Stepper is the last line of a notebook cell, a widget appears: its buttons step, go back, play and run to the
-    end, and examples in the plane can be dragged, relabelled and added. Methods do the same from Python, and both can
-    be mixed. The widget needs anywidget, ``pip install "refsvm[notebook]"``; the methods need NumPy only. Without a
-    running kernel, a strip of pictures replaces the widget.
+    If a Stepper is the last line of a notebook cell, the notebook shows a widget. Its buttons take a step, go back,
+    play the steps and run to the end, and you can drag, relabel and add examples in the plane. You can do the same from
+    Python with the methods, and use buttons and methods together. The widget needs anywidget, ``pip install
+    "refsvm[notebook]"``; the methods need NumPy only. If the notebook has no running kernel, a strip of pictures
+    replaces the widget.
 
     Parameters
     ----------
     X : array-like or CSR of shape (n, d), or DualProblem
-        Examples; for d = 2 and n ≤ 300 they are drawn and can be changed. A `DualProblem` cannot be changed.
+        Examples; if d = 2 and n ≤ 300, the examples are drawn and can be changed. A `DualProblem` cannot be changed.
     y : array-like of shape (n,), optional
         Two labels of any kind, or targets of a regression. None for novelty detection and for a `DualProblem`.
     kernel : kernel object or callable, default Linear()
@@ -61,14 +62,14 @@ class Stepper:
         ε or ν, which make the task a regression or novelty detection, as in `DualProblem.regression` and
         `DualProblem.one_class`.
     pair : (label, label), optional
-        With several classes, the two labels to separate; the second one is the positive one.
+        With several classes, the two labels to separate; the second label is the positive class.
     selector, step, stop : rules, optional
         As in `refsvm.solve`.
     start : array-like of shape (n,), optional
         α of the first state.
     against : rule, or sequence of rules, optional
-        A selector, a step rule or both, for a second run on the same problem. A rule that you omit is the default
-        rule, not the first run's.
+        A selector, a step rule or both, for a second run on the same problem. If you omit the selector or the step
+        rule, the second run uses the default rule, not the rule of the first run.
     seeder : Seeder, optional
         Rule that makes the starting point after a change of C; by default the current α is scaled.
 
@@ -77,16 +78,16 @@ class Stepper:
     recordings : list of Recording
         One recording for each run.
     k : int
-        Number of steps before the states that are shown; a shorter run shows its last state.
+        Number of steps before the states that are shown; a run with fewer steps shows its last state.
     log : str
-        Text that the rules have printed up to the current step, on the current problem.
+        Text that the rules have printed on the present problem up to the present step.
     note : str
-        The latest change, or the error that it caused.
+        A sentence about the latest change of the problem, or the error that the change caused.
 
     Raises
     ------
     ValueError
-        If the problem or the rules are invalid, or y contains several classes and no pair is given.
+        If the problem or the rules are invalid, or y contains more than two classes and no pair is given.
 
     Examples
     --------
@@ -137,44 +138,44 @@ class Stepper:
 
     @property
     def now(self) -> list[RecordedState]:
-        """The current state of each run."""
+        """The state of each run that is shown."""
         return [each.states[each.reach(self.k)] for each in self.recordings]
 
     @property
     def error(self) -> BaseException | None:
-        """The error that a rule raised instead of the next step; if several runs have one, the error of the first."""
+        """The error that a rule raised instead of the next step, in the first run with an error; otherwise None."""
         failed = (each.error for each, now in zip(self.recordings, self.now, strict=True) if now.next is None)
         return next(filter(None, failed), None)
 
     @property
     def log(self) -> str:
-        """The latest text that the rules printed."""
+        """The text that the rules printed; only the end of a long text is kept."""
         return "".join(text for k, text in self._printed.items() if k <= self.k)[-LOG:]
 
     @property
     def may_step(self) -> bool:
-        """Whether some run has a next step."""
+        """Whether at least one run has a next step."""
         return any(state.next is not None for state in self.now)
 
     def step(self, count: int = 1) -> None:
-        """Take this number of steps in each run."""
+        """Take `count` steps in each run."""
         self.to(self.k + whole("count", count, 1))
 
     def back(self, count: int = 1) -> None:
-        """Go back by this number of steps."""
+        """Show the states `count` steps earlier."""
         self.to(max(self.k - whole("count", count, 1), 0))
 
     def to(self, k: int) -> None:
-        """Show the states after k steps; a shorter run shows its last state. Ctrl-C stops on the way."""
+        """Show the states after k steps; a run with fewer steps shows its last state. Ctrl-C stops before k steps."""
         self._advance(whole("k", k, 0), Deadline())
         self._refresh()
 
     def end(self) -> None:
-        """Take all steps; after Ctrl-C the steps taken so far are kept."""
+        """Take all steps of each run; after Ctrl-C, keep the steps taken so far."""
         self.to(LIMIT)
 
     def _advance(self, k: int, deadline: Deadline) -> None:
-        """Take steps up to the k-th, until all runs have ended, the time is over or Ctrl-C is pressed."""
+        """Take steps up to the k-th step, or until all runs have ended, the time is over or Ctrl-C is pressed."""
         self.k = min(self.k, k)
         with interruptible() as block:
             while self.k < k and self.may_step and deadline.left() > 0.0 and not block.pressed:
@@ -182,7 +183,7 @@ class Stepper:
                 self._printed[self.k] = self._printed.get(self.k, "") + reached(self.recordings, self.k)
 
     def _begin(self, task: StepperTask, starts: Sequence[Any]) -> None:
-        """Start all runs on a task, each at its own α; if that fails, nothing changes."""
+        """Start all runs on a task, each run at its own α; if a run cannot start, change nothing."""
         limit = max(min(LIMIT, MEMORY // (16 * task.problem.n * len(self.rules))), 100)
         recordings = [
             Recording(task.problem, **rules._asdict(), start=start, limit=limit)
@@ -194,11 +195,11 @@ class Stepper:
     # -- changes of the problem, after which the runs continue ----------------------------------------------------
 
     def reset(self) -> None:
-        """Start at α = 0, with the original examples, C and γ."""
+        """Start all runs again at α = 0, with the original examples, C and γ."""
         self._changed(self._original, "from the beginning", warm=False)
 
     def set_penalty(self, C: float, warm: bool = True) -> None:
-        """Change C; continue from the scaled α, from the seeder's starting point, or, if not `warm`, from 0."""
+        """Change C and continue from the scaled α or from the seeder's starting point; if not `warm`, from α = 0."""
         task = self.task.with_penalty(C)
         if warm and self.seeder is not None:
             solved = solve(self.task.problem, stop=self.rules[0].stop)
@@ -209,31 +210,31 @@ class Stepper:
         self._changed(task, f"C = {C:.3g}", warm)
 
     def set_gamma(self, gamma: float, warm: bool = True) -> None:
-        """Change γ of the kernel, and continue from the current α, or from 0."""
+        """Change γ of the kernel, and continue from the present α; if not `warm`, start at α = 0."""
         self._changed(self.task.with_gamma(gamma), f"γ = {gamma:.3g}", warm)
 
     def move(self, t: int, x: Sequence[float]) -> None:
-        """Move example t, and continue from the current α."""
+        """Move example t to x, and continue from the present α."""
         self._changed(self.task.moved(t, x), f"example {t} has moved")
 
     def relabel(self, t: int) -> None:
-        """Change the label of example t to the other one; its αₜ starts at 0."""
+        """Give example t the other label, and continue with αₜ = 0."""
         self._changed(self.task.relabelled(t), f"example {t} has the other label")
 
     def add(self, x: Sequence[float], label: Any) -> None:
-        """Add an example with this label; its α starts at 0."""
+        """Add an example x with a label, and continue with α = 0 for the new example."""
         self._add(x, self.task.sign_of(label))
 
     def _add(self, x: Sequence[float], sign: float) -> None:
         self._changed(self.task.with_example(x, sign), f"example {len(self.task.X)} is new")
 
     def own(self, i: int, j: int) -> None:
-        """Let the first run take a Newton step with this pair, and continue from there.
+        """Let the first run take a Newton step with the pair (i, j), and continue from this point.
 
         Raises
         ------
         ValueError
-            If the pair does not exist, a bound blocks it, it would move backwards, or it gains nothing.
+            If the pair does not exist, a bound blocks the step, the step would go backwards, or it does not increase f.
         """
         one = Recording(
             self.task.problem, selector=FixedPair(i, j), step=NewtonStep(), start=self.now[0].alpha, limit=1
@@ -264,12 +265,12 @@ class Stepper:
     # -- output -------------------------------------------------------------------------------------------------------
 
     def gaps(self, run: int) -> np.ndarray:
-        """Return ψ of a run after every step up to the current one, shape (k + 1,)."""
+        """Return the KKT gap ψ of a run after every step up to the k-th step, shape (k + 1,)."""
         states = self.recordings[run].states[: self.k + 1]
         return np.array([state.gap for state in states])
 
     def ending(self, run: int) -> str:
-        """Return the reason why a run has no next step; "" if it has one."""
+        """Return the reason why a run has no next step; return "" if the run has a next step."""
         recording = self.recordings[run]
         if self.now[run].next is not None:
             return ""
@@ -278,24 +279,24 @@ class Stepper:
         return recording.reason
 
     def rules_of(self, run: int) -> str:
-        """Return the selector and the step rule of a run as text; the class name if a rule has no readable repr."""
+        """Return the selector and the step rule of a run as text, by class name if a rule's repr is not readable."""
         return ", ".join(map(named, self.rules[run][:2]))
 
     def failure(self, run: int) -> str:
-        """Return the last lines of the traceback of a rule's error; "" if there was none up to the current step."""
+        """Return the last lines of the traceback of a rule's error; "" if no rule raised an error up to this step."""
         error = self.recordings[run].error
         if error is None or self.now[run].next is not None:
             return ""
         return "".join(traceback.format_exception(error, limit=-3))
 
     def receive(self, message: Mapping[str, Any]) -> None:
-        """Carry out a message from a button; an error becomes the note.
+        """Carry out the message of a button; if an error occurs, show its text as the note.
 
         Parameters
         ----------
         message : mapping
-            ``{"do": name, "with": arguments}``. The names are those of the methods. "end" takes steps for a fifth of
-            a second, so that the front end can show them and send the message again or stop.
+            ``{"do": name, "with": arguments}``. ``name`` is the name of a method. "end" takes steps for a fifth of a
+            second only, so that the widget can show the steps, and send "end" again or stop.
         """
         self._is_answering = True
         try:
@@ -308,7 +309,7 @@ class Stepper:
 
     @cached_property
     def _actions(self) -> dict[str, Callable[..., None]]:
-        """Return the methods by the names of messages."""
+        """Return a dict from the name in a message to the method that carries the message out."""
         return {
             "step": self.step, "back": self.back, "to": self.to, "end": self._end_for_a_while, "reset": self.reset,
             "C": self.set_penalty, "gamma": self.set_gamma, "move": self.move, "relabel": self.relabel,
@@ -320,7 +321,7 @@ class Stepper:
 
     @property
     def widget(self) -> Any:
-        """The widget, created at the first use, and again after it was closed.
+        """The widget, which is created at the first use, and created again after it was closed.
 
         Raises
         ------
@@ -329,21 +330,21 @@ class Stepper:
         """
         from refsvm.display.widget import widget_of
 
-        # ipywidgets.Widget.close_all() leaves a widget that cannot reach its views
+        # create the widget again after ipywidgets.Widget.close_all(), which leaves a widget that cannot reach its views
         if self._widget is None or self._widget.comm is None:
             self._widget = widget_of(self)
         return self._widget
 
     def _refresh(self) -> None:
-        """Send the current states to the widget; once for each message."""
+        """Send the present states to the widget, once for each message."""
         if self._widget is not None and not self._is_answering:
             self._widget.refresh()
 
     def _ipython_display_(self) -> None:
-        """Show the widget in a notebook, and before it the strip, which the widget hides while it is running.
+        """Show the strip of pictures and the widget in a notebook; while the widget is running, it hides the strip.
 
-        In a notebook that is opened without a kernel only the strip remains. If anywidget is not installed, this
-        method asks IPython to show the strip alone.
+        In a notebook that is opened without a kernel, only the strip is visible. If anywidget is not installed, this
+        method lets IPython show the strip alone.
         """
         try:
             widget = self.widget
@@ -368,7 +369,7 @@ class Stepper:
     def _repr_html_(self) -> str:
         """Return pictures of the start, a middle state and the end of each run, and ψ against the steps."""
         k = self.k
-        self._advance(LIMIT, Deadline.after(STRIP_SECONDS))  # the steps are stored for later display
+        self._advance(LIMIT, Deadline.after(STRIP_SECONDS))  # the steps stay in the recordings
         lasts = [len(each.states) - 1 for each in self.recordings]
         self.k = k
         tolerance = float(self.rules[0].stop.tolerance)
@@ -379,7 +380,7 @@ class Stepper:
         return strip(rows, f"{words}. Run the cell to step through it.")
 
     def _pictures(self, run: int, last: int) -> list[tuple[str, str]]:
-        """Return pictures of the first, a middle and the last state of a run; none without a plane or contourpy."""
+        """Return pictures of the first, a middle and the last state of a run; an empty list if they cannot be drawn."""
         try:
             import contourpy  # noqa: F401
         except ImportError:
@@ -392,9 +393,7 @@ class Stepper:
             state = self.recordings[run].states[k]
             shares = np.abs(state.alpha) / np.where(room > 0.0, room, 1.0)
             values = task.decision_values(state.alpha, state.intercept)
-            h = values.reshape(NODES, NODES)[
-                ::2, ::2
-            ].ravel()  # half of the nodes are enough for a small picture
+            h = values.reshape(NODES, NODES)[::2, ::2].ravel()  # a small picture needs only every second node
             content = picture(task.X, task.signs, shares, h, ranges, task.levels)
             drawn.append((content, f"{k} steps, ψ = {state.gap:.2g}"))
         return drawn

@@ -1,4 +1,4 @@
-"""Pictures of a solve as SVG text, for the documentation's pages and for notebooks that run no script."""
+"""Draws pictures of a solve as SVG text, for the pages of the documentation and for notebooks without scripts."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ POINTS: Final = 300
 def ranges_around(X: np.ndarray) -> np.ndarray:
     """Return the square that a picture of the examples shows, as [[x₀, y₀], [x₁, y₁]]."""
     centre, half = (X.max(0) + X.min(0)) / 2, (0.5 + MARGIN) * float(np.ptp(X, axis=0).max())
-    half = half if half > 0.0 else 1.0  # half is 0 if all examples are equal
+    half = half if half > 0.0 else 1.0  # if all examples are equal, half is 0
     return np.array([centre - half, centre + half])
 
 
@@ -44,14 +44,14 @@ def nodes(ranges: np.ndarray, count: int) -> np.ndarray:
 def picture(
     X: np.ndarray, y: np.ndarray, shares: np.ndarray, h: np.ndarray, ranges: np.ndarray, levels: Sequence[int]
 ) -> str:
-    """Return the content of an SVG: the examples, filled by their share of C, and contours of h.
+    """Return SVG elements that show the examples, filled according to their shares of C, and contours of h.
 
     Parameters
     ----------
     X : ndarray of shape (n, 2)
         The examples.
     y : ndarray of shape (n,)
-        Negative values are drawn as circles, others as triangles.
+        Labels; examples with a negative label are drawn as circles, and other examples as triangles.
     shares : ndarray of shape (n,)
         The shares |α|/C.
     h : ndarray of shape (g², )
@@ -59,7 +59,7 @@ def picture(
     ranges : ndarray of shape (2, 2)
         Result of `ranges_around`.
     levels : sequence of int
-        Values of the contours: 0 is the boundary, the others are margins.
+        Values of h on the contours: 0 on the boundary, and other values on margins.
     """
     import contourpy  # matplotlib requires contourpy
 
@@ -88,12 +88,12 @@ def triangle(x: float, y: float) -> str:
 
 
 def thinned(count: int, most: int) -> np.ndarray:
-    """Return at most this many of the numbers 0 … count − 1, including the first and the last."""
+    """Return at most `most` of the numbers 0 … count − 1, evenly spaced, including the first and the last number."""
     return np.unique(np.linspace(0, count - 1, min(count, most)).round().astype(np.int64))
 
 
 def curves(gaps: Sequence[np.ndarray], tolerance: float) -> str:
-    """Return the content of an SVG: ψ after every step of one run or several, on a logarithmic scale."""
+    """Return SVG elements that show ψ after every step of one or several runs, on a logarithmic scale."""
     longest = max(max(len(each) for each in gaps) - 1, 1)
     floor = np.log10(max(tolerance, 1e-15)) - 0.4
     tops = [float(each.max()) for each in gaps]
@@ -118,12 +118,12 @@ def curves(gaps: Sequence[np.ndarray], tolerance: float) -> str:
 
 
 def strip(rows: Sequence[tuple[str, Sequence[tuple[str, str]]]], words: str) -> str:
-    """Return rows of pictures as one HTML image, which viewers of notebooks show without running a script.
+    """Return rows of pictures as a single HTML image, which viewers of notebooks show without running a script.
 
     Parameters
     ----------
     rows : sequence of (title, pictures)
-        The pictures are pairs of an SVG's content and a caption.
+        The rows; each picture is a pair of SVG elements and a caption.
     words : str
         Description of the whole image, for its alternative text.
     """

@@ -1,4 +1,4 @@
-"""StepperTask: the examples of a stepper, which can be moved, relabelled and added, and the α after a change."""
+"""StepperTask: holds the examples of a stepper, which can be moved, relabelled and added, and adapts α to a change."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ PLANE_UP_TO: Final = 300
 
 @dataclass(frozen=True, eq=False)
 class StepperTask:
-    """A problem whose examples can be changed, or a `DualProblem` that cannot.
+    """The problem of a stepper: examples that can be changed, or a `DualProblem` that cannot be changed.
 
     Parameters
     ----------
     instance : refsvm.experiment.problem.Instance or DualProblem
         The problem; a `DualProblem` cannot be changed.
     ranges : ndarray of shape (2, 2), optional
-        The square that the picture shows, by default around the examples.
+        The square that the picture shows; by default, a square around the examples.
     classes : tuple of two labels
         The labels of sign −1 and of sign +1.
     """
@@ -42,13 +42,13 @@ class StepperTask:
 
     @classmethod
     def of(cls, X: Any, y: Any, pair: tuple[Any, Any] | None, **given: Any) -> Self:
-        """Return the task for some examples; the arguments are as in `refsvm.display.Stepper`.
+        """Return the task for the arguments of `refsvm.display.Stepper`.
 
         Raises
         ------
         ValueError
-            If a `DualProblem` comes with further arguments, there are more than two labels and no pair is given, or the
-            data are invalid.
+            If a `DualProblem` is given with further arguments, y contains more than two labels and no pair is given, or
+            the data are invalid.
         """
         if isinstance(X, DualProblem):
             named = {"y": y, "pair": pair, **given, "C": None if given["C"] == 1.0 else given["C"]}
@@ -71,12 +71,12 @@ class StepperTask:
 
     @cached_property
     def problem(self) -> DualProblem:
-        """The dual problem."""
+        """The dual problem of the task."""
         return self.instance if isinstance(self.instance, DualProblem) else self.instance.dual()
 
     @property
     def in_plane(self) -> bool:
-        """Whether the examples are drawn: they are few, with two features and a kernel that can be evaluated."""
+        """Whether the examples are drawn: this requires few examples, two features, and a kernel function."""
         instance = self.instance
         if isinstance(instance, DualProblem) or instance.epsilon is not None or is_sparse(instance.X):
             return False
@@ -85,7 +85,7 @@ class StepperTask:
 
     @property
     def levels(self) -> tuple[int, ...]:
-        """Values of h whose contours are drawn: the boundary, and the margins if there are any."""
+        """Values of h whose contours are drawn: 0 for the boundary, and the values on the margins of the task."""
         is_novelty = isinstance(self.instance, Instance) and self.instance.nu is not None
         return (0,) if is_novelty else (-1, 0, 1)
 
@@ -96,12 +96,12 @@ class StepperTask:
 
     @property
     def signs(self) -> np.ndarray:
-        """−1 or +1 for each variable, shape (n,): its label; in a regression the direction in which it pulls h."""
+        """−1 or +1 for each variable, shape (n,): its label or, in a regression, the direction in which it pulls h."""
         return np.where(self.problem.upper > -self.problem.lower, 1.0, -1.0)
 
     @property
     def C(self) -> float | None:  # noqa: N802
-        """The common penalty of all examples, if it can be changed; otherwise None."""
+        """The common penalty of all examples; None if it cannot be changed."""
         instance = self.instance
         if isinstance(instance, DualProblem) or instance.nu is not None or np.ndim(instance.C):
             return None
@@ -109,7 +109,7 @@ class StepperTask:
 
     @property
     def gamma(self) -> float | None:
-        """γ of a kernel with a single number of this name; otherwise None."""
+        """γ of a kernel that has a single γ; otherwise None."""
         kernel = getattr(self.instance, "kernel", None)
         has_one = is_dataclass(kernel) and "gamma" in {each.name for each in fields(kernel)}
         gamma = kernel.gamma if has_one else None  # type: ignore[union-attr]
@@ -117,7 +117,7 @@ class StepperTask:
 
     @cached_property
     def columns(self) -> np.ndarray:
-        """k(node, xₜ) for all nodes of the grid, shape (g², n)."""
+        """Kernel values between all nodes of the grid and all examples, shape (g², n)."""
         return self._column(self.X)
 
     def _column(self, X: np.ndarray) -> np.ndarray:
@@ -133,14 +133,14 @@ class StepperTask:
     def with_penalty(self, C: float) -> StepperTask:
         """Return the task with another penalty."""
         if self.C is None:
-            raise ValueError("C cannot be changed, as each example has its own C; give a single C.")
+            raise ValueError("C cannot be changed, because each example has its own C; give a single C.")
         return self._with(C=float(C))
 
     def with_gamma(self, gamma: float) -> StepperTask:
         """Return the task with another γ."""
         if self.gamma is None:
             raise ValueError(
-                "gamma cannot be changed, as the kernel has no single gamma; use one such as RBF(0.5)."
+                "gamma cannot be changed, as the kernel has no single gamma; use a kernel such as RBF(0.5)."
             )
         kernel: Any = self._changeable("gamma").kernel
         return self._with(kernel=replace(kernel, gamma=float(gamma)))
@@ -157,35 +157,35 @@ class StepperTask:
     def relabelled(self, t: int) -> StepperTask:
         """Return the task with the other label for example t."""
         if self.levels == (0,):
-            raise ValueError("Examples of novelty detection have no label to change.")
+            raise ValueError("Examples of novelty detection have no label that can be changed.")
         y = self._changeable("y").y.copy()
         y[self._example(t)] *= -1.0
         return self._with(y=y)
 
     def sign_of(self, label: Any) -> float:
-        """Return −1 or +1 for one of the two labels; novelty detection has no labels."""
+        """Return −1 or +1 for a label of the task; raise an error for any other label."""
         if self.levels != (0,) and label not in self.classes:
             one, other = self.classes
             raise ValueError(f"label={label!r} is not a class of this stepper; give {one!r} or {other!r}.")
         return -1.0 if label == self.classes[0] else 1.0
 
     def with_example(self, x: Any, sign: float = 1.0) -> StepperTask:
-        """Return the task with one further example."""
+        """Return the task with the example x added."""
         instance = self._changeable("X")
         if len(instance.X) >= PLANE_UP_TO:
             raise ValueError(
-                f"No example can be added: at most {PLANE_UP_TO} examples are drawn in the plane."
+                f"No example can be added, because at most {PLANE_UP_TO} examples are drawn in the plane."
             )
         if np.ndim(instance.C):
-            raise ValueError("Examples cannot be added, as each example has its own C; give a single C.")
+            raise ValueError("Examples cannot be added, because each example has its own C; give a single C.")
         sign = 1.0 if instance.nu is not None else sign
         return self._with(X=np.vstack([self.X, self._inside(x)]), y=np.append(instance.y, sign))
 
     def start(self, alpha: np.ndarray, before: StepperTask) -> np.ndarray:
-        """Return the feasible α nearest to the previous task's α, scaled by C.
+        """Return a feasible α for this task, nearest to the previous task's α multiplied by the ratio of the C.
 
-        α/C stays the same, and a variable at its bound is exactly at the new bound. An example that was added or
-        relabelled starts at 0.
+        α/C stays the same, and a variable at its bound is put exactly at the new bound. A new or relabelled example
+        starts at 0.
         """
         problem, old = self.problem, before.problem
         present = alpha.copy()
@@ -209,7 +209,7 @@ class StepperTask:
     def _changeable(self, name: str = "it", *_: str) -> Instance:
         if isinstance(self.instance, DualProblem):
             raise ValueError(
-                f"{name} cannot be changed in a Stepper made of a DualProblem; make it of X and y."
+                f"{name} cannot be changed in a Stepper made of a DualProblem; make the Stepper of X and y."
             )
         return self.instance
 
@@ -232,7 +232,7 @@ class StepperTask:
 
 
 def two_classes(X: Any, y: Any, pair: tuple[Any, Any] | None) -> tuple[Any, np.ndarray, tuple[Any, Any]]:
-    """Return the examples of two classes, −1 or +1 for each, and both labels; +1 is the second of the pair.
+    """Return the examples of two classes, −1 or +1 for each example, and both labels; +1 is the pair's second label.
 
     Without a pair, +1 is the larger label.
     """

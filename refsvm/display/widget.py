@@ -1,4 +1,4 @@
-"""The widget of a `Stepper`: the state that its scripts draw. anywidget is imported when a widget is created."""
+"""The widget of a `Stepper`, which sends states to its scripts; anywidget is imported with the first widget."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ HISTORY: Final = 500
 
 
 def source(*names: str) -> str:
-    """Return the text of the steppers' scripts or styles, one after another.
+    """Return the scripts, or the styles, of the stepper, joined into one text.
 
     Examples
     --------
@@ -34,7 +34,7 @@ def source(*names: str) -> str:
 
 
 def examples_of(stepper: Any) -> dict[str, Any]:
-    """Return the parts of the problem that the pictures need; arrays are bytes of float64, as JSON has no infinity."""
+    """Return the parts of the problem that the pictures need; arrays become bytes, because JSON has no infinity."""
     task, rules = stepper.task, stepper.rules[0]
     problem, in_plane = task.problem, task.in_plane
     return {
@@ -50,7 +50,7 @@ def examples_of(stepper: Any) -> dict[str, Any]:
 
 
 def run_of(stepper: Any, run: int, reach: float) -> dict[str, Any]:
-    """Return the parts of one run's current state that the pictures need."""
+    """Return the parts of a run's present state that the pictures need."""
     state, task = stepper.now[run], stepper.task
     states, step, grid = stepper.recordings[run].states[: stepper.k + 1], state.next, None
     if task.in_plane:
@@ -80,9 +80,9 @@ def run_of(stepper: Any, run: int, reach: float) -> dict[str, Any]:
 
 
 def rivals_of(problem: DualProblem, state: RecordedState) -> np.ndarray:
-    """Return two pairs with i = argmax G over I_up: the best by ½ℓ²/q, and the steepest.
+    """Return two pairs with i = argmax G over I_up: the pair with the largest ½ℓ²/q, and the steepest pair.
 
-    If the best pair is also the steepest, the second pair is the second best.
+    If the pair with the largest ½ℓ²/q is also the steepest pair, the second pair has the second largest ½ℓ²/q.
 
     Returns
     -------
@@ -116,7 +116,7 @@ def rivals_of(problem: DualProblem, state: RecordedState) -> np.ndarray:
 
 
 class Reach:
-    """The largest |Gᵢ − b| in a recording so far, which scales its bars; each state is read once."""
+    """Computes the largest |Gᵢ − b| in a recording so far, which scales the bars of a run, reading each state once."""
 
     def __init__(self) -> None:
         self._recording: Recording | None = None
@@ -133,7 +133,7 @@ class Reach:
 
 
 def widget_of(stepper: Any) -> Any:
-    """Return a new widget.
+    """Return a new widget for a stepper.
 
     Raises
     ------
@@ -151,12 +151,12 @@ def widget_of(stepper: Any) -> Any:
 
 @cache
 def _widget_class() -> Any:
-    """Create the class; its base exists only if anywidget is installed."""
+    """Create the class of the widget, whose base class exists only if anywidget is installed."""
     import anywidget
     import traitlets
 
     class StepperWidget(anywidget.AnyWidget):
-        """Shows a stepper, and passes on the messages of its buttons."""
+        """Widget that shows a stepper, and passes the messages of its buttons to the stepper."""
 
         _esm = source(*SCRIPTS)
         _css = source("stepper.css")
@@ -164,8 +164,8 @@ def _widget_class() -> Any:
         examples: Any = traitlets.Dict().tag(sync=True)
         runs: Any = traitlets.List().tag(sync=True)
         words: Any = traitlets.Dict().tag(sync=True)
-        serial: Any = traitlets.Int(0).tag(sync=True)  # number of states sent so far
-        hides: Any = traitlets.Unicode().tag(sync=True)  # class of the strip shown without a kernel
+        serial: Any = traitlets.Int(0).tag(sync=True)  # counts the states sent to the widget
+        hides: Any = traitlets.Unicode().tag(sync=True)  # CSS class of the strip that the widget hides
 
         def __init__(self, stepper: Any) -> None:
             self._stepper = stepper
@@ -192,7 +192,7 @@ def _widget_class() -> Any:
             return content
 
         def refresh(self) -> None:
-            """Send the current state."""
+            """Send the present state of the stepper to the scripts of the widget."""
             content = self._content()
             with self.hold_sync():
                 for name, value in content.items():

@@ -1,4 +1,4 @@
-"""WorkingSetDisplay: one step in the plane of its two variables."""
+"""WorkingSetDisplay: draws one step in the plane of its two variables."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ MARKS: Final = (
 
 @dataclass(eq=False)
 class WorkingSetDisplay(Display):
-    """The sub-problem of one working set (i, j) in the plane of αᵢ and αⱼ: the step, and the bound that clips it.
+    """Draws the sub-problem of a working set (i, j) in the plane of αᵢ and αⱼ: the step, and the bound that clips it.
 
-    The box is white, and the rest of the plane slightly grey. The sum of both variables is fixed, so that a step
-    moves along the dashed line; its part inside the box is feasible. Grey contours show f. The Newton step ends where
-    the line touches a contour, which is also drawn; the clipped step ends at the box at the latest.
+    The box is white, and the rest of the plane slightly grey. The sum of both variables is fixed, so a step moves along
+    the dashed line; the part of the line inside the box is feasible. Grey contours show f. The Newton step ends where
+    the line touches a contour, and this contour is drawn; the clipped step never ends outside the box.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ class WorkingSetDisplay(Display):
     kernel : ndarray of shape (2, 2)
         ((Kᵢᵢ, Kᵢⱼ), (Kᵢⱼ, Kⱼⱼ)).
     steps : dict of str to float
-        Step lengths μ to mark, by name.
+        For the name of each step to mark, its length μ.
 
     See Also
     --------
@@ -87,7 +87,7 @@ class WorkingSetDisplay(Display):
         ax: Axes | None = None,
         **kwargs: Any,
     ) -> Self:
-        """Draw the sub-problem of (i, j) at a state, which is not changed.
+        """Draw the sub-problem of (i, j) at a state, without changing the state.
 
         Parameters
         ----------
@@ -145,7 +145,8 @@ class WorkingSetDisplay(Display):
         Parameters
         ----------
         recording : Recording
-            The recording; steps up to this one are taken if necessary.
+            The recording; if necessary, its steps up to the drawn step are
+            taken.
         iteration : int
             Number of steps before the drawn step.
         ax : matplotlib Axes, optional
@@ -156,15 +157,15 @@ class WorkingSetDisplay(Display):
         Returns
         -------
         WorkingSetDisplay
-            The display. The third mark is the step that was taken, if it is neither the Newton step nor the clipped
-            step.
+            The display. A third mark shows the step that was taken if this
+            step is neither the Newton step nor the clipped step.
 
         Raises
         ------
         ValueError
-            If the recording ends at this state.
+            If the recording ends at the state with this number.
         IndexError
-            If the solve ended earlier.
+            If the solve ended before this number of steps.
         ImportError
             If matplotlib is not installed.
 
@@ -202,8 +203,8 @@ class WorkingSetDisplay(Display):
         ax : matplotlib Axes, optional
             Axes to draw on.
         window : float, optional
-            Half the side of the visible square around the point. By default the box is visible, and the Newton step
-            if it does not exceed the size of the box.
+            Half the side of the visible square around the point. By default, the box is visible, and the Newton step is
+            visible if it is not longer than the box.
         levels : int
             Number of contours of f.
 
@@ -219,12 +220,12 @@ class WorkingSetDisplay(Display):
         """
         self._draw_on(ax)
         if ax is None:
-            self.figure_.set_figwidth(7.4)  # inches: the width of the square with its legend beside it
+            self.figure_.set_figwidth(7.4)  # inches for the plot and its legend
         limits = self._limits(None if window is None else positive("window", window))
         (x0, x1), (y0, y1) = limits
-        # --- the box, and f inside and around the box ---
+        # --- draw the box, and the contours of f inside and around the box ---
         (left, right), (bottom, top) = self.box
-        self.ax_.set_anchor("W")  # the plot is square; the space beside it is for the legend
+        self.ax_.set_anchor("W")  # leave space for the legend to the right
         ground = self.ax_.get_facecolor()
         self.ax_.set_facecolor(mixed(ground, ink(ground), 0.08))
         outline = ([left, right, right, left], [bottom, bottom, top, top])
@@ -233,12 +234,12 @@ class WorkingSetDisplay(Display):
         # --- the feasible line ---
         low = max(left - self.point[0], self.point[1] - top)
         high = min(right - self.point[0], self.point[1] - bottom)
-        # the dashed line is longer than the plot, which clips it
+        # draw a dashed line that is longer than the plot, because the plot clips it
         self._line(-4.0 * np.ptp(limits), 4.0 * np.ptp(limits), color="0.35", lw=1, ls="--")
         self._line(low, high, color="0.15", lw=2.5, label="feasible")
         self._mark(limits)
         i, j = self.pair
-        # place the legend beside the square plot, because each of its corners may belong to the box
+        # place the legend beside the square plot, because the box may fill each corner of the plot
         look = {"frameon": False, "loc": "center left", "bbox_to_anchor": (1.0, 0.5)}
         return self._labelled(
             {"fontsize": "small", "handlelength": 1.2, **look},
@@ -272,7 +273,7 @@ class WorkingSetDisplay(Display):
         return np.column_stack([seen.min(axis=1), seen.max(axis=1)]) + size * np.array([-0.12, 0.12])
 
     def _contours(self, limits: np.ndarray, levels: int) -> None:
-        """Draw contours of f, denser towards the maximum, and the contour that the Newton step touches."""
+        """Draw contours of f, closer to each other near the maximum, and the contour on which the Newton step ends."""
         a, b = np.meshgrid(*(np.linspace(start, end, 120) for start, end in limits))
         f = self.objective_change(a - self.point[0], b - self.point[1])
         heights = f.max() - np.ptp(f) * np.linspace(1.0, 0.0, levels + 2)[1:-1] ** 2
@@ -285,17 +286,17 @@ class WorkingSetDisplay(Display):
             self.ax_.contour(a, b, f, levels=[touched], colors=PALETTE[0], linewidths=1.0, **look)
 
     def _line(self, start: float, end: float, **look: Any) -> None:
-        """Draw the line of steps between two step lengths."""
+        """Draw the line on which steps move, from one step length to another."""
         mu = np.array([start, end])
         self.ax_.plot(self.point[0] + mu, self.point[1] - mu, **look)
 
     def _mark(self, limits: np.ndarray) -> None:
-        """Mark the point and the ends of the steps; the legend mentions an end outside the plot."""
+        """Mark the point and the ends of the steps; if an end is outside the plot, the legend says so."""
         self.ax_.plot(*self.point, "o", color="0.15", ms=6, ls="none", label="now", zorder=3)
         is_free = self.steps.get("clipped") == self.steps["Newton"]
         for (name, mu), mark in zip(self.steps.items(), MARKS, strict=False):
             if is_free and name == "clipped":
-                continue  # the clipped step equals the free step, which has a mark
+                continue  # equal steps get one mark
             x, y = self.point[0] + mu, self.point[1] - mu
             seen = limits[0, 0] <= x <= limits[0, 1] and limits[1, 0] <= y <= limits[1, 1]
             named = "Newton, free" if is_free and name == "Newton" else name
@@ -305,14 +306,14 @@ class WorkingSetDisplay(Display):
 
 
 def _ending(recording: Recording) -> str:
-    """Return the reason why no step follows the last state."""
+    """Return the reason why no step follows the last state of a recording."""
     if recording.error is not None:
         return f"a rule raised {type(recording.error).__name__}."
     return recording.reason
 
 
 def _view(state: SolverState) -> SolverState:
-    """Copy the state with kernel rows of its own, so that drawing changes and counts nothing."""
+    """Return a copy of a state with its own kernel rows, so that drawing changes nothing in the state."""
     n = len(state.alpha)
     rows = stored_rows(state.rows.gram, cache_mb=megabytes(4.5, n))
     view = deepcopy(state, {id(state.rows): rows})

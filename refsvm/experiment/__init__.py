@@ -1,4 +1,4 @@
-"""Experiments: strategies × problems × permutations → a store that survives a killed process → tables.
+"""Experiments: run strategies on problems in random orders, keep the runs in a store, and show tables of the results.
 
 ==================  ==============================================================================
 `experiment`        Experiment: computes the runs that are missing, and shows the finished ones
@@ -9,15 +9,13 @@
 `grid_search`       GridSearch: one search by `refsvm.SVCCV`
 `cross_validation`  CrossValidate: one call of `refsvm.cross_validate`
 `leave_one_out`     LeaveOneOutError: one call of `refsvm.leave_one_out`
-`identity`          the code and the machine that compute a run
-`race`              compare: several rules on one problem, side by side
-`own_rules`         the user's rules, named as FILE.py:NAME
-`comparison`        Comparison: means, standard deviations, ratios and paired Wilcoxon tests
-`grid`              Grid: a table, as Markdown or LaTeX
+`identity` hashes the code, and describes the machine, that compute a run `race`              compare: several rules on
+one problem, side by side `own_rules` reads rules of the user, named as FILE.py:NAME `comparison` Comparison: means,
+standard deviations, ratios and paired Wilcoxon tests `grid`              Grid: a table, as Markdown or LaTeX
 ==================  ==============================================================================
 
-Every script that reproduces a table of a paper uses this folder. joblib, pandas, SciPy and tabulate are imported when
-they are first needed.
+Every script that reproduces a table of a paper uses this folder. joblib, pandas, SciPy and tabulate are imported only
+when they are first needed.
 """
 
 from refsvm.experiment.comparison import Comparison, Ranking, Summary, holm, paired_p

@@ -1,4 +1,4 @@
-"""Comparison: one metric of all strategies on all problems, with means, deviations, ratios and Wilcoxon tests."""
+"""Comparison: compares strategies on several problems by a metric, with means, deviations, ratios and tests."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Values = Mapping[int, float]
 def values_of(
     records: Sequence[Mapping[str, Any]], metric: str, store: object
 ) -> dict[tuple[str, str], dict[int, float]]:
-    """Return a metric of the solved runs by permutation, for each problem and strategy.
+    """Return, for each problem and strategy, the values of a metric in the solved runs, by permutation.
 
     If the metric is unknown, the error lists the metrics that exist.
     """
@@ -38,7 +38,7 @@ def values_of(
             f"store={str(store)!r} contains no finished run of this experiment; call run() first."
         )
     numeric = {key for each in records for key, value in each.items() if isinstance(value, int | float)}
-    numeric -= {"permutation"}  # this number identifies a run; it is not measured
+    numeric -= {"permutation"}  # it identifies a run and is not measured
     refused = [record.get("reason", "") for record in records if record.get("status") == REFUSED]
     if len(refused) == len(records):
         raise ValueError(f"The strategies refused every problem; the first message: {refused[0]}")
@@ -54,7 +54,7 @@ def values_of(
 
 
 def is_unsolved(record: Mapping[str, Any]) -> bool:
-    """Return whether a limit ended a run, it stalled, or it has no solution."""
+    """Return whether a run is unsolved: a limit ended it, it stalled, or its problem has no solution."""
     return _status(record) in UNSOLVED
 
 
@@ -64,15 +64,15 @@ def _status(record: Mapping[str, Any]) -> str:
 
 
 def unsolved_of(records: Iterable[Mapping[str, Any]], metric: str) -> dict[tuple[str, str], int]:
-    """Return the number of unsolved runs with a metric, for each problem and strategy with such runs."""
+    """Return, for each problem and strategy, the number of unsolved runs whose record contains a metric."""
     measured = (record for record in records if record.get(metric) is not None and is_unsolved(record))
     return dict(Counter((record["problem"], record["strategy"]) for record in measured))
 
 
 def notes_of(records: Sequence[Mapping[str, Any]], metric: str) -> Iterator[str]:
-    """Yield the notes below a table of a metric: refused problems, unsolved runs, seconds that cannot be compared."""
+    """Yield the notes below a table of a metric, about refused problems, unsolved runs, and incomparable seconds."""
     refused = [record for record in records if record.get("status") == REFUSED]
-    # one sentence for each pair, taken from the first refusal
+    # note the first refusal of each pair of problem and strategy
     for record in {(each["problem"], each["strategy"]): each for each in reversed(refused)}.values():
         yield f"{record['strategy']} refused {record['problem']}: {record.get('reason', '')}"
     yield from unsolved_notes(records)
@@ -86,9 +86,9 @@ def notes_of(records: Sequence[Mapping[str, Any]], metric: str) -> Iterator[str]
 
 
 def unsolved_notes(records: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """Yield a note for each strategy with runs that are unsolved, have no solution, or use unsolved models.
+    """Yield a note for each strategy with runs that are not solved, have no solution, or use unsolved models.
 
-    The note gives their number, the reasons and the problems.
+    The note states the number of these runs, the reasons and the problems.
     """
     for name in dict.fromkeys(record["strategy"] for record in records):
         own = [record for record in records if record["strategy"] == name]
@@ -113,33 +113,33 @@ def unsolved_notes(records: Sequence[Mapping[str, Any]]) -> Iterator[str]:
 
 
 def _where(some: Sequence[Mapping[str, Any]], runs: Sequence[Mapping[str, Any]]) -> str:
-    """Return as a text how many of the runs on each problem belong to `some`."""
+    """Return a text that says, for each problem, how many of its runs belong to `some`."""
     count, total = (Counter(record["problem"] for record in each) for each in (some, runs))
     return ", ".join(f"{problem} {count[problem]} of {total[problem]}" for problem in count)
 
 
 @dataclass(frozen=True)
 class Summary:
-    """One metric of one strategy on one problem.
+    """The statistics of a metric for one strategy on one problem.
 
     Attributes
     ----------
     runs : int
         Number of permutations with a solved run.
     mean, sd : float
-        Mean and standard deviation over these runs, with divisor runs − 1. `sd` is None for a single run; without
-        runs the mean is NaN.
+        Mean and standard deviation (divisor `runs` − 1) over the solved runs. `sd` is None for a single run; without
+        solved runs the mean is NaN.
     ratio : float or None
-        Ratio of the mean to the baseline's mean, over the permutations that both have solved. None without a
+        Ratio of the strategy's mean to the baseline's mean, over the permutations that both have solved. None without a
         baseline, NaN without a solved run.
     p : float or None
         Two-sided p of the Wilcoxon signed-rank test against the baseline over the same permutations. None for fewer
         than two permutations, NaN without a solved run.
     pairs : int or None
-        Number of permutations that both have solved; None without a baseline.
+        Number of permutations that strategy and baseline have solved; None without a baseline.
     unsolved : int
-        Number of permutations whose run was ended by a limit, stalled, or found that no function separates the classes.
-        Such runs are excluded from all other numbers.
+        Number of permutations whose run is unsolved: a limit ended it, it stalled, or no function separates the
+        classes. Unsolved runs are excluded from all other numbers.
     """
 
     runs: int
@@ -190,7 +190,7 @@ def paired_p(first: Sequence[float], second: Sequence[float]) -> float | None:
 def least_p(pairs: int) -> float:
     """Return the smallest p that `paired_p` can return for this number of different pairs, 2/2ⁿ.
 
-    All differences then have the same sign.
+    `paired_p` returns the smallest p if all differences have the same sign.
 
     Examples
     --------
@@ -204,7 +204,7 @@ def least_p(pairs: int) -> float:
 def holm(p: Mapping[Any, float]) -> dict[Any, float]:
     """Adjust p-values for multiple tests by Holm's method.
 
-    If every adjusted p below α is called significant, the probability of any wrong claim is at most α.
+    If you call every adjusted p below α significant, the probability of a wrong claim is at most α.
 
     The k-th smallest of m p-values becomes the largest of (m − j + 1) p₍ⱼ₎ over j ≤ k, but at most 1.
 
@@ -227,12 +227,13 @@ def holm(p: Mapping[Any, float]) -> dict[Any, float]:
 
 @dataclass(frozen=True, repr=False)
 class Ranking(Shown):
-    """Ranks of strategies over several problems, made by `Comparison.friedman`.
+    """The ranks of strategies over several problems, as `Comparison.friedman` returns them.
 
     Attributes
     ----------
     mean_rank : mapping of str to float
-        Mean rank over the problems, by strategy; rank 1 has the smallest mean, and equal means share their ranks.
+        Mean rank over the problems, by strategy. On each problem the strategy with the smallest mean has rank 1, and
+        strategies with equal means share their ranks.
     p : float
         p of the Friedman test, whose hypothesis is that all strategies have equal ranks.
     problems : int
@@ -254,12 +255,12 @@ class Ranking(Shown):
 
 
 def _is_number(value: float | None) -> bool:
-    """Return whether a ratio is known."""
+    """Return whether a ratio is a number, and not None or NaN."""
     return value is not None and not math.isnan(value)
 
 
 def summarise(values: Values, baseline: Values | None = None, unsolved: int = 0) -> Summary:
-    """Return mean and deviation of a metric, and its comparison with a baseline on the same permutations.
+    """Return a `Summary` of the values of a metric, compared with a baseline on the same permutations.
 
     `unsolved` is the number of runs without a value.
     """
@@ -279,7 +280,7 @@ def summarise(values: Values, baseline: Values | None = None, unsolved: int = 0)
 
 @dataclass(frozen=True, repr=False)
 class Comparison(Shown):
-    """One metric of all strategies on all problems, made by `Experiment.compare`.
+    """The statistics of a metric for all strategies and problems, as `Experiment.compare` returns them.
 
     Attributes
     ----------
@@ -288,12 +289,12 @@ class Comparison(Shown):
     problems, strategies : tuples of str
         Names, in the order of the experiment.
     baseline : str or None
-        The strategy with which the others are compared.
+        The strategy with which the other strategies are compared.
     cells : mapping
         A `Summary` by (problem, strategy); pairs without a finished run are missing.
     notes : tuple of str
-        Remarks below the table: refused problems with the reason, the number of unsolved runs, and seconds measured
-        with different engines or machines.
+        Notes below the table, about refused problems with the reason, unsolved runs, and seconds measured with
+        different engines or machines.
     """
 
     metric: str
@@ -310,7 +311,7 @@ class Comparison(Shown):
         return Card(line, sentence=line, tables=self.table()._card().tables)
 
     def geometric_mean(self, strategy: str) -> float | None:
-        """Return exp of the mean log ratio over the problems; None without ratios, or if a ratio is not positive."""
+        """Return the geometric mean of the ratios over the problems; None without ratios or for a ratio ≤ 0."""
         ratios = [
             cell.ratio
             for problem in self.problems
@@ -336,7 +337,7 @@ class Comparison(Shown):
         Raises
         ------
         ValueError
-            If there are fewer than three strategies, or fewer than two problems on which all of them have solved
+            If there are fewer than three strategies, or fewer than two problems on which all strategies have solved
             runs.
 
         References
@@ -360,15 +361,15 @@ class Comparison(Shown):
 
         means = np.array([[self.cells[problem, name].mean for name in self.strategies] for problem in whole])
         ranks = rankdata(means, axis=1).mean(axis=0)
-        same = bool((means == means[:, :1]).all())  # all means are equal, and the statistic would be 0/0
+        same = bool((means == means[:, :1]).all())  # if all means are equal, the statistic is 0/0
         p = 1.0 if same else float(friedmanchisquare(*means.T).pvalue)
         return Ranking(dict(zip(self.strategies, ranks.tolist(), strict=True)), p, len(whole), self.notes)
 
     def _bounds(self) -> tuple[str, ...]:
-        """Return a note with the smallest possible p, if the number of pairs does not permit one below 0.01."""
+        """Return a note with the smallest possible p, if there are too few pairs for a p below 0.01."""
         tested = [cell for cell in self.cells.values() if cell.p is not None and cell.runs]
         runs = [cell.runs if cell.pairs is None else cell.pairs for cell in tested]
-        few = min(runs, default=99)  # without a test no note is needed
+        few = min(runs, default=99)  # 99: no note without a test
         return (f"With {few} orders p is at least {number(least_p(few), 2)}.",) if least_p(few) > 0.01 else ()
 
     def table(
@@ -384,15 +385,15 @@ class Comparison(Shown):
         digits : int
             Significant digits of a mean, 4 by default.
         adjust : bool
-            Whether to show p adjusted by `holm` for all tests of this table.
+            Whether to show p-values that `holm` has adjusted for all tests of the table.
         beside : mapping, optional
             Further columns, such as published figures: header → problem → entry.
 
         Returns
         -------
         Grid
-            Mean ± sd; with a baseline also ratio and p of the other strategies, and a last row with the geometric
-            means.
+            A table of mean ± sd. With a baseline, the table shows ratio and p of the other strategies, and a last row
+            with the geometric means of the ratios.
         """
         beside = {} if beside is None else beside
         others = [name for name in self.strategies if self.baseline not in (None, name)]

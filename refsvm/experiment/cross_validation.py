@@ -20,10 +20,10 @@ from refsvm.experiment.strategy import Call, Record
 
 @dataclass(frozen=True)
 class CrossValidate(Call):
-    """One call of `refsvm.cross_validate`, for any task; the fields are its arguments.
+    """A strategy that calls `refsvm.cross_validate` once, for any task; its fields are the arguments of the call.
 
-    The folds consist of neighbours in the order of the examples, which the experiment makes random. Each permutation
-    therefore has its own folds, which are the same for every strategy.
+    A fold consists of neighbours in the order of the examples, which the experiment makes random. Each permutation
+    therefore has its own folds, and all strategies have the same folds.
 
     Parameters
     ----------
@@ -32,7 +32,7 @@ class CrossValidate(Call):
     seeder : Seeder
         As in `refsvm.cross_validate`.
     folds : int
-        Number of folds; if it is at least the number of examples, the strategy runs leave-one-out.
+        Number of folds; if `folds` is at least the number of examples, the strategy runs leave-one-out.
     from_full, stop, selector, step, cache_mb, engine
         As in `refsvm.cross_validate`.
 
@@ -66,12 +66,12 @@ class CrossValidate(Call):
     engine: str = "auto"
 
     def call(self, instance: Instance, **arguments: Any) -> CrossValidation:
-        """Run the cross-validation."""
+        """Run the cross-validation on an instance."""
         arguments["folds"] = min(self.folds, len(instance.y))
         return cross_validate(**instance.arguments(), **arguments)
 
     def measured(self, result: CrossValidation) -> Record:
-        """Return the scores and their costs."""
+        """Return the scores and the costs of a cross-validation."""
         return (
             result.scores
             | super().measured(result)

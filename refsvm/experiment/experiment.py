@@ -44,7 +44,7 @@ from refsvm.services.summary import Card, Shown, counted, cut
 
 @dataclass(frozen=True)
 class _Run:
-    """One strategy on one problem in one order, and what identifies this run."""
+    """A run: one strategy on one problem in one order, with the values that identify the run."""
 
     strategy: Strategy
     problem: str
@@ -53,17 +53,18 @@ class _Run:
     hash: str
 
     def described(self) -> dict[str, Any]:
-        """Return the description of a run, which a store keeps with its metrics."""
+        """Return the description of the run, which a store keeps with the metrics of the run."""
         return {"config": self.config, "problem": self.problem, "strategy": self.strategy.name}
 
 
 @dataclass(frozen=True, repr=False)
 class Experiment(PlainNumbers, Shown):
-    """Strategies × problems × permutations.
+    """Runs each strategy on each problem in several random orders of the examples.
 
     Each run solves one problem, with its examples in one random order, by one strategy. The k-th order of a seed is
-    the same for all strategies, so that runs are paired. A finished run is stored at once and never repeated: if you
-    call `run` again, after a kill or with a new strategy or more permutations, only missing runs are computed.
+    the same for all strategies, so that runs are paired. A finished run is stored at once and never repeated. If you
+    call `run` again, for instance after the process was killed or with more permutations, only missing runs are
+    computed.
 
     Parameters
     ----------
@@ -73,7 +74,7 @@ class Experiment(PlainNumbers, Shown):
         Problems with different names.
     store : str or path
         SQLite file for the finished runs, on a local disk; it is created when needed. Several experiments may use one
-        file, even at the same time. Workers return their runs, and need no access to the file.
+        file, even at the same time. Workers return their runs to this process, and need no access to the file.
     permutations : int
         Number of random orders.
     seed : int
@@ -82,7 +83,8 @@ class Experiment(PlainNumbers, Shown):
     Raises
     ------
     ValueError
-        If there is no strategy or no problem, two have the same name, or a number is out of range.
+        If there is no strategy or no problem, two strategies or two problems have the same name, or a number is out of
+        range.
 
     Notes
     -----
@@ -91,9 +93,9 @@ class Experiment(PlainNumbers, Shown):
     and by the values of X and y, C, seed and k.
 
     Names and `n_jobs` do not identify a run, unless the code of your own strategy reads its name. The versions of
-    NumPy, Numba and the BLAS and the processor do not either; each record lists them under ``computed_by``. Runs
-    stored by refsvm 0.3.0 or before were identified differently: they stay in the file but are not used, and `run`
-    warns about them.
+    NumPy, Numba and the BLAS, and the processor, do not identify a run; each record lists them under ``computed_by``.
+    refsvm 0.3.0 and before identified runs differently: their runs stay in the file but are not used, and `run` warns
+    about them.
 
     Examples
     --------
@@ -157,8 +159,9 @@ class Experiment(PlainNumbers, Shown):
         Parameters
         ----------
         n_jobs : int, optional
-            Number of processes, by joblib; −1 means one for each core, and None runs one after the other in this
-            process. If a worker crashes, the runs it was computing start again; each returned run is in the store.
+            Number of processes, which joblib starts; −1 means one process for each core, and None computes one run
+            after another in this process. If a worker crashes, the runs that it was computing start again; finished
+            runs are in the store.
         callback : callable, optional
             Called at the start and after each run with a `refsvm.core.engine.progress.Progress`, whose ``done`` and
             ``total`` count the finished runs and all runs. Return True to end the call.
@@ -169,7 +172,7 @@ class Experiment(PlainNumbers, Shown):
         Returns
         -------
         int
-            Number of runs computed by this call.
+            Number of runs that this call computed.
 
         Raises
         ------
@@ -178,8 +181,8 @@ class Experiment(PlainNumbers, Shown):
         ImportError
             If n_jobs requires processes and joblib is not installed.
         KeyboardInterrupt
-            After Ctrl-C: a `refsvm.core.engine.limits.Interrupted`, whose ``result`` is this experiment. The current
-            run is stored only if it had finished.
+            After Ctrl-C: a `refsvm.core.engine.limits.Interrupted`, whose ``result`` is this experiment. The run under
+            way at Ctrl-C is not stored unless it had finished.
         concurrent.futures.BrokenExecutor
             If workers crash four times in a row without finishing a run.
 
@@ -192,8 +195,8 @@ class Experiment(PlainNumbers, Shown):
         Notes
         -----
         If a strategy refuses a problem, the run is stored with the status "REFUSED" and the message as `reason`. The
-        other runs continue, and tables show a dash and the message. Any other error of a strategy ends the call, with
-        a note that names the run; runs that workers finish in the meantime are stored first.
+        other runs continue, and tables show a dash and the message. Any other error of a strategy ends the call, with a
+        note that names the run; before the call ends, runs that workers are computing are finished and stored.
         """
         workers = worker_count(n_jobs)
         in_this_process = n_jobs in (None, 1)
@@ -205,25 +208,25 @@ class Experiment(PlainNumbers, Shown):
         store = RunStore(Path(self.store))
         store.prepare()
         store.warn_of_old_runs()
-        alike = Counter(run.hash for run in self._runs)  # problems with equal values share their runs
+        alike = Counter(run.hash for run in self._runs)  # equal problems share their runs
         finished = store.metrics(alike)
         missing = {run.hash: run for run in self._runs if run.hash not in finished}
         total, done, new = len(self._runs), sum(alike[each] for each in finished), 0
         run_progress.begin("", total=total)
         run_progress.tell(done)
-        run_progress.begin("")  # estimate the remaining time from the following runs only
+        run_progress.begin("")  # estimate the time left only from runs to come
         if callback is not None and callback(run_progress):
             return new
 
-        # One handler serves all runs, so that Ctrl-C between two runs is not lost.
-        # The processes of joblib have their own handlers, and end when this process is interrupted.
+        # Use one handler for all runs, so that a Ctrl-C between two runs is not lost.
+        # joblib's processes have their own handlers of Ctrl-C, and end when this process is interrupted.
         failures: list[_Failure] = []
 
         def outcomes() -> Iterator[tuple[str, dict[str, Any] | _Failure | None]]:
             tasks = self._tasks(store, list(missing.values()))
             if in_this_process:
                 return in_turn(_carry_out, tasks)
-            # after a failure no run is started, but running ones are waited for
+            # after a failure, start no further run, but wait for runs that workers are computing
             return by_joblib(_try_out, takewhile(lambda _: not failures, tasks), workers)
 
         ended = list[dict[str, Any]]()
@@ -241,10 +244,10 @@ class Experiment(PlainNumbers, Shown):
                     store.add(run, metrics=metrics, **missing[run].described())
                     names = {"problem": missing[run].problem, "strategy": missing[run].strategy.name}
                     ended.append({**names, **metrics})
-                # after a crash, the next attempt submits the runs that are still in `missing`
+                # delete the run from `missing`: after a worker's crash, the next attempt submits what is in `missing`
                 del missing[run]
                 done, new = done + alike[run], new + (metrics is not None)
-                # the callback comes after the run is stored: if it ends the experiment, nothing is lost
+                # call the callback after storing the run, which would be lost if the callback ended the experiment
                 run_progress.tell(done)
                 if callback is not None and callback(run_progress):
                     break
@@ -255,7 +258,7 @@ class Experiment(PlainNumbers, Shown):
 
     @cached_property
     def _runs(self) -> tuple[_Run, ...]:
-        """All runs, grouped by problem and order; every problem is loaded once to read its values."""
+        """All runs, grouped by problem and order; to identify the runs, every problem is loaded once."""
         runs = tuple(run for problem in self.problems for run in self._runs_of(problem))
         self._refuse_one_identity_for_two(runs)
         return runs
@@ -266,7 +269,7 @@ class Experiment(PlainNumbers, Shown):
         first: dict[str, tuple[_Run, list[Any]]] = {}
         for run in runs:
             if run.permutation:
-                continue  # this run has another order of a problem already checked
+                continue  # other orders of this problem are checked
             held = opaque_parts(run.strategy, kernels[run.problem])
             other, known = first.setdefault(run.hash, (run, held))
             if any(one is not two for one, two in zip(held, known, strict=True)):
@@ -278,7 +281,7 @@ class Experiment(PlainNumbers, Shown):
                 )
 
     def _runs_of(self, problem: Problem) -> Iterator[_Run]:
-        """Yield the runs of a problem."""
+        """Yield the runs of all strategies on a problem, in all its orders."""
         common = {
             "refsvm": version(),
             "examples": problem.instance().fingerprint(),
@@ -297,9 +300,9 @@ class Experiment(PlainNumbers, Shown):
                 yield _Run(strategy, problem.name, k, config, digest(config))
 
     def _tasks(self, store: RunStore, missing: Sequence[_Run]) -> Iterator[tuple[_Run, Instance | None]]:
-        """Pair missing runs with their examples, one problem in memory at a time; None for finished runs."""
+        """Yield each missing run with its instance, or with None if it is finished; load one problem at a time."""
         for problem in self.problems:
-            # one problem after the other, because the examples of all problems together may not fit into memory
+            # load one problem after another, because the examples of all problems together may not fit into memory
             runs = [run for run in missing if run.problem == problem.name]
             if runs:
                 instance = problem.instance()
@@ -308,7 +311,7 @@ class Experiment(PlainNumbers, Shown):
                         f"The problem {problem.name!r} loaded other examples than before in this experiment; "
                         "create a new Experiment for them."
                     )
-                # another process may have finished the run since `run` checked the store
+                # give no instance to a run that another process has finished since `run` checked the store
                 yield from ((run, None if store.metrics([run.hash]) else instance) for run in runs)
 
     # -- results ---------------------------------------------------------------------------------------------------
@@ -316,7 +319,8 @@ class Experiment(PlainNumbers, Shown):
     def records(self) -> list[dict[str, Any]]:
         """Return the finished runs: problem, strategy, permutation, and the metrics.
 
-        If an entry of a strategy's record has one of these names, it is renamed to ``record.problem`` and so on.
+        An entry of a strategy's record with the name "problem" is renamed to ``record.problem``; other reserved names
+        are handled in the same way.
         """
         return [
             {"problem": run.problem, "strategy": run.strategy.name, "permutation": run.permutation}
@@ -325,12 +329,12 @@ class Experiment(PlainNumbers, Shown):
         ]
 
     def _finished(self) -> list[tuple[_Run, dict[str, Any]]]:
-        """Return the finished runs with their metrics."""
+        """Return a list of pairs of a finished run and its metrics."""
         metrics = RunStore(Path(self.store)).metrics(run.hash for run in self._runs)
         return [(run, metrics[run.hash]) for run in self._runs if run.hash in metrics]
 
     def to_frame(self) -> Any:
-        """Return `records` as a pandas DataFrame, with everything that identifies a run.
+        """Return `records` as a pandas DataFrame, with further columns for everything that identifies a run.
 
         The columns ``identity.…`` contain the parts of the hash (settings, kernel, C, seed, hashes of the examples
         and the code), ``run`` contains the hash, and ``computed_by.…`` the software and the machine.
@@ -344,17 +348,17 @@ class Experiment(PlainNumbers, Shown):
         return pd.concat([*frames, pd.DataFrame(machines).add_prefix("computed_by.")], axis="columns")
 
     def compare(self, metric: str, baseline: str | None = None) -> Comparison:
-        """Summarise one metric of the solved runs.
+        """Compare all strategies on all problems by one metric of the solved runs.
 
-        Runs with the status MAX_ITER, TIME_LIMIT or STALLED are excluded, and a note counts them. `records` contains
-        their numbers.
+        Runs with the status MAX_ITER, TIME_LIMIT or STALLED are excluded, and a note says how many were excluded.
+        `records` contains their measurements.
 
         Parameters
         ----------
         metric : str
             Name of a number in the records; see `Solve` for its metrics.
         baseline : str, optional
-            Name of the strategy with which the others are compared.
+            Name of the strategy with which the other strategies are compared.
 
         Returns
         -------
@@ -382,7 +386,7 @@ class Experiment(PlainNumbers, Shown):
         return Comparison(metric, problems, names, baseline, cells, tuple(notes_of(records, metric)))
 
     def values(self, metric: str) -> dict[tuple[str, str], dict[int, float]]:
-        """Return a metric of the solved runs by permutation, for each problem and strategy; errors as in `compare`."""
+        """Return, for each problem and strategy, a metric of the solved runs by permutation; errors as in `compare`."""
         return values_of(self.records(), metric, self.store)
 
     def table(
@@ -441,14 +445,14 @@ _warm: set[str] = set()
 
 @dataclass(frozen=True)
 class _Failure:
-    """An error that a strategy raised in a worker."""
+    """An error that a strategy raised in a worker, and the run in which it did."""
 
     error: Exception
 
 
 @contextmanager
 def _interrupted_with(result: Any, message: Callable[[], str]) -> Iterator[None]:
-    """Give a KeyboardInterrupt, raised between two runs or inside one, a result and a message."""
+    """Give a KeyboardInterrupt, raised between two runs or inside a run, a result and a message."""
     try:
         yield
     except KeyboardInterrupt:
@@ -456,17 +460,17 @@ def _interrupted_with(result: Any, message: Callable[[], str]) -> Iterator[None]
 
 
 def _carry_out(run: _Run, instance: Instance | None) -> tuple[str, dict[str, Any] | None]:
-    """Compute a run, here or in a worker; return its hash and its metrics. A finished run has no instance."""
+    """Compute a run in this process; return its hash and its metrics. Without an instance, the run is finished."""
     if instance is None:
         return run.hash, None
     with interruptible() as interrupt:
-        # warm up once in each process, so that loading and compiling do not count in the seconds
+        # load and compile code once in each process, before the seconds of its first run are measured
         with one_thread(), warnings.catch_warnings():
             for kind in (convergence_warning(), UnsolvedWarning):
                 warnings.simplefilter("ignore", kind)
             record = _measured(run, instance)
         metrics = _metrics_of(run, record)
-        # a strategy without a status does not report Ctrl-C, so its run is discarded after Ctrl-C
+        # discard the run of a strategy without a status if Ctrl-C was pressed, because Ctrl-C may have cut it short
         ended = metrics.get("status", Status.INTERRUPTED.name if interrupt.pressed else "")
         if ended == Status.INTERRUPTED.name:
             raise KeyboardInterrupt
@@ -474,7 +478,7 @@ def _carry_out(run: _Run, instance: Instance | None) -> tuple[str, dict[str, Any
 
 
 def _tell(failures: Sequence[_Failure], ended: Sequence[Mapping[str, Any]]) -> None:
-    """Raise the first error of the workers; warn about runs that are not solved."""
+    """Raise the first error that a worker returned; warn about runs that are not solved."""
     if failures:
         raise failures[0].error
     if problems := " ".join(unsolved_notes(ended)):
@@ -485,12 +489,12 @@ def _tell(failures: Sequence[_Failure], ended: Sequence[Mapping[str, Any]]) -> N
 
 
 def _try_out(run: _Run, instance: Instance | None) -> tuple[str, dict[str, Any] | _Failure | None]:
-    """Compute a run in a worker; return an error instead of raising it, so that runs of other workers are not lost."""
+    """Compute a run in a worker; return an error as a `_Failure`, so that the runs of other workers are not lost."""
     try:
         return _carry_out(run, instance)
     except Exception as error:  # noqa: BLE001  a user's strategy may raise anything
         text = "".join(traceback.format_exception(error))
-        # some errors cannot be sent to another process
+        # replace an error that cannot be pickled, and therefore not be sent to the calling process
         try:
             same = type(pickle.loads(pickle.dumps(error))) is type(error)
         except Exception:  # noqa: BLE001  pickling it may raise anything
@@ -501,16 +505,16 @@ def _try_out(run: _Run, instance: Instance | None) -> tuple[str, dict[str, Any] 
 
 
 def _measured(run: _Run, instance: Instance) -> Any:
-    """Return the record of a run; errors name the run, and StopIteration becomes a RuntimeError."""
+    """Return the record of a run; add the name of the run to errors, and turn StopIteration into a RuntimeError."""
     where = f"strategy {run.strategy.name!r} on the problem {run.problem!r}, order {run.permutation}"
     try:
         if (settings := digest(run.strategy.settings())) not in _warm:
-            with suppress(ValueError):  # if the problem is unsuitable, `run` raises the error
+            with suppress(ValueError):  # `run` raises the error again
                 run.strategy.warm_up()
             _warm.add(settings)
         try:
             return run.strategy.run(instance.permuted(run.config["seed"], run.permutation))
-        # store the refusal, so that tables can show the reason and a second call does not try again
+        # return a record of the refusal, so that tables can show the reason and a second call does not try again
         except ValueError as refusal:
             return {"status": REFUSED, "reason": str(refusal)}
     except (StopIteration, StopAsyncIteration) as error:
@@ -524,7 +528,7 @@ def _measured(run: _Run, instance: Instance) -> Any:
 
 
 def _metrics_of(run: _Run, record: Any) -> dict[str, Any]:
-    """Return a record as it is stored; entries with a reserved name are renamed.
+    """Return a record in the form in which it is stored; rename entries that have a reserved name.
 
     Raises
     ------
@@ -541,17 +545,17 @@ def _metrics_of(run: _Run, record: Any) -> dict[str, Any]:
 
 
 def _kept_apart(metrics: Mapping[str, Any], taken: Container[str]) -> dict[str, Any]:
-    """Return the metrics; entries with a reserved name are renamed."""
+    """Return the metrics; rename entries whose names are in `taken`."""
     return {f"record.{name}" if name in taken else name: value for name, value in metrics.items()}
 
 
 def _renamed(settings: Mapping[str, Any], taken: Container[str]) -> dict[str, Any]:
-    """Return the settings of a strategy; settings with a name that the experiment reserves are renamed."""
+    """Return the settings of a strategy; rename settings whose names are in `taken`."""
     return {f"strategy.{name}" if name in taken else name: value for name, value in settings.items()}
 
 
 def _named(argument: str, items: Any, base: type) -> tuple[Any, ...]:
-    """Return the items as a tuple; refuse another type, an empty list, and two items of one name."""
+    """Return the items as a tuple; raise an error for other types, an empty list, and two items with one name."""
     items = (items,) if isinstance(items, base) else tuple(items)
     for item in items:
         if not isinstance(item, base):
@@ -564,5 +568,5 @@ def _named(argument: str, items: Any, base: type) -> tuple[Any, ...]:
         raise ValueError(f"{argument} is empty; give at least one {base.__name__}.")
     twice = [name for name, count in Counter(item.name for item in items).items() if count > 1]
     if twice:
-        raise ValueError(f"{argument} contains two with the name {twice[0]!r}; give each its own name.")
+        raise ValueError(f"{argument} contains two items with the name {twice[0]!r}; give each its own name.")
     return items

@@ -1,4 +1,4 @@
-"""Grid: a table of texts, as Markdown or LaTeX; and functions that format numbers for such tables."""
+"""Grid: a table of texts, which can be written as Markdown or LaTeX; and functions that format numbers for a table."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from refsvm.services.summary import Card, Shown, Table, counted
 
 @dataclass(frozen=True, repr=False)
 class Grid(Shown):
-    """A table of texts. The first `labels` columns are names, aligned left; the others are numbers, aligned right.
+    """A table of texts. The first `labels` columns contain names, aligned left; other columns numbers, aligned right.
 
     Parameters
     ----------
@@ -22,7 +22,7 @@ class Grid(Shown):
     labels : int
         Number of columns with names.
     notes : tuple of str
-        Sentences below the table; comments in LaTeX.
+        Sentences below the table; in LaTeX, the notes are comments.
 
     Examples
     --------
@@ -44,11 +44,11 @@ class Grid(Shown):
         return Card(line, tables=(Table(self.headers, [*self.rows], self.labels),))
 
     def to_markdown(self) -> str:
-        """Return the table in Markdown, with a pipe between columns."""
+        """Return the table as Markdown, with pipes between columns."""
         return "\n\n".join([self._set("pipe"), *self.notes])
 
     def to_latex(self) -> str:
-        """Return the table in LaTeX, with the rules of the package booktabs."""
+        """Return the table as LaTeX, with the horizontal rules of the package booktabs."""
         return "\n".join([self._set("latex_booktabs"), *(f"% {note}" for note in self.notes)])
 
     def _set(self, style: str) -> str:
@@ -69,7 +69,7 @@ class Grid(Shown):
 
 
 def number(value: float | None, digits: int = 4) -> str:
-    """Return a number with this many significant digits, or all digits before the point; a dash for None.
+    """Return the text of a number with `digits` significant digits, but all digits before the point; a dash for None.
 
     Examples
     --------
@@ -88,7 +88,7 @@ def number(value: float | None, digits: int = 4) -> str:
 
 
 def ratio_of(value: float | None) -> str:
-    """Return a ratio with three decimals; a dash for None.
+    """Return the text of a ratio with three decimals; a dash for None.
 
     Examples
     --------
@@ -100,7 +100,7 @@ def ratio_of(value: float | None) -> str:
 
 
 def p_value(p: float | None) -> str:
-    """Return a p-value in the form that tables show.
+    """Return the text of a p-value for a table.
 
     Examples
     --------

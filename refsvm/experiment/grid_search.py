@@ -21,9 +21,9 @@ NAMES: dict[type, str] = {RBF: "rbf", Linear: "linear"}
 
 @dataclass(frozen=True)
 class GridSearch(Call):
-    """One call of ``refsvm.SVCCV(...).fit`` without the final training; the fields are its arguments.
+    """A strategy that calls ``refsvm.SVCCV(...).fit`` once, without the final training; its fields are arguments.
 
-    The C and γ of the instance are ignored. A kernel other than `RBF` and `Linear` keeps its parameters.
+    The strategy ignores C and γ of the instance. A kernel other than `RBF` and `Linear` keeps its parameters.
 
     Parameters
     ----------
@@ -60,8 +60,8 @@ class GridSearch(Call):
     engine: str = "auto"
 
     def call(self, instance: Instance, **arguments: Any) -> Any:
-        """Run the search; the result contains the search, its seconds and a status."""
-        from refsvm.estimators import SVCCV  # scikit-learn is imported when it is needed
+        """Run the search on an instance; return the search with its seconds and a status."""
+        from refsvm.estimators import SVCCV  # import scikit-learn only when needed
 
         instance.one_penalty()
         if instance.epsilon is not None or instance.nu is not None:
@@ -70,7 +70,7 @@ class GridSearch(Call):
                 "CrossValidate with several values of C."
             )
         kernel = NAMES.get(type(instance.kernel), instance.kernel)
-        # at most as many folds as the largest class has examples, so that each fold can contain one
+        # take at most as many folds as a class has examples, so that each fold can contain an example of the class
         cv, fewest = arguments["cv"], int((instance.y == instance.y.max()).sum())
         arguments["cv"] = cv if isinstance(cv, str) else max(2, min(cv, fewest))
         model = SVCCV(kernel=kernel, refit=False, **arguments)
@@ -79,7 +79,7 @@ class GridSearch(Call):
         return SearchResult(model, time.perf_counter() - began)
 
     def measured(self, result: SearchResult) -> Record:
-        """Return the best cell, and the costs of all cells."""
+        """Return the score and the parameters of the best cell, and the costs of all cells."""
         model = result.model
         return {
             "score": model.best_score_,
@@ -94,7 +94,7 @@ class GridSearch(Call):
 
 @dataclass(frozen=True)
 class SearchResult:
-    """The result of a search and its seconds. Ctrl-C raises an exception, so that the status is always the same."""
+    """A finished search, its seconds, and its status, which is always CONVERGED, because Ctrl-C raises an exception."""
 
     model: Any
     seconds: float

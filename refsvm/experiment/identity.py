@@ -1,4 +1,4 @@
-"""The code that computes a run, which identifies the run, and the machine, which does not."""
+"""Hashes the code that computes a run, which identifies the run, and describes the machine, which does not."""
 
 from __future__ import annotations
 
@@ -20,10 +20,11 @@ from refsvm.services.identity.origin import Origin, of_object
 
 
 def code_of(*objects: Any) -> str:
-    """Return a hash of the code that computes a run, and of all values that it refers to.
+    """Return a hash of the code that computes a run, and of all values to which this code refers.
 
-    The hash includes this package's numerical folders and the objects by value (`refsvm.services.identity.digest_of`):
-    their classes and fields, their closures, and the code that they call in the user's files.
+    The hash includes this package's numerical folders. It also includes the objects by value
+    (`refsvm.services.identity.digest_of`): their classes and fields, their closures, and the code that they call in the
+    user's files.
 
     Parameters
     ----------
@@ -57,13 +58,13 @@ def code_of(*objects: Any) -> str:
 
 
 def _reads_its_name(cls: type) -> bool:
-    """Return whether the code of a user's class reads the attribute `name`, which then identifies a run."""
+    """Return whether the code of a user's class reads the attribute `name`, so that the name must identify a run."""
     own = [each for each in cls.__mro__ if of_object(each) is Origin.USER]
     functions = [
         each for namespace in own for each in vars(namespace).values() if isinstance(each, FunctionType)
     ]
     codes = [each.__code__ for each in functions if of_object(each) is Origin.USER]
-    # methods that dataclass generates show the name, but compute nothing from it
+    # skip methods that dataclass generates (file "<string>"), which show the name but compute nothing from it
     return any("name" in names_in(code) for code in codes if code.co_filename != "<string>")
 
 

@@ -27,7 +27,7 @@ RULES: Final = DECIDERS[3:]
 
 @dataclass(frozen=True)
 class LeaveOneOutError(Call):
-    """One call of `refsvm.leave_one_out`, for any task; the fields are its arguments.
+    """A strategy that calls `refsvm.leave_one_out` once, for any task; its fields are the arguments of the call.
 
     Parameters
     ----------
@@ -40,8 +40,8 @@ class LeaveOneOutError(Call):
     -----
     The metrics are the scores of the task (``error``; for regression ``rmse``, ``mae`` and ``r2``; for novelty
     detection ``outside``), ``iterations`` (rounds and full solution), ``round_iterations`` (rounds only), ``rounds``,
-    ``kernel_rows``, ``seconds``, ``full_iterations``, ``full_seconds``, and the number of examples that each check
-    and rule decided (with several classes, counted for each pair). ``early`` is the share of rounds that a rule for
+    ``kernel_rows``, ``seconds``, ``full_iterations``, ``full_seconds``, and the number of examples that each check and
+    rule decided (with several classes, summed over the pairs). ``early`` is the share of rounds that a rule for
     left-out examples ended, and ``unfinished`` is the number of examples whose models are not solved.
 
     Examples
@@ -69,19 +69,19 @@ class LeaveOneOutError(Call):
     max_iter: int | None = None
 
     def call(self, instance: Instance, **arguments: Any) -> LeaveOneOut:
-        """Run leave-one-out."""
+        """Run leave-one-out on an instance."""
         return leave_one_out(**instance.arguments(), **arguments)
 
     def measured(self, result: LeaveOneOut) -> Record:
-        """Return the scores, the counts of each check, and the costs."""
+        """Return the scores, the number of examples that each check and rule decided, and the costs."""
         names = [check.name for check in chosen_checks(self.checks)]
-        # one column for each machine
+        # make one column for each machine
         decided = result.decided_by.reshape(len(result.labels), -1)
-        # if a check and a rule share a name (the ball), a round without steps was decided by the check
+        # "ball" names a check and a rule: without a step in the round, the check decided the example
         by_rule = np.isin(decided, RULES) & (result.round_iterations > 0)[:, None]
         in_round = ~np.isin(decided, ("", OTHER_CLASS)) & (by_rule | ~np.isin(decided, names))
         rounds = int(in_round.sum())
-        # the other rounds ended at the optimum, on a walk or at a limit
+        # count rounds that a rule ended early: other rounds ended at the optimum, on a walk or at a limit
         early = int((in_round & ~np.isin(decided, ("path", "kkt", "tie", "limit"))).sum())
         return (
             result.scores

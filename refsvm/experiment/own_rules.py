@@ -1,4 +1,4 @@
-"""The user's rules, named as FILE.py:NAME in ``refsvm compare --selectors`` and ``refsvm.compare(problem, […])``."""
+"""Finds the user's rules, named as FILE.py:NAME in ``refsvm compare --selectors`` or ``refsvm.compare``."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ IN_FILE: Final = re.compile(r"(.+\.py):(\w+)").fullmatch
 
 
 def rule_in_file(argument: str, text: str, family: type[Kind]) -> type[Kind]:
-    """Return the class that FILE.py:NAME names; the file is run once, and again after it has changed.
+    """Return the class that FILE.py:NAME names; run the file once, and again after it has changed.
 
     Parameters
     ----------
     argument : str
-        Name of the argument that contains the text, for messages.
+        Name of the argument that contains the text, which error messages show.
     text : str
         The file, a colon, and the name of the class.
     family : type
@@ -73,13 +73,13 @@ def _named_in(argument: str, file: Path, name: str) -> Any:
 
 @cache
 def _run(file: Path, changed: int) -> ModuleType:
-    """Return the module of a file, which is run once, and again after it has changed."""
+    """Run a Python file and return its module; the cache runs a file again after it has changed."""
     name = file.stem if file.stem not in sys.modules else f"{file.stem} of {file}"
     spec = spec_from_file_location(name, file)
     assert spec is not None
     module = sys.modules[name] = module_from_spec(spec)
     try:
-        # run the text itself, because Python would use old bytecode for a file edited again within a second
+        # compile the text here, because Python would use old bytecode for a file that is edited twice within a second
         exec(compile(file.read_bytes(), file, "exec", dont_inherit=True), vars(module))
     except BaseException:
         del sys.modules[name]

@@ -31,7 +31,7 @@ class Instance:
     kernel : kernel object
         The kernel.
     C : float or ndarray of shape (n,)
-        Penalty; an array gives each example its own.
+        Penalty; an array contains the penalty of each example.
     epsilon, nu : float, optional
         ε of a regression, ν of a one-class problem; without both, classification.
 
@@ -53,14 +53,14 @@ class Instance:
     nu: float | None = None
 
     def __sizeof__(self) -> int:
-        """Return about the size of the examples in bytes, because Dask sends large objects to each worker only once."""
+        """Return roughly the size of the examples in bytes, so that Dask sends a large object to a worker only once."""
         X = self.X.data if is_sparse(self.X) else self.X
         return object.__sizeof__(self) + X.nbytes + self.y.nbytes
 
     def permuted(self, seed: int, k: int) -> Instance:
         """Return the instance with its examples in the k-th random order of a seed.
 
-        The order is ``numpy.random.default_rng((seed, k)).permutation(n)``: the same for every strategy.
+        The order, ``numpy.random.default_rng((seed, k)).permutation(n)``, is the same for every strategy.
         """
         order = np.random.default_rng((seed, k)).permutation(len(self.y))
         both = isinstance(self.kernel, Precomputed)
@@ -77,7 +77,7 @@ class Instance:
         return DualProblem.classification(**self.arguments())
 
     def arguments(self) -> dict[str, Any]:
-        """Return X, y, kernel, C and ε or ν under the argument names of functions for any task."""
+        """Return X, y, kernel, C and ε or ν as keyword arguments of functions such as `refsvm.cross_validate`."""
         own = {"epsilon": self.epsilon, "nu": self.nu}
         arguments = {
             "X": self.X,
@@ -102,21 +102,21 @@ class Instance:
 
 @dataclass(frozen=True)
 class Problem(PlainNumbers):
-    """Examples, kernel and C under a name; the examples are loaded when they are needed.
+    """Examples, kernel and C under a name; an experiment loads the examples when it needs them.
 
     Parameters
     ----------
     name : str
-        Name in the tables. A run is identified by the values of its examples, not by this name.
+        Name in the tables. The values of the examples identify a run, not the name of the problem.
     load : callable
         Function without arguments that returns an object with attributes X and y, such as a
-        `refsvm.datasets.Dataset`. y contains labels of at least two classes (exactly two for `Solve` and
-        `TrackPath`), or targets if `epsilon` is given; with `nu` it is ignored.
+        `refsvm.datasets.Dataset`. y contains labels of at least two classes (exactly two for `Solve` and `TrackPath`),
+        or targets if `epsilon` is given; y is ignored if `nu` is given.
     kernel : kernel object, default Linear()
         A kernel of this package, or a callable frozen dataclass of your own.
     C : float or sequence of n floats
-        Penalty, 1 by default; a sequence gives each example its own. For a one-class problem the weights of the
-        examples.
+        Penalty, 1 by default; a sequence contains the penalty of each example. For a one-class problem, C contains the
+        weights of the examples.
     epsilon : float, optional
         ε; makes the problem an ε-insensitive regression, `DualProblem.regression`.
     nu : float, optional
@@ -171,7 +171,7 @@ class Problem(PlainNumbers):
         return cls(problem.name, problem.load, RBF(problem.gamma), problem.C)
 
     def instance(self) -> Instance:
-        """Load the examples and check them."""
+        """Load and check the examples; return them as an `Instance`."""
         data = self.load()
         if not (hasattr(data, "X") and hasattr(data, "y")):
             raise ValueError(
@@ -189,7 +189,7 @@ class Problem(PlainNumbers):
         return Instance(X, y, self.kernel, C, self.epsilon, self.nu)
 
     def settings(self) -> dict[str, Any]:
-        """Return the settings that identify a run besides its examples; a C for each example is replaced by a hash."""
+        """Return the settings that identify a run together with its examples; a hash stands for an array C."""
         own: dict[str, Any] = {"kernel": described("kernel", self.kernel)}
         each = np.ndim(self.C) > 0
         own["C"] = fingerprint(np.array(self.C)[:, None], np.zeros(0)) if each else self.C

@@ -1,4 +1,4 @@
-"""compare: several rules on one problem, each run to its end."""
+"""`compare` solves one problem by each of several rules."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ SOLVED: Final = (Status.CONVERGED, Status.INSEPARABLE)
 
 
 class Measured(NamedTuple):
-    """The numbers of one run; `ratio` is its number of steps divided by the first run's."""
+    """The measurements of a run; `ratio` is its number of steps divided by the number of steps of the first run."""
 
     steps: int
     ratio: float
@@ -52,7 +52,7 @@ class Measured(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RuleComparison(Shown):
-    """Runs of several rules on one problem, made by `compare`.
+    """The runs of several rules on one problem, as `compare` returns them.
 
     Attributes
     ----------
@@ -65,7 +65,7 @@ class RuleComparison(Shown):
     status : Status
         INTERRUPTED after Ctrl-C; otherwise CONVERGED if all runs converged.
     step : str or None
-        The step rule of all runs; "" if they have different ones, None if it is not known.
+        Name of the step rule of all runs; "" if the runs have different step rules, None if the step rule is not known.
 
     Examples
     --------
@@ -94,8 +94,8 @@ class RuleComparison(Shown):
     def to_frame(self) -> Any:
         """Return a pandas DataFrame with a row for each run.
 
-        The columns are steps, ratio (steps divided by the first run's; NaN unless the stopping rule ended both),
-        rows, seconds (NaN for a recording), objective, gap, support_vectors, engine and status.
+        The columns are steps, ratio (steps divided by the steps of the first run; NaN unless the stopping rule ended
+        both runs), rows, seconds (NaN for a recording), objective, gap, support_vectors, engine and status.
         """
         pd = pandas_for("to_frame()")
 
@@ -151,24 +151,25 @@ def compare(
     selectors : sequence, or mapping of str
         Rules by name ("mvp", "second-order", …), as objects, as classes, or as
         FILE.py:NAME for a class in your file. A mapping assigns your own
-        names. A `Recording` of this problem replaces a run.
+        names. A `Recording` of `problem` takes the place of a run.
     steps : step rule, or several
         Step rules in the same forms; each is combined with each selector.
-        Combinations that do not fit together are left out as long as one
-        remains.
+        Combinations that do not fit together are left out; at least one
+        combination must fit.
     stop : StoppingRule, optional
         Stopping rule of all runs, by default ``KKTGap(1e-3)``.
     engine, shrinking, **options
         As in `refsvm.solve`. Without shrinking, every step is taken on all
-        variables, as in the papers. "auto" runs rules with a twin in the
-        compiled loop and others in the readable one; use ``engine="numpy"`` to
-        compare seconds of both kinds.
+        variables, as in the papers. "auto" runs rules with a compiled twin in
+        the compiled loop, and other rules in the readable loop; to compare
+        seconds of both, use ``engine="numpy"``.
 
     Returns
     -------
     RuleComparison
-        The runs. The race prints as a table, and ``plot()`` draws the KKT gap of each run against its steps. Compiled
-        code is loaded before a run and does not count in its seconds.
+        The runs. The comparison prints as a table, and ``plot()`` draws the
+        KKT gap of each run against its steps. Compiled code is loaded before a
+        run, and the seconds of the run do not include the loading.
 
     Raises
     ------
@@ -229,7 +230,7 @@ def compare(
 def _entrants(
     problem: DualProblem, selectors: Any, steps: Any, stop: StoppingRule | None
 ) -> tuple[dict[str, Rules | Recording], dict[str, str]]:
-    """Return the runs by name, and the combinations that do not fit together, with the reason."""
+    """Return the runs to make by name, and the combinations that do not fit together with the reason."""
     chosen = dict(_named("selectors", selectors, WorkingSetSelector))
     lengths = dict(_named("steps", steps, StepRule))
     entrants: dict[str, Rules | Recording] = {}
@@ -253,7 +254,7 @@ def _entrants(
 
 
 def _named(argument: str, rules: Any, family: Any) -> Iterator[tuple[str, Any]]:
-    """Yield rules by name; rules that would have the same name are numbered."""
+    """Yield each rule with its name; add numbers to names that would be the same."""
     if isinstance(rules, Mapping):
         for name, each in rules.items():
             yield str(name), _rule(argument, each, family)
@@ -264,7 +265,7 @@ def _named(argument: str, rules: Any, family: Any) -> Iterator[tuple[str, Any]]:
         rules = [rules]
     if not rules:
         raise ValueError(
-            f"{argument} contains no rule; give at least one, such as {argument}=['{_example(family)}']."
+            f"{argument} contains no rule; give at least one rule, such as {argument}=['{_example(family)}']."
         )
     seen: dict[str, int] = {}
     for each in rules:
@@ -279,7 +280,7 @@ def _example(family: Any) -> str:
 
 
 def _rule(argument: str, rule: Any, family: Any) -> Any:
-    """Return the rule given by name, as an object, as a class or in a file; a recording unchanged."""
+    """Return the rule that the user gave by name, as object, as class or in a file; return a recording unchanged."""
     if isinstance(rule, Recording) and family is WorkingSetSelector:
         return rule
     if isinstance(rule, str) and IN_FILE(rule):
@@ -288,7 +289,7 @@ def _rule(argument: str, rule: Any, family: Any) -> Any:
 
 
 def name_in_table(rule: Any) -> str:
-    """Return the name of a rule: its name on the command line, or its class and its parameters that are not defaults.
+    """Return the name of a rule on the command line, or the name of its class with parameters that are not defaults.
 
     Examples
     --------
@@ -300,27 +301,27 @@ def name_in_table(rule: Any) -> str:
     if isinstance(rule, Recording):
         return f"{name_in_table(rule.rules.selector)}, recorded"
     kind: Any = type(rule)
-    with suppress(TypeError, ValueError):  # the rule has no defaults, or a field is an array
+    with suppress(TypeError, ValueError):  # rules without defaults, or with arrays
         if rule == kind():
             return name_of(kind) if is_builtin(kind) else kind.__name__
     return short(rule)
 
 
 def _is_warm(rules: Rules, settings: Mapping[str, Any]) -> bool:
-    """Load the compiled code of rules that have twins before their run; return whether it is loaded."""
+    """Load the compiled code of rules before their run, if they have twins; return whether the code is loaded."""
     if not (numba_compiles() and all(rule.twin() for rule in rules)):
         return False
     prepare_arithmetic()
     try:
         at_once = {"shrinking": ShrinksAtOnce()} if settings["shrinking"] else {}
         solve(EIGHT_POINTS.dual(), **{**settings, **at_once, "engine": "numba", "start": None})
-    except ValueError:  # the options do not fit the small problem
+    except ValueError:  # options may not fit the small problem
         return False
     return True
 
 
 def _measured(run: Run) -> Measured:
-    """Return the numbers of a run."""
+    """Return the measurements of a run."""
     if isinstance(run, Recording):
         last = run.states[-1]
         ended = "INTERRUPTED" if run.status is None else run.status.name
@@ -347,14 +348,14 @@ def _is_solved(run: Measured) -> bool:
 
 
 def _ratio(run: Measured, first: Measured | None) -> float:
-    """Return the steps of a run divided by the first run's; NaN unless both are solved."""
+    """Return the steps of a run divided by the steps of the first run; NaN unless both runs are solved."""
     if first is None or not (_is_solved(run) and _is_solved(first)) or not first.steps:
         return math.nan
     return run.steps / first.steps
 
 
 def _fewest(measured: Mapping[str, Measured]) -> str:
-    """Return the name of the solved rule that took the fewest steps."""
+    """Return the name of the solved run with the fewest steps."""
     solved = {name: run.steps for name, run in measured.items() if _is_solved(run)}
     if not solved:
         return "none converged"

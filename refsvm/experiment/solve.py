@@ -25,21 +25,21 @@ STEP_RATIO_EDGES: Final = (-np.inf, -1.0, -0.1, 0.0, 0.1, 0.2, 0.5, 1.0, 10.0, 1
 
 @dataclass(frozen=True)
 class Solve(Call):
-    """One call of `refsvm.solve`; the fields are its arguments.
+    """A strategy that calls `refsvm.solve` once; its fields are the arguments of the call.
 
     Parameters
     ----------
     name : str
         Name in the tables.
     selector, step, stop : rules
-        A field that is not given is set to the default of `solve`.
+        The rules; for a rule that is not given, the field contains the default of `refsvm.solve`.
     shrinking, cache_mb, engine, max_iter, time_limit
         As in `refsvm.solve`.
     trace : bool
         Whether to count the planned steps and compare their lengths with Newton steps.
     cache_dtype : {"auto", "float64", "float32"}
-        As in `refsvm.solve`. Set it when you compare rules by kernel rows or seconds: for large problems
-        "auto" stores twice as many rows, as float32, but only with some of the rules.
+        As in `refsvm.solve`. Set `cache_dtype` when you compare rules by kernel rows or seconds: for large problems,
+        "auto" stores twice as many rows, as float32, with some rules but not with others.
 
     Raises
     ------
@@ -83,27 +83,27 @@ class Solve(Call):
 
     def __post_init__(self) -> None:
         rules = chosen_rules(self.selector, self.step, self.stop)
-        # store the defaults in the fields, so that another default identifies another run
+        # store default rules in the fields, so that a run has another identity if a default changes
         for role, rule in zip(("selector", "step", "stop"), rules, strict=True):
             object.__setattr__(self, role, rule)
         object.__setattr__(self, "cache_mb", float(self.cache_mb))
         super().__post_init__()
 
     def call(self, instance: Instance, **arguments: Any) -> Solution:
-        """Solve the dual problem."""
+        """Solve the dual problem of an instance."""
         return solve(instance.dual(), **arguments)
 
     def solve(self, instance: Instance, callback: Callable[[Progress], object] | None = None) -> Solution:
-        """Solve the dual problem and return the solution itself; `callback` is passed to `refsvm.solve`."""
+        """Solve the dual problem and return the `Solution`; pass `callback` to `refsvm.solve`."""
         return self.call(instance, callback=callback, **self.arguments())
 
     def _warm_up(self) -> None:
-        # load the code for shrinking before the clock starts, because a run shrinks after a thousand steps
+        # load the code for shrinking before the seconds are measured, because a long run shrinks
         shrinking = replace(self, shrinking=ShrinksAtOnce()) if self.shrinking else self
         super(Solve, shrinking)._warm_up()
 
     def measured(self, result: Solution) -> Record:
-        """Return the measurements of a solution that are stored."""
+        """Return the measurements of a solution that the record contains."""
         problem, alpha = result.problem, result.alpha
         at_bound = (alpha != 0.0) & ((alpha == problem.lower) | (alpha == problem.upper))
         record = super().measured(result) | {
@@ -118,7 +118,7 @@ class Solve(Call):
 
 
 def of_trace(trace: Trace) -> Record:
-    """Count the free steps, and the planned steps by their μ/μ̂ − 1."""
+    """Return the number of free steps and of planned steps in a trace, and the histogram of μ/μ̂ − 1."""
     planned = trace["planned"] == 1
     ratio = trace["step"][planned] / trace["newton"][planned] - 1.0
     counts, _ = np.histogram(ratio, bins=np.array(STEP_RATIO_EDGES))

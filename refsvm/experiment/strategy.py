@@ -1,4 +1,4 @@
-"""Strategy: measured work on an instance. Call: strategies that call one function of this package."""
+"""Strategy: base class of work that is measured on an instance. Call: base class of strategies that call a function."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ EIGHT_POINTS: Final = Instance(
 
 @dataclass(frozen=True)
 class ShrinksAtOnce(Restriction):
-    """Takes a step on all variables, then solves a restricted problem: it calls all the code that shrinking calls."""
+    """Shrinking rule that restricts the problem after one step, so that a short solve loads all code of shrinking."""
 
     def steps(
         self, backend: Backend, limits: Limits[SolverState], state: SolverState, rules: Rules, budget: int,
         trace: Trace | None,
     ) -> int:  # fmt: skip
-        """Take a step on all variables, solve the problem of the first six, then take steps on all."""
+        """Take a step on all variables, solve the problem of the first six variables, then take steps on all again."""
         calls, solve_on = state.shrinking or 0, (backend, limits, state, rules)
         state.shrinking = calls + 1
         if calls == 1 and state.parent is None:
@@ -51,15 +51,16 @@ class ShrinksAtOnce(Restriction):
 
 @dataclass(frozen=True)
 class Strategy(PlainNumbers, ABC):
-    """A way to work on an instance, with measurements.
+    """Base class of strategies: a strategy works on an instance and returns measurements.
 
-    `Solve` is the first kind of strategy; others run leave-one-out, cross-validate or follow a path. Each kind is one
-    file of this folder with one frozen dataclass. To add a kind:
+    For example, the strategy `Solve` solves a problem; other kinds of strategies run leave-one-out, cross-validate or
+    follow a path. Each kind is a frozen dataclass in its own file of this folder. To add a kind:
 
-    1. Derive your strategy from this class, or from `Call` if the strategy calls one function of this package. The
+    1. Derive your strategy from `Strategy`, or from `Call` if the strategy calls one function of this package. The
        fields are the settings: rules as objects, numbers, strings. All fields except the name identify a run, so each
-       needs a `repr` that describes it completely.
-    2. Write `run`: do the work once on ``instance.X``, ``.y``, ``.kernel`` and ``.C``, and return a record.
+       field needs a `repr` that describes it completely.
+    2. Write the method `run`, which does the work once on ``instance.X``, ``.y``, ``.kernel`` and ``.C``, and returns a
+       record.
     3. Override `warm_up` if the first run in a process would wait for a compiler.
     4. Export the class in ``refsvm/experiment/__init__.py``.
 
@@ -105,8 +106,8 @@ class Strategy(PlainNumbers, ABC):
     def run(self, instance: Instance) -> Record:
         """Compute one run and return its record.
 
-        This is called once for each problem and order of its examples, possibly in a worker process. If threadpoolctl
-        is installed, BLAS uses one thread during the call, so that all seconds are measured on one core.
+        An experiment calls `run` once for each problem and order of its examples, possibly in a worker process. If
+        threadpoolctl is installed, BLAS uses one thread during the call, so that all seconds are measured on one core.
 
         Parameters
         ----------
@@ -116,9 +117,9 @@ class Strategy(PlainNumbers, ABC):
         Returns
         -------
         dict
-            The measurements by name. Tables can show numbers, including NumPy's. NaN and infinity are stored as null,
-            arrays and tuples as lists, and other objects as their `repr`. Use the names of `Solve` for the same
-            quantities: ``iterations``, ``kernel_rows``, ``seconds``, ``objective``. ``status``, the name of a
+            The measurements by name. Tables can show numbers, including NumPy numbers. A store keeps NaN and infinity
+            as null, arrays and tuples as lists, and other objects as their `repr`. Use the names of `Solve` for the
+            same quantities: ``iterations``, ``kernel_rows``, ``seconds``, ``objective``. ``status``, the name of a
             `refsvm.Status`, says how the run ended; a run with ``"INTERRUPTED"`` is never stored. An entry with a
             reserved name, such as ``problem``, is renamed to ``record.problem``.
 
@@ -129,24 +130,24 @@ class Strategy(PlainNumbers, ABC):
         """
 
     def warm_up(self) -> None:
-        """Compile the code that `run` needs; called once in each process before anything is timed."""
+        """Compile the code that `run` needs; an experiment calls `warm_up` once in each process."""
 
     def arguments(self) -> dict[str, Any]:
-        """Return all fields except the name."""
+        """Return a dict of all fields except the name."""
         return {field.name: getattr(self, field.name) for field in fields(self) if field.name != "name"}
 
     def settings(self) -> Record:
-        """Return what identifies this strategy: its class, and all fields except the name."""
+        """Return a dict that identifies the strategy: its class, and all fields except the name."""
         own = {name: described(name, value) for name, value in self.arguments().items()}
         return {"strategy": f"{type(self).__module__.partition('.')[0]}: {type(self).__qualname__}", **own}
 
 
 @dataclass(frozen=True)
 class Call(Strategy):
-    """One call of a function of this package, whose arguments are the fields except the name.
+    """Base class of strategies that call one function of this package; all fields except the name are its arguments.
 
-    A concrete class defines the fields (`engine` among them) and two methods: `call`, and `measured`, which computes
-    the metrics that are not attributes of the result.
+    A subclass defines the fields (`engine` among them) and two methods: `call` calls the function, and `measured`
+    computes the metrics that are not attributes of the result.
 
     Attributes
     ----------
@@ -166,14 +167,14 @@ class Call(Strategy):
 
     @abstractmethod
     def call(self, instance: Instance, **arguments: Any) -> Any:
-        """Call the function with an instance and the fields; the result must have a `refsvm.Status`."""
+        """Call the function with an instance and the fields; return its result, which must have a `refsvm.Status`."""
 
     def measured(self, result: Any) -> Record:
         """Return the metrics computed from a result."""
         return {name: getattr(result, name) for name in self.copied}
 
     def computed(self, instance: Instance, **more: Any) -> Any:
-        """Return the function's result; `more` holds arguments that do not define the strategy, such as a time limit.
+        """Return the result of `call`; `more` are arguments that do not define the strategy, such as a time limit.
 
         Raises
         ------
@@ -187,15 +188,16 @@ class Call(Strategy):
         return result
 
     def run(self, instance: Instance, **more: Any) -> Record:
-        """Call the function, and return the metrics."""
+        """Call the function with an instance, and return the metrics."""
         return self.measured(self.computed(instance, **more))
 
     def warm_up(self) -> None:
-        """Call the function with eight points, which loads the compiled loop for engine "auto".
+        """Call the function with eight points, to load the compiled loop for the engine "auto".
 
-        Otherwise the first runs of a process would use the readable loop, and their seconds would not be comparable.
+        Without `warm_up`, the first runs of a process would use the readable loop, and their seconds would not be
+        comparable.
         """
-        # hide warnings, because the run that follows repeats the warnings about the rules
+        # hide warnings about the rules, because the run that follows gives them again
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             self._warm_up()
@@ -205,14 +207,14 @@ class Call(Strategy):
             prepare_arithmetic()
         if self.arguments()["engine"] == "auto" and numba_compiles():
             compiled: dict[str, Any] = {"engine": "numba"}
-            with suppress(ValueError):  # a rule without a twin uses the readable loop
+            with suppress(ValueError):  # rules without twins use the readable loop
                 replace(self, **compiled).computed(EIGHT_POINTS)
                 return
         self.computed(EIGHT_POINTS)
 
 
 def one_thread() -> AbstractContextManager[Any]:
-    """Return a context that limits BLAS to one thread if threadpoolctl is installed."""
+    """Return a context manager that limits BLAS to one thread, if threadpoolctl is installed."""
     if find_spec("threadpoolctl") is None:
         return nullcontext()
     from threadpoolctl import threadpool_limits

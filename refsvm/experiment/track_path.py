@@ -19,10 +19,10 @@ from refsvm.experiment.strategy import Call, Record
 
 @dataclass(frozen=True)
 class TrackPath(Call):
-    """One call that tracks the path along C, or along another line; the fields are its arguments.
+    """A strategy that tracks the path along C, or along another line, in one call; its fields are the arguments.
 
-    The path along C ignores the C of the instance, and needs two classes or a regression. A path along another line may
-    also belong to novelty detection.
+    A path along C ignores the C of the instance, and needs two classes or a regression. A path along another line can
+    be tracked for novelty detection as well as for these tasks.
 
     Parameters
     ----------
@@ -34,8 +34,8 @@ class TrackPath(Call):
     C_min, C_max : float
         The range of C; ignored if `line` is given.
     line : callable, optional
-        Function that maps the instance's dual, a `refsvm.DualProblem`, to (start, end, (t₀, t₁)) for
-        `refsvm.parametric_path`. Use a callable frozen dataclass, because its `repr` identifies the run.
+        Function that gets the dual problem of the instance, a `refsvm.DualProblem`, and returns (start, end, (t₀, t₁))
+        for `refsvm.parametric_path`. Use a callable frozen dataclass, because its `repr` identifies the run.
     merge : bool
         Whether duplicate examples share a variable.
     engine, cache_mb, time_limit
@@ -95,17 +95,17 @@ class TrackPath(Call):
         super().__post_init__()
 
     def call(self, instance: Instance, **arguments: Any) -> TrackedPath:
-        """Track the path."""
+        """Track the path of an instance."""
         if (line := arguments.pop("line")) is not None:
             del arguments["C_min"], arguments["C_max"]
             start, end, t = line(instance.dual())
             return parametric_path(start, end, t=t, **arguments)
         instance.one_penalty()
-        # the path visits every C, so the C of this problem does not matter
+        # set C = 1, because the path visits every C
         return cast(TrackedPath, regularization_path(replace(instance, C=1.0).dual(), **arguments))
 
     def measured(self, result: TrackedPath) -> Record:
-        """Return the numbers of events and calls, the accuracy, and the seconds."""
+        """Return the number of events, the number of calls of each routine, the accuracy, and the seconds."""
         counts = {name: result.counts.get(name, 0) for name in ("special", "derivative", "backup", "repair")}
         return super().measured(result) | {
             "breakpoints": len(result.record.t),
@@ -118,5 +118,5 @@ class TrackPath(Call):
         }
 
     def warm_up(self) -> None:
-        """Load the code that `run` needs, with a path along C, because a line may not suit the eight points."""
+        """Load the code that `run` needs by tracking a path along C, because a line may not suit the eight points."""
         super(TrackPath, replace(self, line=None)).warm_up()

@@ -286,8 +286,7 @@ class RunStore:
                 connection.execute("PRAGMA journal_mode=WAL")
                 return
             except sqlite3.OperationalError as error:
-                # wait only for a lock and only for some time: a damaged file stays damaged, and a lock may stay for
-                # ever
+                # wait only for a lock, and not for ever, because a killed process may hold it for ever
                 is_held = error.sqlite_errorcode & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
                 if not is_held or time.monotonic() > deadline:
                     raise

@@ -128,7 +128,7 @@ def test_gamma_of_kernels_that_have_one():
     linear.receive({"do": "gamma", "with": [2.0]})
     assert (
         linear.note
-        == "ValueError: gamma cannot be changed, as the kernel has no single gamma; use one such as RBF(0.5)."
+        == "ValueError: gamma cannot be changed, as the kernel has no single gamma; use a kernel such as RBF(0.5)."
     )
     each = race(kernel=RBF([0.5, 2.0]))  # one γ for each feature
     each.step(2)
