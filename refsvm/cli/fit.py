@@ -93,7 +93,7 @@ def _end(status: Status, is_cut: bool) -> None:
 def trained(estimator: Any, dataset: Dataset) -> bool:
     """Train the estimator, and return whether Ctrl-C ended the training; the estimator then contains the last point."""
     from sklearn.exceptions import (
-        ConvergenceWarning,  # a late import, so that other commands need not wait
+        ConvergenceWarning,  # import late, so that other commands need not wait
     )
 
     try:

@@ -201,7 +201,7 @@ def cells_of(path: Source, delimiter: str | None = None, least: int = 2) -> Cell
     between = delimiter or above.delimiter or delimiter_of(body)
     top = [row for row in islice(_rows(path, body, between, skipped + 1, strict=False), 20) if row] or [[]]
     if mode(map(len, top[1:] or top)) == len(top[0]) + 1 and not all(map(_NUMBER, top[0])):
-        body = f'""{between}{body}'  # R names no column of row names
+        body = f'""{between}{body}'  # R writes no name above its row names
     _refuse_ragged(path, body, between, skipped + 1, least)
     frame = pd.read_csv(
         StringIO(body), sep=between, header=None, dtype=object, na_filter=False, skip_blank_lines=False,

@@ -315,7 +315,7 @@ def _is_warm(rules: Rules, settings: Mapping[str, Any]) -> bool:
     try:
         at_once = {"shrinking": ShrinksAtOnce()} if settings["shrinking"] else {}
         solve(EIGHT_POINTS.dual(), **{**settings, **at_once, "engine": "numba", "start": None})
-    except ValueError:  # options may not fit the small problem
+    except ValueError:  # `solve` may refuse the options for eight points
         return False
     return True
 

@@ -53,7 +53,7 @@ from .commands import HEADER, ROWS, refused, works
         ("path heart --plot nowhere/path.png", "cannot be written"),
         ("path heart --C-max 1 --plot path.abc", "cannot be written"),
         ("compare heart --repeats 0", "permutations=0"),
-        ("compare heart heart --repeats 2", "two with the name 'heart'"),
+        ("compare heart heart --repeats 2", "two items with the name 'heart'"),
         ("compare heart --repeats 2 --store no/such/folder/x.sqlite", "a folder that exists"),
         ("compare heart --repeats 2 --selectors mvp --steps planning-ahead", "cannot be combined"),
         ("compare heart --repeats 2 --cache-mb 1e-9", "does not hold two kernel rows"),

@@ -167,7 +167,7 @@ def test_strategies_are_warmed_up_once_in_a_process(store, monkeypatch):
         ({"strategies": []}, ["strategies is empty", "at least one Strategy"]),
         ({"problems": []}, ["problems is empty"]),
         ({"strategies": [NewtonStep()]}, ["strategies holds NewtonStep()", "not a Strategy"]),
-        ({"strategies": [Echo("a"), Echo("a", 2.0)]}, ["two with the name 'a'"]),
+        ({"strategies": [Echo("a"), Echo("a", 2.0)]}, ["two items with the name 'a'"]),
         ({"problems": [numbered]}, ["problems holds", "not a Problem"]),
         ({"permutations": 0}, ["permutations=0", "whole number"]),
         ({"seed": -1}, ["seed=-1"]),

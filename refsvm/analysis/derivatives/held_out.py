@@ -176,7 +176,7 @@ class HeldOutLoss(Stamped):
         self._before: tuple[np.ndarray, float] | None = None
 
     def problem(self, values: dict[str, Any]) -> DualProblem:
-        """Return the problem of all examples at some values of the parameters."""
+        """Return the problem of all examples for given values of the parameters."""
         known, C = self.kernel_at(values.get("gamma", 1.0)), values["C"]
         if not self.loss.has_labels:
             return DualProblem.regression(self.X, self.y, kernel=known, C=C, epsilon=values["epsilon"])

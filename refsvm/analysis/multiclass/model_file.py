@@ -69,8 +69,8 @@ def write_model(
     columns : sequence of str, optional
         Names of the features, by default ``feature_names_in_`` of the estimator.
     scaling : refsvm.analysis.multiclass.model.Scaling, optional
-        Scaling that was applied to the features before training. The model of `read_model` applies it; LIBSVM does
-        not.
+        Scaling that was applied to the features before training. The model that `read_model` returns scales features
+        before it predicts; LIBSVM does not.
 
     Raises
     ------

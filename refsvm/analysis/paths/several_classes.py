@@ -108,7 +108,7 @@ class OneVsOnePath(Shown):
     # -- values at any C ---------------------------------------------------------------------------------------------
 
     def alpha(self, C: float) -> np.ndarray:
-        """Return the signed α of each pair at C, shape (k(k − 1)/2, n), 0 for other classes.
+        """Return the signed α of each pair at C, shape (k(k − 1)/2, n), with 0 for examples of other classes.
 
         Raises
         ------

@@ -302,7 +302,7 @@ class FoldTable:
             self.iterations = sum(each.iterations for each in self.reports)
 
     def result(self) -> CrossValidation:
-        """Return the result, with the names of the classes."""
+        """Return the `CrossValidation` that the table contains, with the names of the classes."""
         task, known = self.task, ~np.isnan(self.values).any(axis=1)
         # sort the reports, because workers finish rounds in any order
         self.reports.sort(key=lambda each: (each.pair, each.fold))

@@ -176,7 +176,7 @@ def solve_cells(
     if is_float32 and not rule.reads_rows:
         options.setdefault("cache_dtype", "float32")  # no copies in double precision
     machines = [Rounds(each.problem, **options) for each in task.machines()]
-    if COPIES[task.kind] > 1:  # a regression has two variables, with a factor each
+    if COPIES[task.kind] > 1:  # in a regression, each example has two variables
         splits = [replace(split, factors=np.tile(split.factors, COPIES[task.kind])) for split in splits]
     with interruptible(), np.errstate(under="ignore"):
         # solve a group of splits at a time, because the two solutions that each split keeps would fill the memory

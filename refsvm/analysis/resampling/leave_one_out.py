@@ -304,7 +304,7 @@ def warn_of(table: TaskTable, result: LeaveOneOut) -> None:
 
 
 def result_of(table: TaskTable) -> LeaveOneOut:
-    """Return the result, with the names of the classes."""
+    """Return the `LeaveOneOut` that a table contains, with the names of the classes."""
     task: Any = table.task
     fulls, known = table.fulls, (table.decided != "").all(axis=1)
     is_unsolved = np.zeros(len(known), dtype=bool)
