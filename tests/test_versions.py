@@ -153,6 +153,6 @@ def test_a_path_of_another_format_is_refused_with_both(monkeypatch, tmp_path):
         patch.setattr(refsvm, "__version__", LATER)
         patch.setattr("refsvm.analysis.paths.path_file.FORMAT", "refsvm path 3")
         save_path(path, tmp_path / "p.npz")
-    says = rf"refsvm {LATER} wrote it in the format 'refsvm path 3'; refsvm {refsvm.__version__} reads"
+    says = rf"refsvm {LATER} wrote the file in the format 'refsvm path 3'; refsvm {refsvm.__version__} reads"
     with pytest.raises(ValueError, match=says):
         load_path(tmp_path / "p.npz")

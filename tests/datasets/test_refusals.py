@@ -34,7 +34,7 @@ TEXTS = [
     (read_libsvm, "+1 1:a\n", (), f"{NO_LIBSVM} .*; expected lines such as"),
     (read_libsvm, "+1 0:2\n", (), f"{NO_LIBSVM} .*index 0.*; expected lines such as"),
     (read_libsvm, "height,width\n1,2\n", (), NO_LIBSVM),
-    (read_libsvm, "1 1:2\n2 1:1_0\n", (), r"a number contains a _; line 2"),
+    (read_libsvm, "1 1:2\n2 1:1_0\n", (), r"a number contains an underscore; line 2"),
     (read_libsvm, "+1 1:nan\n", (), "contains NaN or infinity; drop or impute"),
     (read_libsvm, "# one\n\n1 1:2\n2 1:nan\n", (), r"contains NaN or infinity.* first \(line 4, feature \d\)\.$"),
     (read_libsvm, "nan 1:2\n", (), "contains NaN or infinity"),

@@ -58,7 +58,7 @@ CALLS: Any = [
     *((lambda names=names, missing=missing: groups_given(np.array([names[0], missing, names[0]], dtype=object), 3),
        MISSING) for names in ("ab", [1, 2]) for missing in (None, np.nan)),
     (lambda: groups_given(["a", None, "a"], 3), MISSING),
-    (lambda: groups_given(np.array([1, "a", 1], dtype=object), 3), "^groups mixes names of different types; make"),
+    (lambda: groups_given(np.array([1, "a", 1], dtype=object), 3), "^groups mixes names of different types; convert"),
     # of losses
     *((lambda wrong=wrong: loss_called(wrong, True), "is not a loss; ") for wrong in (None, 1.0, "hinge", Huber)),
     *((lambda level=level: Pinball(level), "is not between 0 and 1") for level in (0.0, 1.0)),
