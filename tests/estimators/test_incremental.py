@@ -138,7 +138,7 @@ def test_sparse_rows_and_kernels_of_ones_own() -> None:
 )
 def test_partial_fit_begins_anew_after_fit(model: Any, y: Any, reason: str) -> None:
     model.partial_fit(X[:40], y[:40]).fit(X[:30], y[:30])
-    with pytest.warns(UserWarning, match=f"partial_fit drops the fitted model, since {reason}"):
+    with pytest.warns(UserWarning, match=f"partial_fit drops the fitted model, because {reason}"):
         model.partial_fit(X[:50], y[:50])
     assert model.shape_fit_ == (50, 2)
 

@@ -193,7 +193,7 @@ CALLS = [
       for make, y in [(SVCCV(**SEARCH), Y), (SVRCV(**SEARCH), T), (OneClassSVM(), None)]),
     (lambda: SVCCV(**SEARCH, refit=False).fit(X, Y).predict(X), "set refit=True"),
     (lambda: SVCCV(**SEARCH, refit=False).fit(X, Y).coef_, r"SVCCV\(refit=False\) trained no model to predict with"),
-    (lambda: SVCCV(**SEARCH).fit(X, Y).coef_, "coef_ needs the linear kernel; this SVC was fitted with RBF"),
+    (lambda: SVCCV(**SEARCH).fit(X, Y).coef_, "coef_ needs kernel='linear'; this SVC was fitted with RBF"),
     *((lambda name=name: getattr(SVCCV(**SEARCH).fit(X, Y), name), f"has no attribute '{name}'")
       for name in ("nothing", "nothing_", "_hidden_")),
     # of searches along the gradient

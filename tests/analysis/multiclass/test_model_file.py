@@ -250,8 +250,8 @@ def test_a_callable_kernel_and_fractional_labels_are_refused(tmp_path):
         # of a regression
         ("rho -0.5\n", "", "rho must contain 1 finite numbers"),
         ("rho -0.5", "rho -0.5 2", "rho must contain 1 finite numbers"),
-        ("total_sv 2", "total_sv 0", "total_sv is 0, but the lines after SV are 2"),
-        ("total_sv 2", "total_sv 1", "total_sv is 1, but the lines after SV are 2"),
+        ("total_sv 2", "total_sv 0", "total_sv is 0, but the number of lines after SV is 2"),
+        ("total_sv 2", "total_sv 1", "total_sv is 1, but the number of lines after SV is 2"),
         ("nr_class 2", "nr_class 3", "contradict each other in a model"),
         (r"\n\Z", "", "the last line has no end, so the file may be cut off"),
         ("0.25 1:2", "0.25 0.5 1:2", "not a list of index:value"),

@@ -48,7 +48,7 @@ CALLS: Any = [
       for task in ({"y": [1.0], "epsilon": 0.1}, {"nu": 0.5})),
     (lambda: cross_validate(X, T, kernel="linear", epsilon=0.1, stratified=True),
      "stratified=True shares classes among the folds, but regression has"),
-    (lambda: folds_of(groups=SIGN), "groups needs a splitter that uses groups; folds=10 does not"),
+    (lambda: folds_of(groups=SIGN), "groups needs a splitter that uses groups, but folds=10 does not"),
     # lists of folds
     (lambda: folds_of(folds=[*Purged().split(X)][:3]), "^folds=.*list of 3> does not hold out every example"),
     (lambda: folds_of(folds=Purged()), "neither trains on some examples nor holds them out"),
