@@ -7,78 +7,17 @@ from collections import Counter
 import numpy as np
 import pytest
 
-hypothesis = pytest.importorskip("hypothesis")
+from refsvm import RBF, DualProblem, KKTGap, SecondOrder, Status
+from refsvm.core.solver.rules import Rules
+from refsvm.testing.shipped import STEPS
 
-from hypothesis import given  # noqa: E402
-from hypothesis import strategies as st  # noqa: E402
-
-from refsvm import RBF, DualProblem, KKTGap, Linear, Precomputed, SecondOrder, Status  # noqa: E402
-from refsvm.core.kernels import Gram  # noqa: E402
-from refsvm.core.solver.rules import Rules  # noqa: E402
-from refsvm.testing import SHRINK_EARLY, smallest_cache_mb  # noqa: E402
-from refsvm.testing.shipped import SELECTORS, STEPS  # noqa: E402
-
-from .programs import module  # noqa: E402
-from .settings import INTERPRETED, NUMBA, needs_jit  # noqa: E402
+from .programs import module
+from .settings import INTERPRETED, NUMBA, needs_jit
 
 fuzz, open_boxes, trials = (module(f"audit.{name}") for name in ("fuzz", "open_boxes", "trials"))
 Verdict, Trial, any_trial = fuzz.Verdict, trials.Trial, trials.any_trial
 
 LIMITS = {"compared": 100, "limit": 200} if INTERPRETED or not NUMBA else {"compared": 200, "limit": 20_000}
-VALUES = st.sampled_from([-2.0, -1.0, -0.5, 0.0, 0.25, 1.0, 3.0])
-SCALES = st.integers(-8, 8).map(lambda k: 10.0**k)
-
-
-def vectors(values, *shape: int):
-    count = int(np.prod(shape))
-    return st.lists(values, min_size=count, max_size=count).map(lambda drawn: np.reshape(drawn, shape))
-
-
-@st.composite
-def problems(draw):
-    """K = AAᵀ of any rank, or that of a Gaussian or a linear kernel, or any; few values, so that ties are common."""
-    n = draw(st.integers(2, 9))
-    A, scale = draw(vectors(VALUES, n, draw(st.integers(1, 3)))), draw(SCALES)
-    kernel = draw(st.sampled_from([Linear(), RBF(0.5), Precomputed(), None]))
-    psd = kernel is not None
-    if kernel is None:
-        kernel, A = Precomputed(), draw(vectors(VALUES, n, n))
-        A = scale * (A + A.T)
-    elif isinstance(kernel, Precomputed):
-        A = scale * (A @ A.T)
-    elif isinstance(kernel, Linear):
-        A = np.sqrt(scale) * A
-    gram = Gram(kernel, A)
-    size = draw(SCALES)
-    lower = size * draw(vectors(VALUES, n))
-    upper = lower + size * draw(vectors(st.sampled_from([0.0, 0.5, 1.0, 100.0]), n))
-    z = float(np.clip(lower.sum() + draw(st.floats(0, 1)) * (upper - lower).sum(), lower.sum(), upper.sum()))
-    v = draw(SCALES) * draw(vectors(VALUES, n))
-    return DualProblem(gram, v, z, lower, upper), psd
-
-
-@st.composite
-def trials(draw):
-    problem, psd = draw(problems())
-    n = problem.n
-    selector = draw(st.sampled_from(SELECTORS))
-    step = draw(st.sampled_from([s for s in STEPS if selector.takes_candidates or not s.history]))
-    stop = KKTGap(draw(st.sampled_from([1e-3, 1e-300])))
-    options = {"shrinking": draw(st.sampled_from([False, True, SHRINK_EARLY]))}
-    if draw(st.booleans()):
-        options["cache_mb"] = smallest_cache_mb(selector, n, stop)
-    start = problem.lower + draw(vectors(st.floats(0, 1), n)) * (problem.upper - problem.lower)
-    K = np.abs(problem.gram.block(np.arange(n)))
-    # of inner products of vectors of three entries; of exponents of 54 at most
-    magnitude = np.maximum(100.0 * K, 3.0 * np.sqrt(np.outer(K.diagonal(), K.diagonal())))
-    return Trial(
-        problem, Rules(selector, step, stop), psd, magnitude, options, draw(st.sampled_from([None, start]))
-    )
-
-
-@given(trials())
-def test_any_problem(trial):
-    assert Verdict(trial, compiled=NUMBA, **LIMITS).complaints == []
 
 
 @pytest.mark.seeds(*range(80))
