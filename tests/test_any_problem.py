@@ -7,7 +7,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from refsvm import RBF, DualProblem, KKTGap, SecondOrder, Status
+from refsvm import RBF, DualProblem, KKTGap, MaximumGain, SecondOrder, Status
 from refsvm.core.solver.rules import Rules
 from refsvm.testing.shipped import STEPS
 
@@ -77,3 +77,13 @@ def test_a_wrong_solution_is_found_out(monkeypatch):
     with monkeypatch.context() as patch:
         said = complaints(patch, alpha=lambda s: 0.9 * s.alpha, status=Status.STALLED)
         assert "STALLED with a gap" in said
+
+
+@needs_jit
+def test_engines_that_differ_are_found_out(monkeypatch):
+    """The readable rule differs from its twin in the sign of a tie only."""
+    monkeypatch.setattr(
+        MaximumGain, "select", lambda self, state: (state.top, state.bottom) if state.gap > 1e-9 else (-1, -1)
+    )
+    trial = trial_of(rules=Rules(MaximumGain(), STEPS[0], KKTGap(1e-12)))
+    assert any(said.startswith("engines differ at step ") for said in Verdict(trial).complaints)

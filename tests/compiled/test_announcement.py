@@ -29,13 +29,9 @@ def printed(cache, first=""):
 
 
 @pytest.mark.slow
-def test_the_first_process_says_once_that_it_compiles_and_the_next_says_nothing(tmp_path):
+def test_the_first_process_says_once_that_it_compiles_and_the_next_and_functions_of_others_say_nothing(
+    tmp_path,
+):
     (line,) = printed(tmp_path).splitlines()
     assert line.startswith("refsvm INFO True Numba compiles refsvm's loop and rules for this machine")
-    assert printed(tmp_path) == ""
-
-
-@pytest.mark.slow
-def test_functions_of_others_are_not_announced(tmp_path):
-    printed(tmp_path)
     assert printed(tmp_path, "numba.njit('f8(f8)')(lambda x: x + 1.0)") == ""
