@@ -13,11 +13,13 @@
 `SearchDisplay`          scores of another search against C, or in the order of the evaluations
 `ValidationPathDisplay`  the error as a step function of C, with its minimum
 `ProfileDisplay`         an experiment: the share of runs on which a strategy is within a factor of the best
-`Stepper` a solve in a notebook, step by step: one run, or two side by side `BoxDisplay`             an experiment: a
-metric over the orders, side by side `CostPathDisplay`        true against false positives for every cost of the two
-errors `MeanDisplay`            an experiment: mean and deviation of a metric, or ratios to a baseline `ResidualDisplay`
-distances between held-out predictions of a regression and the targets `DerivativeDisplay`      the rate of each α with
-respect to a parameter `BarDisplay`             numbers by name, such as the number of examples that each check decided
+`Stepper`                a solve in a notebook, step by step: one run, or two side by side
+`BoxDisplay`             an experiment: a metric over the orders, side by side
+`CostPathDisplay`        true against false positives for every cost of the two errors
+`MeanDisplay`            an experiment: mean and deviation of a metric, or ratios to a baseline
+`ResidualDisplay`        distances between held-out predictions of a regression and the targets
+`DerivativeDisplay`      the rate of each α with respect to a parameter
+`BarDisplay`             numbers by name, such as the number of examples that each check decided
 =======================  ==============================================================
 
 ``result.plot()`` draws a result with a display of this table (`refsvm.display.of_result`). Class methods ``from_…``

@@ -21,11 +21,10 @@
 `incremental`    `partial_fit` and `forget`, which add and remove examples
 `nested`         parameters of kernels and rules by name: kernel__gamma
 `export`         to_sklearn: convert a fitted estimator to scikit-learn's class
-`progress` writes an estimate of the duration of a search to the log `plain`
-converts fitted estimators to plain types, for pickle and skops `validation`
-fast
-checks before training ===============
-====================================================
+`progress`       writes an estimate of the duration of a search to the log
+`plain`          converts fitted estimators to plain types, for pickle and skops
+`validation`     fast checks before training
+===============  ====================================================
 """
 
 from refsvm.estimators.gradient_cv import SVCGradientCV, SVRGradientCV

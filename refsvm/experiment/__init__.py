@@ -9,9 +9,11 @@
 `grid_search`       GridSearch: one search by `refsvm.SVCCV`
 `cross_validation`  CrossValidate: one call of `refsvm.cross_validate`
 `leave_one_out`     LeaveOneOutError: one call of `refsvm.leave_one_out`
-`identity` hashes the code, and describes the machine, that compute a run `race`              compare: several rules on
-one problem, side by side `own_rules` reads rules of the user, named as FILE.py:NAME `comparison` Comparison: means,
-standard deviations, ratios and paired Wilcoxon tests `grid`              Grid: a table, as Markdown or LaTeX
+`identity`          hashes the code, and describes the machine, that compute a run
+`race`              compare: several rules on one problem, side by side
+`own_rules`         reads rules of the user, named as FILE.py:NAME
+`comparison`        Comparison: means, standard deviations, ratios and paired Wilcoxon tests
+`grid`              Grid: a table, as Markdown or LaTeX
 ==================  ==============================================================================
 
 Every script that reproduces a table of a paper uses this folder. joblib, pandas, SciPy and tabulate are imported only

@@ -3,9 +3,11 @@
 ====================  ===============================================================
 `summary`, `cards`    Card: a result as one line, as a table of text or as HTML; the cards of core's results
 `line`                the line that shows progress
-`guards`, `float32` guards of a run outside core; kernel rows stored in single precision `pool`                threads
-and processes that share work `store`, `identity` finished runs in a file, and the hash that identifies a run `files`
-writes a file completely or not at all `labels`, `names` labels of any kind; kernels by name `types`
-names for the types of arguments, as signatures show them ====================
-===============================================================
+`guards`, `float32`   guards of a run outside core; kernel rows in single precision
+`pool`                threads and processes that share work
+`store`, `identity`   finished runs in a file, and the hash that identifies a run
+`files`               writes a file completely or not at all
+`labels`, `names`     labels of any kind; kernels by name
+`types`               names for the types of arguments, as signatures show them
+====================  ===============================================================
 """

@@ -6,6 +6,6 @@
 `prediction`   decision values
 `model`        a trained model without its training data
 `model_file`   models in LIBSVM's text format
-`model_text` reads and checks the lines of a model file =============
-====================================================
+`model_text`   reads and checks the lines of a model file
+=============  ====================================================
 """
