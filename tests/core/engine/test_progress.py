@@ -404,7 +404,8 @@ def of_costs(asked):
 
 
 def of_a_walk(asked):
-    solution = solve(DualProblem.classification(X, Y, kernel=RBF(0.5), C=10.0), engine="numpy")
+    problem = DualProblem.classification(X, Y, kernel=RBF(0.5), C=10.0)
+    solution = solve(problem, engine="numpy", progress=False)
     found = solution.continue_to(solution.problem.without([0, 1, 2]), engine="numpy", progress=asked)
     return f"continue_to: {found.iterations} breakpoints, 100 percent"
 
