@@ -14,6 +14,13 @@ QUICK = (
     "tests/core/selectors", "tests/core/steps", "tests/core/stopping", "tests/core/seeders", "tests/core/trackers",
     "tests/core/walk", "tests/core/test_rules.py",
     "tests/theorems", "tests/test_truth.py", "tests/test_properties.py", "tests/test_any_problem.py",
+    # the quickest tests that notice breaks of the rest of the reference
+    "tests/core/guards", "tests/core/engine/test_limits.py", "tests/core/kernels/test_rows.py",
+    "tests/core/kernels/test_sparse.py", "tests/core/kernels/test_values.py", "tests/core/paths/test_hastie.py",
+    "tests/core/paths/test_regularization_path.py", "tests/core/paths/test_ties.py", "tests/core/paths/test_units.py",
+    "tests/core/rounds/test_algorithm_1.py", "tests/core/rounds/test_leave_one_out_corners.py",
+    "tests/core/rounds/test_runner.py", "tests/core/rounds/test_values.py", "tests/core/solver/test_conjugate.py",
+    "tests/core/solver/test_safe_screening.py", "tests/core/solver/test_shrinking.py",
     # each public function, estimator and command once: their examples, and the commands on every kind of problem
     "README.md", "refsvm", "tests/cli/test_every_task.py", "tests/test_import.py",
 )  # fmt: skip
