@@ -44,7 +44,7 @@ def rounding_of(state, highest, more, largest, size):  # type: ignore[no-untyped
 @inlined
 def error_at(rounding, diagonal):  # type: ignore[no-untyped-def]
     """Return a bound of the rounding error of Gᵢ."""
-    return rounding[0] * (rounding[1] + rounding[2] * math.sqrt(diagonal))
+    return rounding[0] * (rounding[1] + rounding[2] * math.sqrt(abs(diagonal)))
 
 
 @called
@@ -73,7 +73,7 @@ def distances(row, diagonal, r, rounding, result):  # type: ignore[no-untyped-de
     for t in range(len(diagonal)):
         # ‖φᵢ − φᵣ‖² = Kᵢᵢ + Kᵣᵣ − 2Kᵣᵢ
         sizes = diagonal[t] + diagonal[r]
-        result[t] = math.sqrt(larger(sizes - 2.0 * row[t], 0.0) + rounding * sizes)
+        result[t] = math.sqrt(larger(sizes - 2.0 * row[t], 0.0) + rounding * abs(sizes))
 
 
 @called

@@ -87,7 +87,7 @@ class Rounding(NamedTuple):
 
     def at(self, diagonal: Any) -> Any:
         """Return a bound of the error of Gᵢ, for one Kᵢᵢ or for an array of Kᵢᵢ."""
-        return self.share * (self.size + self.term * np.sqrt(diagonal))
+        return self.share * (self.size + self.term * np.sqrt(np.abs(diagonal)))
 
 
 def tangent(G: np.ndarray, lower: np.ndarray, upper: np.ndarray, b: float) -> tuple[float, float]:
@@ -118,7 +118,7 @@ def distances(row: np.ndarray, diagonal: np.ndarray, own: float, rounding: float
     # ‖φᵢ − φᵣ‖² = Kᵢᵢ + Kᵣᵣ − 2Kᵣᵢ
     sizes = diagonal + own
     squared: np.ndarray = sizes - 2.0 * row
-    return np.sqrt(np.maximum(squared, 0.0) + rounding * sizes)
+    return np.sqrt(np.maximum(squared, 0.0) + rounding * np.abs(sizes))
 
 
 def certain_sign(
