@@ -303,8 +303,8 @@ print("without slack:", hard.status.value)
 # the separating hyperplane of largest margin (1963). B. Boser, I. Guyon and V. Vapnik gave this hyperplane a kernel
 # (1992), and C. Cortes and V. Vapnik added the slacks (1995).
 #
-# Z. Wen and others (2018) trained on graphics processors. The picture shows the years, with the numbers of the chapters
-# in brackets.
+# Z. Wen and others (2018) trained support vector machines on graphics processors. The picture shows the years, with the
+# numbers of the chapters in brackets.
 #
 
 # fold: The code of this figure

@@ -62,7 +62,7 @@ plt.show()
 #      - \sum_ia_i\bigl(y_i(w\cdot x_i+b)-1+\xi_i\bigr) - \sum_ir_i\xi_i .
 #
 # For any feasible :math:`(w,b,\xi)` the bill is at most :math:`F`, because the refunds are non-negative. So the
-# *smallest* bill over all :math:`w,b,\xi`, lawful or not, is at most the optimum. Every choice of prices thus gives a
+# *smallest* bill over all :math:`w,b,\xi`, feasible or not, is at most the optimum. Every choice of prices thus gives a
 # lower bound. Which bill is smallest?
 #
 # * As a function of :math:`w` the bill is a parabola. The derivative :math:`w-\sum_ia_iy_ix_i` is zero at

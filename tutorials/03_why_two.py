@@ -97,8 +97,8 @@ plt.show()
 #
 # .. math:: \psi = \max_{I_\text{up}} G - \min_{I_\text{down}} G .
 #
-# This is the *KKT gap*. If :math:`\psi\le0` no pair gains. Otherwise the indices of the maximum and the minimum form a
-# pair that gains, the *most violating pair*.
+# This is the *KKT gap*. If :math:`\psi\le0`, no step on a pair gains. Otherwise the indices of the maximum and the
+# minimum form a pair that gains, the *most violating pair*.
 #
 # .. shipped:: core/arithmetic.py
 #    :object: Arithmetic.most_violating_pair
@@ -135,8 +135,8 @@ for name, at in (("α = 0", np.zeros(3)), ("start", np.append(start, -start.sum(
 #
 # If :math:`\psi\le0`, no feasible direction leads uphill. Along any direction :math:`d` the function :math:`f` is a
 # parabola that bends down, because :math:`d^\top Kd\ge0`. If the parabola does not rise at its start, it never rises.
-# **So a point is optimal exactly if no pair gains.** The method is called *sequential minimal optimisation*, SMO,
-# because every step solves the smallest possible problem.
+# **So a point is optimal exactly if no step on a pair gains.** The method is called *sequential minimal optimisation*,
+# SMO, because every step solves the smallest possible problem.
 #
 # This function does the matching:
 

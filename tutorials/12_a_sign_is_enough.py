@@ -242,7 +242,7 @@ plt.show()
 # The test takes the :math:`x` between 0 and :math:`\rho` that makes this bound smallest. If the bound is positive, the
 # sign is proved. A single near neighbour that is free can thus prove a sign that the slopes leave open.
 #
-# While a round is trained, its duality gap closes, and the ball shrinks around the machine:
+# While a round is trained, its duality gap closes, and the ball shrinks around :math:`w_r`:
 
 # fold: The ball during a round
 full = solve(problem, stop=KKTGap(1e-9))
@@ -340,7 +340,7 @@ print(f"3. H = {bound:.6f}, F of its machine {w_flat @ w_flat / 2 + 0.3 * slack.
 
 # %%
 # 1. The entry is zero: :math:`K'_{ii}=K_{ii}-2K_{ri}+K_{rr}=\lVert\varphi(x_i)-\varphi(x_r)\rVert^2=0`.
-# 2. The true squared distance is less than :math:`\rho^2`: the machine is inside the ball.
+# 2. The true squared distance is less than :math:`\rho^2`, so the true :math:`w_r` lies inside the ball.
 # 3. The printed :math:`H` and :math:`F` are equal. The machine :math:`w=\sum_i\eta_i(\varphi(x_i)-\varphi(x_r))` with
 #    :math:`h(x_r)=0` costs :math:`H`, so no machine with :math:`h(x_r)=0` costs less.
 #

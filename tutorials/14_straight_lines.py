@@ -147,11 +147,11 @@ print(
 # ---------------------------
 #
 # Cross-validation exchanges one fold for another fold, which is also a line of problems. For a *removed* example both
-# bounds move linearly from :math:`\alpha_r` to 0, so its variable moves with them. For an *added* example
-# :math:`\alpha` starts at 0. If the example violates its condition there, its box starts empty, and the far bound moves
-# linearly from 0 to :math:`\pm C`. The variable moves with this bound until :math:`G_i=b`, and is free from then on. At
-# :math:`t=1` every box is the box of the new problem, so the walk ends at the optimum of the new problem. This walk is
-# the seed ATO of :doc:`chapter 13 <13_seeds_and_folds>`.
+# bounds move linearly from :math:`\alpha_r` to 0, so its variable moves with them. For an *added* example :math:`i`,
+# :math:`\alpha_i` starts at 0. If :math:`\alpha_i=0` violates its condition, both bounds start at 0, and the bound
+# that will be :math:`\pm C` moves there linearly. The variable moves with this bound until :math:`G_i=b`, and is free
+# from then on. At :math:`t=1` every box is the box of the new problem, so the walk ends at the optimum of the new
+# problem. This walk is the seed ATO of :doc:`chapter 13 <13_seeds_and_folds>`.
 
 
 def exchange(K, solved, target, removed, added):

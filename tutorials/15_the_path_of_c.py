@@ -15,7 +15,7 @@ import numpy as np
 from scipy.linalg import null_space
 from scipy.optimize import linprog
 
-from refsvm import RBF, SVMP, DualProblem, Hastie, KKTGap, Linear, parametric_path, regularization_path, solve
+from refsvm import RBF, SVMP, Hastie, Linear, regularization_path
 from refsvm.analysis.paths import cross_validate_path
 from refsvm.core.walk.linear_program import longest_fall
 from refsvm.datasets import load, make_banana
@@ -100,18 +100,10 @@ assert np.allclose(by_hand.alpha(2.0), [0.5, 0.75, -1.25])  # C/4, 1 - C/8, -(1 
 
 # %%
 # The path of the sixty points above has more events. The next lines print its last breakpoints with the size of the
-# elbow, and compare it with the line of chapter 14:
+# elbow:
 
 print(f"{len(banana.y)} points, {len(path.C)} breakpoints")
 print(path.to_frame().tail(5).to_string(index=False))
-small = solve(
-    DualProblem.classification(banana.X, banana.y, kernel=kernel, C=1.0), stop=KKTGap(1e-12)
-).problem
-line = parametric_path(small, small.boxed(20.0 * small.lower, 20.0 * small.upper), t=(1.0, 20.0))
-for C in (1.5, 5.0, 20.0):
-    print(
-        f"C = {C:4g}: the line of chapter 14 and this path differ by {np.abs(line.alpha(C) - path.alpha(C)).max():.0e}"
-    )
 
 # %%
 # How many events can a path have? On our sets it has a few for each example (exercise 3). In the worst case their
@@ -183,6 +175,10 @@ plt.show()
 alone = cross_validate_path(heart.X, heart.y, kernel=RBF(0.005), C_min=0.01, C_max=10.0, folds="loo")
 low, high, error = alone.curve.best()
 print(f"least error {error:.4f} for C from {low:.4g} to {high:.4g}")
+least, coarse = heart.n * error, heart.n * validated.curve.at(powers).min()
+print(
+    f"{least:.0f} of {heart.n} wrong, on the grid {coarse:.0f}; deviation {np.sqrt(least * (1.0 - error)):.0f}"
+)
 walked, branched = sum(alone.breakpoints), np.count_nonzero(alone.breakpoints)
 print(f"{branched} of {heart.n} examples have a branch; {walked} breakpoints on all branches together")
 
@@ -195,6 +191,10 @@ plt.show()
 # %%
 # Each row is a patient, coloured at every :math:`C` for which the machine without this patient predicts the patient
 # wrongly. For the patients at the bottom the prediction is wrong for nearly every :math:`C`, so no choice helps them.
+#
+# Ten folds and leave-one-out reach the same least error, on two disjoint intervals of :math:`C`. Ten folds count 43
+# errors at the best :math:`C` of the grid, and 38 at the exact minimum. The binomial standard deviation of such a count
+# is about 6, so the exact minimum buys little accuracy.
 #
 # α may jump, w cannot
 # --------------------
@@ -212,11 +212,11 @@ except ValueError as error:
 # %%
 # A singular matrix has null vectors :math:`u=(u_0,u_M)`. The first row of the matrix gives
 # :math:`\mathbf 1^\top u_M=0`, and the other rows give :math:`K_{MM}u_M=-u_0\mathbf 1`. Multiplying these rows by
-# :math:`u_M` gives :math:`\lVert\sum u_i\varphi(x_i)\rVert^2=0`. So **moving** :math:`\alpha` **along** :math:`u`
-# **changes neither** :math:`w` **nor any decision value**, and adding any :math:`u` to a direction of the path gives
-# another direction of the path. A linear program chooses the direction that lets :math:`\lambda` fall furthest before a
-# variable meets its bound. Let :math:`d_p` be any solution of the system, as a rate for falling :math:`\lambda`, and
-# let the columns of :math:`N` be a basis of the :math:`u_M`:
+# :math:`u_M` gives :math:`\lVert\sum u_i\varphi(x_i)\rVert^2=0`, so :math:`K_{MM}u_M=0` and :math:`u_0=0`. So
+# **moving** :math:`\alpha` **along** :math:`u` **changes neither** :math:`w` **nor any decision value**, and adding any
+# :math:`u` to a direction of the path gives another direction of the path. A linear program chooses the direction that
+# lets :math:`\lambda` fall furthest before a variable meets its bound. Let :math:`d_p` be any solution of the system,
+# as a rate for falling :math:`\lambda`, and let the columns of :math:`N` be a basis of the :math:`u_M`:
 #
 # .. math::
 #
@@ -286,7 +286,7 @@ print(f"same function at C/2: {np.abs(change).max():.0e}")
 # .. worth:: 15
 #
 #    A path usually takes more time than a grid, because it stops at every corner. A path is faster on the chessboard,
-#    where solves take many steps and the path has few corners.
+#    where the grid takes by far the most steps for each corner of the path.
 #
 # .. admonition:: Known elsewhere as
 #
