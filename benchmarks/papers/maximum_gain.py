@@ -165,8 +165,8 @@ def figure_6(script: Any, data_dir: Path | None, n: int) -> None:
         what = f"{'CPU seconds' if metric == 'cpu' else 'kernel rows'} of HMG / {other}"
         grids.append(Grid((what, *(f"C = {a * base.C:g}" for a in factors)), rows))
     text = (
-        f"All solves of {base.name} are in one order, without shrinking, and end by the KKT gap. Ratios below 1 mean "
-        "that HMG is ahead. "
+        f"All solves of {base.name} use one random order of the examples and no shrinking, and stop at the KKT gap. "
+        "Ratios below 1 mean that HMG is ahead. "
         "† at least 99 % of the examples are support vectors; ‡ at least 99 % of the support vectors are at the bound."
     )
     ahead = {
@@ -251,7 +251,7 @@ def open_questions(
     sets, shares = _working_sets(every, run)
     page.add(
         OPEN, f"These are means of {orders} orders, without shrinking.", joined(grids),
-        f"{task.name}, one order, by the cache:",
+        f"{task.name}, one order of the examples, by the size of the cache:",
         Grid(("K in the cache", *heads), tuple(rows)), "One order:", sets,
         QUESTIONS_REMARK.format(rows=", ".join(shares)),
     )  # fmt: skip
@@ -523,7 +523,7 @@ def libsvm_shrinking(page: Page, chosen: Any, sizes: dict[str, int]) -> None:
     page.add(
         "With LIBSVM's shrinking", f"These are means of {script.permutations} orders. Table 2:",
         listing(on, counts), joined(ratios), "Table 4, iterations:", Grid(headers, tuple(rows), labels=2),
-        "Table 5, kernel rows of one order:",
+        "Table 5, kernel rows for one order of the examples:",
         Grid(("K in the cache", "MVP", "second order", "HMG, KKT gap"), tuple(fractions)), REMARKS["libsvm shrinking"],
     )  # fmt: skip
 
@@ -656,7 +656,7 @@ def by_size(names: list[str]) -> str:
 def table_5(script: Script, task: Task) -> None:
     """Kernel rows and seconds by the size of the cache, with shrinking, as in the paper, and without."""
     names = (MVP, SECOND, HMG_KKT)
-    parts: list[str | Grid] = [f"All solves of {task.name} end by the KKT gap."]
+    parts: list[str | Grid] = [f"All solves of {task.name} stop at the KKT gap."]
     short, fastest = ("MVP", "second order", "HMG"), {True: [], False: []}
     for shrinking, words in ((True, "With shrinking, as in the paper:"), (False, "Without shrinking:")):
         rows = []

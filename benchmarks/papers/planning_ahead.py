@@ -502,7 +502,7 @@ def words_of_seconds(family: Family) -> str:
     """Say on how many sets planned steps are faster and slower, and what that says of "never slower"."""
     return REMARKS["seconds"].format(
         faster=len(family.less), slower=len(family.more) or "none", of=len(family.ratio), within=family.within(),
-        higher=len(family.higher) or "none", never=never_more(family, "slower"),
+        higher=len(family.higher) or "none", never=never_more(family, "slower").replace("open:", "is open:"),
     )  # fmt: skip
 
 

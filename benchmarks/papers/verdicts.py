@@ -104,7 +104,7 @@ class Family:
         """Say which correction was made, and that nothing could be shown if that is so."""
         if not self.p:
             return "one order has no p"
-        words = f"Holm over {len(self.p)}, {self.orders} orders"
+        words = f"Holm's method for {len(self.p)} sets, {self.orders} orders of the examples"
         return (
             words
             if self.can_show
@@ -131,7 +131,7 @@ def never_more(family: Family, what: str) -> str:
     if family.more:
         return f"does not: significantly {what} on {', '.join(family.more)}"
     if not family.ratio or family.higher:
-        return f"open: significantly {what} on no set, which does not show that it is never {what}"
+        return f"open: it is significantly {what} on no set, which does not show that it is never {what}"
     return "holds: no mean is higher"
 
 
