@@ -46,7 +46,7 @@ plt.rcParams.update({
 # so large that no step is clipped.
 
 # fold: The code of this figure
-# alt: Three panels show the way of alpha to the optimum of three points, over contours of the objective. Newton steps
+# alt: Three panels show the steps of alpha to the optimum of three points, over contours of the objective. Newton steps
 #     make a staircase of shorter and shorter steps; three planned steps, or two conjugate steps, reach the optimum.
 X, y = np.array([[-0.5, 0.0], [0.4, 0.0], [0.0, 0.1]]), np.array([1, 1, -1])
 kernel = RBF(gamma=0.5)
@@ -70,7 +70,7 @@ for axes, step, colour in zip(row, rules, (NEWTON, PLANNED, CONJUGATE), strict=T
     heights = objective(*grid)
     levels = heights.max() - np.ptp(heights) * np.linspace(1, 0, 16)[:-1] ** 4
     axes.contour(*grid, heights, levels=levels, colors="0.75", linewidths=0.7, linestyles="solid")
-    axes.plot(*np.transpose(points), ".-", color=colour, lw=1.5, label="the way of α")
+    axes.plot(*np.transpose(points), ".-", color=colour, lw=1.5, label="α, step by step")
     axes.set(xlabel=r"$\alpha_0$", title=f"{type(step).__name__}: {state.iteration} steps")
     axes.legend(frameon=False, loc="lower right")
 row[0].set_ylabel(r"$\alpha_1$")

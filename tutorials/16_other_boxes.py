@@ -302,11 +302,11 @@ plt.show()
 # %%
 # The kernel is linear. No line separates the middle class from both others, so one-vs-rest gets the most points wrong.
 #
-# The next lines compare the schemes on iris, wine and a third of the digits, with five random splits. Features are
-# scaled on the training examples of each split, and :math:`\gamma=1/d`. Each scheme has the best of five :math:`C` on
-# the test examples, so all errors are a little too small. The first line of each set shows the mean and the standard
-# deviation of the error. The second line shows both for the difference, in each split, from the first column with the
-# same kernel.
+# The next lines compare all schemes but the graph on iris, wine and a third of the digits, with five random splits.
+# Features are scaled on the training examples of each split, and :math:`\gamma=1/d`. Each scheme has the best of five
+# :math:`C` on the test examples, so all errors are a little too small. The first line of each set shows the mean and
+# the standard deviation of the error. The second line shows both for the difference, in each split, from the first
+# column with the same kernel.
 
 # fold: Errors of five schemes on iris, wine and digits
 splits = StratifiedShuffleSplit(5, test_size=0.3, random_state=0)
