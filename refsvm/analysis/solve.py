@@ -62,7 +62,7 @@ def solve(
         interrupted solve; by default zero, or the nearest feasible point. An
         infeasible start is repaired with a warning.
     engine : {"auto", "numba", "numpy"}, default "auto"
-        "numba" is the compiled loop and "numpy" the readable one; both take
+        "numba" is the compiled loop and "numpy" the readable loop; both take
         the same steps bit for bit. "auto" starts with the readable loop, and
         changes to the compiled one if Numba is installed and the solve is long
         enough to repay loading it.
@@ -87,15 +87,16 @@ def solve(
     callback : callable, optional
         Called between chunks of steps, and at the end of a solve that takes a
         single chunk, with a `refsvm.core.engine.progress.Progress`, whose
-        ``state`` is the `SolverState`. Return True to stop the solve.
+        ``state`` is the `SolverState`. If the callback returns True, the solve
+        ends.
     trace : bool or int, default False
         Record every step, or every k-th step.
     polish : bool, default False
         Take one exact step on the free variables at the end, if there are few
         (`refsvm.services.guards.polish`).
     progress : bool or "auto", default "auto"
-        Whether to show the progress on a line on stderr. "auto" shows it in a
-        terminal or a notebook after two seconds (`refsvm.services.line`).
+        Whether to show the progress on a line on stderr. "auto" shows the line
+        in a terminal or a notebook after two seconds (`refsvm.services.line`).
 
     Returns
     -------
@@ -127,11 +128,11 @@ def solve(
     - n ≥ 10,000, and the budget does not hold all of K.
 
     Rounding to float32 moves G by about 2.4e-7 max K √Σα², where α of equal
-    examples is summed before squaring. If this exceeds the tolerance, the
-    solve continues with float64 rows. If it exceeds a tenth of the tolerance,
-    the stopping rule is evaluated again with float64 values of the decisive
-    entries of G. With ``cache_dtype="float32"`` the solve keeps float32 rows
-    even if the rounding exceeds the tolerance, and warns.
+    examples is summed before squaring. If this change exceeds the tolerance,
+    the solve continues with float64 rows. If the change exceeds a tenth of the
+    tolerance, the stopping rule is evaluated again with float64 values of the
+    decisive entries of G. With ``cache_dtype="float32"`` the solve keeps
+    float32 rows even if the rounding exceeds the tolerance, and warns.
     ``solution.objective_error`` is the effect of the rounding on the
     objective.
 

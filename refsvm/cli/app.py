@@ -53,7 +53,7 @@ def show_help(
         str | None, typer.Argument(metavar="[COMMAND]", show_default=False, help="One of the commands.")
     ] = None,
 ) -> None:
-    """Print this text, or the help of a command."""
+    """Print the list of all commands, or the help of a command."""
     root = ctx.find_root()
     if command is None:
         typer.echo(root.get_help())

@@ -44,10 +44,10 @@ def compare(
 ) -> None:
     """Solve two-class problems by each selector with each step in each engine, side by side.
 
-    Without --selectors and --steps, it also tries the package's default: second-order selection, steps that plan
-    ahead, and shrinking.
+    Without --selectors and --steps, the command also tries the package's default: second-order selection, steps that
+    plan ahead, and shrinking.
 
-    One DATA is solved once. Several DATA, --repeats or --store make it an experiment: means over random orders of the
+    One DATA is solved once. With several DATA, --repeats or --store, the command shows means over random orders of the
     examples, and a Wilcoxon test against the first strategy.
     """
     wanted = choices(selectors, steps, engines, shrinking)

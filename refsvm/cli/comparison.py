@@ -159,7 +159,7 @@ def compare_once(wanted: Iterable[Choice], settings: Mapping[str, Any], instance
             except ValueError as refusal:
                 outcome.left_out.append((choice, str(refusal)))
                 continue
-            except KeyboardInterrupt:  # a Ctrl-C in the warm-up, or a second one
+            except KeyboardInterrupt:  # Ctrl-C in the warm-up, or pressed twice
                 break
             if solution.trace is not None:
                 outcome.solutions.setdefault(choice.rules, solution)

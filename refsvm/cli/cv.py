@@ -50,7 +50,8 @@ def cv(
 ) -> None:
     """Estimate the error of a classifier, a regression or a novelty detector by cross-validation.
 
-    With --seeders it solves the rounds once from each seeder's starting points, and shows the costs side by side.
+    With --seeders the command solves the rounds once from each seeder's starting points, and shows the costs side by
+    side.
     """
     # check the names of all seeders before reading the data, which may take long
     default = "sir" if chained else "avg"

@@ -38,8 +38,8 @@ def loo(
 ) -> None:
     """Compute the exact leave-one-out error of classes, targets or novelty, and the reason for each example.
 
-    With several seeders or stopping rules, it compares steps, kernel rows, seconds, and the number of examples that
-    each check and rule decided. ball-rule proves the sign of a decision value; kkt-gap computes the value.
+    With several seeders or stopping rules, the command compares steps, kernel rows, seconds, and the number of examples
+    that each check and rule decided. ball-rule proves the sign of a decision value; kkt-gap computes the value.
     """
     # check the names of seeders and stopping rules before reading the data, which may take long
     starts, ends = names("seeders", seeders, SEEDERS), names("stops", stops or BY_SIGN, dict.fromkeys(FIT))
@@ -139,7 +139,7 @@ def _tell(description: dict[str, Any], result: LeaveOneOut) -> None:
 
 
 def _end(result: LeaveOneOut) -> None:
-    """Print a note if the result is incomplete; exit with the code for Ctrl-C if it was pressed."""
+    """Print a note if the result is incomplete; exit with the code for Ctrl-C if Ctrl-C was pressed."""
     if not result.is_complete:
         decided, n = int((result.outcomes != 0).sum()), len(result.labels)
         note(f"note: incomplete, {decided} of {n} examples are decided: {result.status.value}")

@@ -38,14 +38,14 @@ class OneSentence(TyperGroup):
         """Run a command with the arguments of the process, and exit with the command's code."""
         for stream in (sys.stdout, sys.stderr):
             if getattr(stream, "errors", None) == "strict" and hasattr(stream, "reconfigure"):
-                stream.reconfigure(errors="backslashreplace")  # code pages of Windows lack letters
+                stream.reconfigure(errors="backslashreplace")  # code pages of Windows lack most letters
         try:
             with _warnings_as_notes(), listening(_tell_notice):
                 code = super().main(*args, **{**options, "standalone_mode": False})
                 print(end="", flush=True)
         except _WrongUsage as error:
             code = _refuse(error.format_message())
-        except SystemExit as ended:  # head may have closed the pipe, which Click calls a failure
+        except SystemExit as ended:  # Click ends with an error if a program such as head closes the pipe
             if not isinstance(ended.__context__, BrokenPipeError):
                 raise
             code = 0
@@ -110,7 +110,7 @@ def _say(text: str) -> None:
     # write to the present stderr, because while progress is shown, this stream prints above the progress line
     stream = Stream(sys.stderr)
     stream.write(f"{line}\n" if line.endswith((".", "?", "!")) else f"{line}.\n")
-    stream.flush()  # a program may have installed a buffered stream
+    stream.flush()  # stderr may be a buffered stream of a calling program
 
 
 def _refuse(text: str) -> int:
@@ -119,7 +119,7 @@ def _refuse(text: str) -> int:
 
 
 def _system_message(error: OSError) -> str:
-    """Return a sentence with the operating system's error message and the file that it is about."""
+    """Return a sentence with the operating system's error message and the name of the file concerned."""
     if error.strerror is None:
         return str(error)
     is_output = error.errno in _UNWRITTEN
@@ -150,7 +150,7 @@ def _warnings_as_notes() -> Iterator[None]:
 def _tell_notice(record: logging.LogRecord) -> None:
     """Print a log record of the package as a note if the record is marked as a message for users of the command line.
 
-    The package marks a record so: ``logger.info("Compiling ...", extra={"notice": True})``.
+    The package marks a record for users in this way: ``logger.info("Compiling ...", extra={"notice": True})``.
     """
     if getattr(record, "notice", False) or _flags["verbose"]:
         note(f"note: {record.getMessage()}")

@@ -185,8 +185,7 @@ def in_one(*without: str, **defaults: Any) -> Callable[[Callable[..., None]], Ca
             except KeyboardInterrupt:  # Typer would end silently
                 raise Abort from None
 
-        # give Typer the annotations, from which it reads types, and the signature, from which it reads order and
-        # defaults
+        # give Typer the annotations, for the types, and the signature, for the order and the defaults of the options
         called.__annotations__ = {each.name: each.annotation for each in shown}
         called.__dict__["__signature__"] = Signature(shown)
         return called

@@ -1,9 +1,9 @@
 """Auto: the backend that works in NumPy until loading compiled code saves time.
 
 With Numba, the first solve in a process would have to wait some tenths of a second until compiled code is loaded, or
-several seconds until it is compiled. In this time NumPy solves many problems. Therefore `Auto` decides for each chunk
-of work whether NumPy or compiled code does the chunk. Meanwhile a child process compiles code that is not on disk
-(`refsvm.compiled.interface.background_compiler`).
+several seconds until it is compiled. NumPy solves many problems in a tenth of a second. Therefore `Auto` decides for
+each chunk of work whether NumPy or compiled code does the chunk. While NumPy works, a child process compiles code that
+is not on disk (`refsvm.compiled.interface.background_compiler`).
 """
 
 from __future__ import annotations

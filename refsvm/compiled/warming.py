@@ -82,8 +82,8 @@ def warm_up(tell: Callable[[str], object] | None = None) -> float:
     """Compile all compiled code, or load it from disk, so that later calls and processes need not wait.
 
     Without this call, ``engine="auto"`` works in NumPy while a child process compiles. Call `warm_up` to get full speed
-    from the first call on, for example when a container is built. The code is kept in the folder that
-    ``NUMBA_CACHE_DIR`` names. By default the code is kept in a folder next to the files of the package or, if this
+    from the first call on, for example when a container is built. Compiled code is kept in the folder that
+    ``NUMBA_CACHE_DIR`` names. By default compiled code is kept in a folder next to the files of the package or, if this
     folder is not writable, in the user's cache folder.
 
     Parameters

@@ -94,7 +94,7 @@ def _held(name: str, stream: IO[bytes] | None) -> bytes:
     if stream is None or stream.closed:
         raise ValueError(f"path={name!r} is the standard input, which is closed; give a file.")
     if stream.isatty() or _is_endless(stream):
-        raise ValueError(f"path={name!r} is a terminal or another device; give a file, or pipe one into it.")
+        raise ValueError(f"path={name!r} is a terminal or another device; give a file or a pipe.")
     try:
         content = stream.read()
     except OSError as error:
@@ -108,7 +108,7 @@ def _is_endless(stream: IO[bytes]) -> bool:
     """Return whether a stream is a device that never ends, such as /dev/zero; /dev/null is empty and ends."""
     try:
         mode = os.fstat(stream.fileno())
-    except (OSError, ValueError):  # sys.stdin may be replaced by any object
+    except (OSError, ValueError):  # a program may replace sys.stdin by any object
         return False
     is_device = stat.S_ISCHR(mode.st_mode) or stat.S_ISBLK(mode.st_mode)
     return is_device and mode.st_rdev != Path(os.devnull).stat().st_rdev
@@ -195,7 +195,7 @@ def table(parts: dict[str, np.ndarray]) -> Any:
     """
     values = parts["X" if "X" in parts else "data"]
     if values.dtype.kind not in "biuf":
-        raise ValueError(f"its values are of type {values.dtype}, not numbers")
+        raise ValueError(f"the values are of type {values.dtype}, not numbers")
     with np.errstate(over="ignore"):  # too large numbers become infinite, which is refused later
         values = values.astype(np.float64)
     if "X" in parts:
@@ -204,11 +204,11 @@ def table(parts: dict[str, np.ndarray]) -> Any:
 
     size = parts["shape"]
     if size.shape != (2,) or size.dtype.kind not in "iu" or (size.astype(np.int64) < 0).any():
-        raise ValueError("its shape is not two whole numbers")
+        raise ValueError("the array shape does not contain two whole numbers")
     indices, indptr = (parts[key].astype(np.int64, casting="safe") for key in ("indices", "indptr"))
     n, d = size.tolist()
     if indptr.shape != (n + 1,):
-        raise ValueError(f"its shape has {n} rows, but indptr has {indptr.size} entries")
+        raise ValueError(f"the array shape says {n} rows, but indptr has {indptr.size} entries")
     X = csr_matrix((values, indices, indptr), shape=(n, d))
     X.check_format(full_check=True)
     return X

@@ -112,7 +112,7 @@ def csv_table(
     head = cells.texts[0].tolist()
     place, is_named = (None, False) if label is None else _label_column(cells, label)
     is_named = is_named or (columns is not None and set(columns) <= set(head))
-    first = int(is_named or _starts_with_header(cells, place))  # the line of the first example
+    first = int(is_named or _starts_with_header(cells, place))  # index of the row with the first example
     if first == len(cells.rows):
         raise refused(cells.path, "has a header but no examples; give at least one row.")
     # find the features by position, because two columns may have the same name

@@ -34,9 +34,9 @@ def open_data(
     ----------
     source : str or path
         The name of a bundled set (`names`); the name of an archive ``name.npz`` in the data directory; "-" for the
-        standard input; or the path of a file or a pipe. These meanings are tried in this order. The content of a file,
-        packed or not, determines whether `read_npz`, `read_csv` or `read_libsvm` reads it. Write "./heart" for a file
-        with the name of a bundled set.
+        standard input; or the path of a file or a pipe. `open_data` tries these four meanings in this order. The
+        content of a file, packed or not, determines whether `read_npz`, `read_csv` or `read_libsvm` reads it. Write
+        "./heart" for a file with the name of a bundled set.
     label : str, int or None
         The label column of a table; must be None for other files.
     data_dir : str, path or None

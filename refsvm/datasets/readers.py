@@ -33,7 +33,7 @@ class _Lines:
     def __init__(self, stream: Any) -> None:
         self.stream, self.text, self.ended = stream, b"", False
         self.places: list[int] | None = None  # numbers of a kernel matrix's rows
-        self.number, self.numbers = 0, array("q")  # the present line, and the lines with examples
+        self.number, self.numbers = 0, array("q")  # numbers of the present line, and of lines with examples
 
     def read(self) -> None:
         """Do nothing; scikit-learn only checks that the object has this method, and is therefore not a path."""
@@ -199,10 +199,10 @@ def read_csv(
 
     Notes
     -----
-    The first row is a header if `label` is the text of one of its cells. Without this cell, the first row is a header
-    if no cell is a number and the cell in the label column is not a label of another row; or if its cells are ascending
-    integers and the cell in the label column is a word above numbers. A first row of the numbers from 0 on, or of
-    years, counts as a header, with a warning.
+    The first row is a header if `label` is the text of one of its cells. If no cell of the first row is the text of
+    `label`, the first row is a header if no cell is a number and the cell in the label column is not a label of another
+    row; or if its cells are ascending integers and the cell in the label column is a word above numbers. A first row of
+    the numbers from 0 on, or of years, counts as a header, with a warning.
 
     If the delimiter is not a comma, 0,5 is a number, unless the file also contains numbers such as 0.5.
 

@@ -29,7 +29,7 @@ POINTS: Final = 4000
 
 @dataclass(eq=False)
 class ConvergenceDisplay(Curves):
-    """The KKT gap, or the distance to the best objective, of several solves, on a logarithmic scale.
+    """Draws the KKT gap, or the distance to the best objective, of several solves on a logarithmic scale.
 
     For each solve, a thin line shows every recorded value, a thick line the smallest value so far, and a dot the end of
     the solve. The thin lines are not monotone, because the gap rises and falls from step to step, and a planned step

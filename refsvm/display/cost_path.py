@@ -15,7 +15,7 @@ INK = PALETTE[6]
 
 @dataclass(eq=False)
 class CostPathDisplay(Curves):
-    """Share of true against share of false positives, for every C₊ from 0 to C.
+    """Draws the share of true positives against the share of false positives, for every C₊ from 0 to C.
 
     Each point of the curve is a classifier trained for its own costs, so the curve need not be monotone.
 

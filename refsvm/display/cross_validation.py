@@ -98,7 +98,7 @@ class SeedDisplay(Display):
 
 @dataclass(eq=False)
 class GridDisplay(Display):
-    """Score over C and γ as colours and numbers, with a ring around the best cell.
+    """Draws the score over C and γ as colours and numbers, with a ring around the best cell.
 
     Parameters
     ----------
@@ -180,7 +180,7 @@ class GridDisplay(Display):
         unsolved = results.get(
             "unsolved_splits", np.zeros(len(means))
         )  # only results with unsolved splits contain this entry
-        for k in np.argsort(np.where(np.isnan(means), -np.inf, means)):  # the best ε comes last and wins
+        for k in np.argsort(np.where(np.isnan(means), -np.inf, means)):  # a cell's best ε is written last
             table[:, row[k], column[k]] = means[k], results["mean_iterations"][k], unsolved[k]
         best = None if chosen is None or score != "score" else (int(row[chosen]), int(column[chosen]))
         scores, iterations, stars = table

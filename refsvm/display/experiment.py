@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(eq=False)
 class ProfileDisplay(Display):
-    """Performance profile: the share of runs in which a strategy needs at most τ times the least of all strategies.
+    """Draws a performance profile: the share of runs in which a strategy needs at most τ times the minimum.
 
     Parameters
     ----------
@@ -166,7 +166,7 @@ class BoxDisplay(Display):
             if baseline is not None and (base is None or not base.runs):
                 raise ValueError(
                     f"baseline={baseline!r} has no solved run on {problem!r} to divide by; "
-                    "choose another, or omit baseline."
+                    "choose another strategy, or omit baseline."
                 )
             values[problem, name] = np.array(list(runs.values())) / (1.0 if base is None else base.mean)
         return cls(values, metric, baseline, notes).plot(ax, **kwargs)

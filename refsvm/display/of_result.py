@@ -38,7 +38,7 @@ from refsvm.experiment.race import RuleComparison
 
 @dataclass(eq=False)
 class BarDisplay(Display):
-    """A horizontal bar for each name, with its parts side by side from the left.
+    """Draws a horizontal bar for each name; the parts of a bar are side by side, from the left.
 
     Parameters
     ----------

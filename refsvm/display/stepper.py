@@ -42,18 +42,18 @@ LOG: Final = 4_000
 class Stepper:
     """The steps of one solve, or of two side by side, with a picture of the next pair.
 
-    If a Stepper is the last line of a notebook cell, the notebook shows a widget. Its buttons take a step, go back,
-    play the steps and run to the end, and you can drag, relabel and add examples in the plane. You can do the same from
-    Python with the methods, and use buttons and methods together. The widget needs anywidget, ``pip install
-    "refsvm[notebook]"``; the methods need NumPy only. If the notebook has no running kernel, a strip of pictures
-    replaces the widget.
+    If a Stepper is the last line of a notebook cell, the notebook shows a widget. The buttons of the widget take a
+    step, go back, play the steps and run to the end, and you can drag, relabel and add examples in the plane. The
+    methods of a Stepper do the same from Python, and you can use buttons and methods together. The widget needs
+    anywidget, ``pip install "refsvm[notebook]"``; the methods need NumPy only. If the notebook has no running kernel, a
+    strip of pictures replaces the widget.
 
     Parameters
     ----------
     X : array-like or CSR of shape (n, d), or DualProblem
         Examples; if d = 2 and n ≤ 300, the examples are drawn and can be changed. A `DualProblem` cannot be changed.
     y : array-like of shape (n,), optional
-        Two labels of any kind, or targets of a regression. None for novelty detection and for a `DualProblem`.
+        Two labels of any kind, or targets of a regression. Pass None for novelty detection and for a `DualProblem`.
     kernel : kernel object or callable, default Linear()
         The kernel.
     C : float or array-like of shape (n,)
@@ -369,7 +369,7 @@ class Stepper:
     def _repr_html_(self) -> str:
         """Return pictures of the start, a middle state and the end of each run, and ψ against the steps."""
         k = self.k
-        self._advance(LIMIT, Deadline.after(STRIP_SECONDS))  # the steps stay in the recordings
+        self._advance(LIMIT, Deadline.after(STRIP_SECONDS))  # the recordings keep the steps
         lasts = [len(each.states) - 1 for each in self.recordings]
         self.k = k
         tolerance = float(self.rules[0].stop.tolerance)

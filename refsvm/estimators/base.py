@@ -166,7 +166,7 @@ class KernelEstimator(BaseEstimator):
                 f"kernel={self.kernel.__name__} is a class; pass an instance of it, such as "
                 f"{self.kernel.__name__}(gamma=0.5) or Linear()."
             )
-        # obey the setting of scikit-learn's configuration that switches this check off
+        # scikit-learn's setting skip_parameter_validation switches the check of parameters off
         if get_config()["skip_parameter_validation"]:
             return
         own, constraints = type(self), self._parameter_constraints
@@ -414,7 +414,7 @@ class KernelMachine(KernelEstimator):
     def coef_(self) -> np.ndarray:
         """Weights w = Σ αᵢxᵢ of the linear kernel, one row for each decision function.
 
-        If features are far from 0 compared with their spread, the terms of w·x + b cancel. In this case
+        If features are far from 0 compared with their spread, the terms of w·x + b cancel. For such features
         `decision_function`, which evaluates w·(x − c) with c at the centre of the features, is more precise than w·x +
         b.
         """

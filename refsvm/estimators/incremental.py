@@ -152,8 +152,7 @@ class Incremental(KernelMachine):
                 places.append(machine.rows)
                 here = machine.rows[np.isin(machine.rows, remaining)]
                 reached[number] = remaining.searchsorted(here), renumbered(machine.rows, end, here)
-            # change attributes only after all walks: if a walk raises an error, the estimator still holds the earlier
-            # examples
+            # change attributes only after all walks, so that the estimator keeps its examples if a walk raises an error
             held = {**self.held_, "weights": after, "reached": reached}
             held |= {"settings": self._values(), "tol": self.tol}
             if len(remaining) < len(after):

@@ -104,7 +104,7 @@ class OneClassSVM(OutlierMixin, SingleMachine):
         return self._train(X, y, sample_weight)
 
     def partial_fit(self, X: ArrayLike, y: ArrayLike = None, sample_weight: ArrayLike = None) -> Self:
-        """Train on more examples: the model is the exact model of all examples so far, as in `SVC.partial_fit`.
+        """Train on more examples; the model is then the exact model of all examples so far, as in `SVC.partial_fit`.
 
         Parameters
         ----------
@@ -140,7 +140,7 @@ class OneClassSVM(OutlierMixin, SingleMachine):
     def _intercept(self, solution: Solution) -> float:
         """Return the least b for which no example with αᵢ below its bound lies outside, with a margin for rounding.
 
-        With this b, at most a share ν of the training examples lies outside.
+        With the least such b, at most a share ν of the training examples lies outside.
         """
         gradient, problem = solution.exact_ends, solution.problem
         inside = solution.alpha < problem.upper

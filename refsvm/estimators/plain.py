@@ -1,7 +1,8 @@
 """Converts fitted estimators to plain types, so that a stored estimator contains only numbers, texts, lists and dicts.
 
 A kernel, rule, status or result of this package is written as a dictionary with its class name and its fields.
-Reading such a dictionary creates objects of the classes in `KNOWN` only. Both `pickle` and `skops` use these functions.
+Reading such a dictionary creates objects of the classes in `KNOWN` only. `pickle` and `skops` write and read objects by
+the functions of this file.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Calls scikit-learn's scorers with decision values that the search has already computed.
 
 A scorer is called with an estimator, examples and labels. The search passes the scorer an `SVC` or `SVR` that stands
-for one cell and one split. Its `decision_function` returns the decision values of the test part, which the search has
-computed from the gradient. This estimator can predict only the test part, so that no cell is trained or evaluated
-twice.
+for one cell and one split. The `decision_function` of this estimator returns the decision values of the test part,
+which the search has computed from the gradient. The estimator can predict only the test part, so that no cell is
+trained or evaluated twice.
 """
 
 from __future__ import annotations
@@ -272,7 +272,7 @@ def of_present(values: np.ndarray, present: np.ndarray, k: int) -> np.ndarray:
     if len(present) == k:
         return values
     chosen = values[:, OneVsOne(k).places(present)]
-    return -chosen if len(present) == 2 else chosen  # with two classes, the second is positive
+    return -chosen if len(present) == 2 else chosen  # with two classes, h > 0 means the second
 
 
 def with_ties(values: np.ndarray) -> np.ndarray:

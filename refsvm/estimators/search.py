@@ -146,8 +146,7 @@ class Search:
 
             def take(number: int, cell: Cell) -> None:
                 key = (number, cell.place, cell.split)
-                # ignore a cell that is known: a worker that seemed lost may deliver a cell that another worker has
-                # repeated
+                # ignore a known cell: a worker that seemed lost may deliver a cell that another worker has solved
                 if key not in cells:
                     if stored is not None:
                         stored.keep(key, cell)
@@ -209,7 +208,7 @@ class Search:
             **{name: described(name, self.options[name]) for name in names},
             "seeder": described("seeder", self.seeder),
             **({} if self.scoring is None else {"scoring": self.scoring.identity()}),
-            # weights change the R² of all examples
+            # with leave-one-out, the weights of all examples change R²
             **({} if self.weights is None or not self.is_loo else {"weights": fingerprint(self.weights)}),
         }
         kernels = [described("kernel", column.kernel) for column in self.columns]
@@ -224,8 +223,7 @@ class Search:
 
     def _tasks(self, cells: dict[Key, Cell]) -> list[tuple[int, list[list[int]]]]:
         """Return the columns with missing cells, and for each column and split the positions of these cells."""
-        # solve in ascending order of C: the solution for a smaller C is a good start for a larger C, but not the
-        # reverse
+        # solve in ascending order of C, because the solution for a small C is a good start for a larger C
         ascending, m = np.argsort(self.Cs, kind="stable"), len(self.Cs)
         order = [int(e * m + c) for e in range(len(self.epsilons)) for c in ascending]
         tasks = []

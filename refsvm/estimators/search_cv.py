@@ -192,7 +192,7 @@ class SearchCV(SearchScores, ABC):
         in_range = values >= 0.0 if zero else values > 0.0
         if values.ndim != 1 or not len(values) or not (np.isfinite(values) & in_range).all():
             kind = "finite numbers ≥ 0" if zero else "positive finite numbers"
-            raise ValueError(f"{name}={argument!r} is not a list of {kind}; give a list with at least one.")
+            raise ValueError(f"{name}={argument!r} is not a list of {kind}; give at least one number.")
         return values
 
     def _gammas(self, X: Any, weights: np.ndarray | None) -> list[float | None]:

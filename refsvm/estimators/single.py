@@ -92,7 +92,7 @@ class SingleMachine(Incremental):
         return self
 
     def _start(self, problem: DualProblem, n: int, rows: np.ndarray) -> np.ndarray | None:
-        """Return a feasible α close to the α of the last fit; None without it, or if the number of examples differs."""
+        """Return a feasible α close to the α of the last fit; None before the first fit, or for another n."""
         if not hasattr(self, "alpha_"):
             return None
         if len(self.alpha_) != n:

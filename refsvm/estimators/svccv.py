@@ -159,7 +159,7 @@ class SVCCV(ChoosingClassifier, SearchCV):
             weightless = " that counts" if len(np.unique(train)) > 1 else ""
             raise ValueError(
                 f"Split {number} of cv={shown(self.cv)} trains on one class only{weightless}; use fewer folds or "
-                "stratified ones."
+                "stratified folds."
             )
 
     @property

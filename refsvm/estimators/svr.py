@@ -269,7 +269,7 @@ class SVR(RegressorMixin, SingleMachine):
         "jackknife+" uses the residuals and the models of leave-one-out, and "cv+" the residuals and the models of ten
         folds (`refsvm.analysis.resampling.jackknife`). The models are trained once, and kept until the examples change.
         An interval of "jackknife+" contains the next target with a probability of at least 2 · confidence − 1; for
-        "cv+" this bound is slightly lower. With both methods the probability is usually about `confidence`.
+        "cv+" this bound is slightly lower. For "jackknife+" and "cv+" the probability is usually about `confidence`.
 
         The probability is over the draw of examples and target. An example of weight 2 counts as two examples, which
         are left out together; the new example has weight 1. Parameters that were set after the last `fit` or
@@ -308,7 +308,7 @@ class SVR(RegressorMixin, SingleMachine):
         rows = np.flatnonzero(held["weights"] > 0.0)
         copies(
             "predict_interval", held["weights"], len(held["y"])
-        )  # refuses weights that are not whole numbers before any training
+        )  # before any training, `copies` refuses weights that are not whole numbers
         cross = kernel_values(kernel, X, examples)[:, rows]
         if method != "full":
             machines = self._held_out_machines(method, held, rows)

@@ -124,8 +124,7 @@ class SVRCV(RegressorMixin, SearchCV):
 
     @property
     def _tolerance(self) -> float:
-        # take at least TOL: if the range of the decision values is below 1, the model multiplies its tolerance by the
-        # range
+        # take at least TOL, because the model multiplies its tolerance by the range of h if the range is below 1
         return TOL * max(1.0, self._unit) if self.tol is None else super()._tolerance
 
     def _tolerance_in_words(self) -> str:

@@ -38,7 +38,7 @@ def values_of(
             f"store={str(store)!r} contains no finished run of this experiment; call run() first."
         )
     numeric = {key for each in records for key, value in each.items() if isinstance(value, int | float)}
-    numeric -= {"permutation"}  # it identifies a run and is not measured
+    numeric -= {"permutation"}  # a permutation is not a measurement
     refused = [record.get("reason", "") for record in records if record.get("status") == REFUSED]
     if len(refused) == len(records):
         raise ValueError(f"The strategies refused every problem; the first message: {refused[0]}")
@@ -130,13 +130,13 @@ class Summary:
         Mean and standard deviation (divisor `runs` − 1) over the solved runs. `sd` is None for a single run; without
         solved runs the mean is NaN.
     ratio : float or None
-        Ratio of the strategy's mean to the baseline's mean, over the permutations that both have solved. None without a
-        baseline, NaN without a solved run.
+        Ratio of the strategy's mean to the baseline's mean, over the permutations that both have solved. `ratio` is
+        None without a baseline, and NaN without a solved run.
     p : float or None
-        Two-sided p of the Wilcoxon signed-rank test against the baseline over the same permutations. None for fewer
-        than two permutations, NaN without a solved run.
+        Two-sided p of the Wilcoxon signed-rank test against the baseline over the same permutations. `p` is None for
+        fewer than two permutations, and NaN without a solved run.
     pairs : int or None
-        Number of permutations that strategy and baseline have solved; None without a baseline.
+        Number of permutations that strategy and baseline have both solved; `pairs` is None without a baseline.
     unsolved : int
         Number of permutations whose run is unsolved: a limit ended it, it stalled, or no function separates the
         classes. Unsolved runs are excluded from all other numbers.

@@ -164,9 +164,9 @@ class Experiment(PlainNumbers, Shown):
             runs are in the store.
         callback : callable, optional
             Called at the start and after each run with a `refsvm.core.engine.progress.Progress`, whose ``done`` and
-            ``total`` count the finished runs and all runs. Return True to end the call.
+            ``total`` count the finished runs and all runs. If the callback returns True, the call ends.
         progress : bool or "auto"
-            Whether to show the progress on a line on stderr. "auto", the default, shows it in a terminal or a
+            Whether to show the progress on a line on stderr. "auto", the default, shows the line in a terminal or a
             notebook after two seconds (`refsvm.services.line`).
 
         Returns
@@ -269,7 +269,7 @@ class Experiment(PlainNumbers, Shown):
         first: dict[str, tuple[_Run, list[Any]]] = {}
         for run in runs:
             if run.permutation:
-                continue  # other orders of this problem are checked
+                continue  # checking the first order of each problem suffices
             held = opaque_parts(run.strategy, kernels[run.problem])
             other, known = first.setdefault(run.hash, (run, held))
             if any(one is not two for one, two in zip(held, known, strict=True)):
@@ -445,7 +445,7 @@ _warm: set[str] = set()
 
 @dataclass(frozen=True)
 class _Failure:
-    """An error that a strategy raised in a worker, and the run in which it did."""
+    """An error that a strategy raised in a worker, and the run in which the error was raised."""
 
     error: Exception
 
@@ -460,7 +460,7 @@ def _interrupted_with(result: Any, message: Callable[[], str]) -> Iterator[None]
 
 
 def _carry_out(run: _Run, instance: Instance | None) -> tuple[str, dict[str, Any] | None]:
-    """Compute a run in this process; return its hash and its metrics. Without an instance, the run is finished."""
+    """Compute a run in this process; return its hash and metrics. If `instance` is None, the run is finished."""
     if instance is None:
         return run.hash, None
     with interruptible() as interrupt:

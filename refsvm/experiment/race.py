@@ -153,9 +153,9 @@ def compare(
         FILE.py:NAME for a class in your file. A mapping assigns your own
         names. A `Recording` of `problem` takes the place of a run.
     steps : step rule, or several
-        Step rules in the same forms; each is combined with each selector.
-        Combinations that do not fit together are left out; at least one
-        combination must fit.
+        Step rules in the same forms; each step rule is combined with each
+        selector. Combinations that do not fit together are left out; at least
+        one combination must fit.
     stop : StoppingRule, optional
         Stopping rule of all runs, by default ``KKTGap(1e-3)``.
     engine, shrinking, **options
@@ -301,7 +301,7 @@ def name_in_table(rule: Any) -> str:
     if isinstance(rule, Recording):
         return f"{name_in_table(rule.rules.selector)}, recorded"
     kind: Any = type(rule)
-    with suppress(TypeError, ValueError):  # rules without defaults, or with arrays
+    with suppress(TypeError, ValueError):  # a rule may lack defaults or contain arrays
         if rule == kind():
             return name_of(kind) if is_builtin(kind) else kind.__name__
     return short(rule)

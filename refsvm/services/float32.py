@@ -65,7 +65,7 @@ def reads_float32(rules: Rules) -> bool:
 
 
 def begins_in_float32(problem: DualProblem, rules: Rules, cache_mb: float) -> bool:
-    """Return whether a solve starts on float32 rows: rows save time, and the rounding error of a single α is small.
+    """Return whether a solve starts on float32 rows, because they save time and a single α has a small rounding error.
 
     During the solve, `refsvm.services.guards.float32` checks the rounding error of all α together.
     """

@@ -249,7 +249,7 @@ class Bar:
     def close(self) -> None:
         """End the line."""
         if self._bar is not None:
-            if not self._stays and has_widgets():  # otherwise tqdm leaves an incomplete red bar
+            if not self._stays and has_widgets():  # with a total, tqdm would leave a red bar
                 self._bar.total = None
             self._bar.close()
 
@@ -296,7 +296,7 @@ def is_rewritten() -> bool:
 
 
 def is_watched() -> bool:
-    """Return whether a line would be visible: tqdm can rewrite it, and this is the main process's main thread."""
+    """Return whether a line would be visible: tqdm can rewrite lines, and the main process's main thread is running."""
     if not is_rewritten() or threading.current_thread() is not threading.main_thread():
         return False
     processes = sys.modules.get("multiprocessing.process")

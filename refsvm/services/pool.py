@@ -59,7 +59,7 @@ def worker_count(n_jobs: Any) -> int:
 
 def joblib_is_set_up() -> bool:
     """Return whether ``joblib.parallel_config`` has set joblib up for other workers than threads of this process."""
-    if "joblib" not in sys.modules:  # joblib that is not imported is not set up
+    if "joblib" not in sys.modules:  # nobody can set up joblib without importing it
         return False
     from joblib.parallel import get_active_backend
 
@@ -154,7 +154,7 @@ def by_joblib(
     # send tasks one by one: a batch returns its results together, so a lost worker would lose finished tasks
     try:
         pool = Parallel(n_jobs=workers, return_as="generator_unordered", batch_size=1)
-    except ValueError:  # the backend cannot return results early
+    except ValueError:  # some backends of joblib return results only at the end
         pool = Parallel(n_jobs=workers)
     yield from pool(delayed(work)(*each) for each in arguments)
 

@@ -28,7 +28,7 @@ from refsvm.services.identity import digest_of
 
 _APPLICATION: Final = 0x52535652  # "RSVR" in the header of the file
 _FORMAT: Final = 1
-_WAIT_SECONDS: Final = 60.0  # seconds that a writer waits for another
+_WAIT_SECONDS: Final = 60.0  # seconds that a writer waits for another writer
 _SEAL: Final = "_digest"  # name of the entry with a digest of the metrics
 
 _OLD: Final = """config NOT LIKE '%"identity": %'"""
@@ -96,7 +96,7 @@ class RunStore:
         OSError
             If the file cannot be created or written, or another process locks it for a minute.
         """
-        if str(self.path) == ":memory:":  # each connection would get its own empty database
+        if str(self.path) == ":memory:":  # each connection would open a new, empty database
             raise self._refused("is a database in memory, which keeps nothing; give a file, or omit store.")
         if not self.path.absolute().parent.is_dir() or self.path.is_dir():
             raise self._refused("cannot be written; give a file in a folder that exists.")
@@ -216,7 +216,7 @@ class RunStore:
         except sqlite3.OperationalError as error:
             reason = f"cannot be used ({_line(error)}); close the program that uses it, or give another file."
             raise OSError(str(self._refused(reason))) from error
-        except (sqlite3.Error, UnicodeDecodeError) as error:  # a damaged name may break SQLite's message
+        except (sqlite3.Error, UnicodeDecodeError) as error:  # damaged names of tables may be invalid UTF-8
             if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_NOTADB:
                 raise self._refused("is not an SQLite file; give another file.") from None
             raise self._damaged(_line(error)) from error
@@ -230,7 +230,7 @@ class RunStore:
     def _document(
         self, run: str, text: object, may_lack_seal: object = False, *, is_description: bool = False
     ) -> dict[str, Any]:
-        """Return the metrics of a run from JSON, after checking their digest, or its description, without a digest."""
+        """Return a run's metrics from JSON after checking their digest; or a run's description, which has no digest."""
         try:
             document = json.loads(text) if isinstance(text, str) else None
         except (ValueError, RecursionError):

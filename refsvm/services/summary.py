@@ -272,7 +272,7 @@ def cut(text: str) -> str:
 
 
 def counted(count: int, one: str, many: str = "") -> str:
-    """Return a count with its noun: `one` for a count of 1, else `many`, which is `one` with an s unless it is given.
+    """Return a count with its noun: `one` for a count of 1, else `many`; the default of `many` is `one` with an s.
 
     Examples
     --------

@@ -121,7 +121,7 @@ ARCHIVES = [
     ({"X": np.eye(3), "y": LABELS}, r"has X of shape \(3, 3\) and y of shape \(2,\); expected"),
     ({"X": np.ones(2), "y": LABELS}, r"has X of shape \(2,\) and y of shape \(2,\)"),
     ({"X": np.ones((0, 2)), "y": LABELS[:0]}, r"contains a table of shape \(0, 2\); give at least one example"),
-    ({"X": np.array([["a"], ["b"]]), "y": LABELS}, r"contains no table of numbers \(its values are of type <U1"),
+    ({"X": np.array([["a"], ["b"]]), "y": LABELS}, r"contains no table of numbers \(the values are of type <U1"),
     ({"X": 1j * np.eye(2), "y": LABELS}, "contains no table of numbers"),
     ({"X": np.array([[0.0], [np.nan]]), "y": LABELS}, "contains NaN or infinity"),
     ({"X": np.array([[1, "a"]], dtype=object), "y": LABELS}, "cannot be read as an .npz .*allow_pickle=False"),
@@ -133,7 +133,7 @@ ARCHIVES = [
     ({**SPARSE, "indices": np.array([0, -1])}, "contains no table of numbers"),
     ({**SPARSE, "indices": np.array([0.0, 1.0])}, "contains no table of numbers"),
     ({**SPARSE, "indptr": np.array([0, 2])}, "contains no table of numbers"),
-    *(({**SPARSE, "shape": np.array(shape)}, r"contains no table of numbers \(its shape ")
+    *(({**SPARSE, "shape": np.array(shape)}, r"contains no table of numbers \(the array shape ")
       for shape in ([1.0, np.inf], [2.5, 2], [-2, 2], [2], [[2, 2]], [3, 2])),
 ]  # fmt: skip
 

@@ -46,7 +46,7 @@ class OneSided(Stamped):
 
     @classmethod
     def of(cls, optimum: Optimum, rates: Rates, along: Any, change: Direction) -> OneSided:
-        """Return the derivative for a direction; if it is not unique, the derivative with the smallest norm."""
+        """Return the derivative for a direction; if dα/dθ is not unique, the derivative with the smallest norm."""
         alpha, M = change.alpha.copy(), optimum.places[: optimum.free]
         if optimum.free > optimum.size:
             alpha[M] -= optimum.null @ (optimum.null.T @ alpha[M])

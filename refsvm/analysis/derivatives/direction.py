@@ -202,7 +202,7 @@ def kernel_rates(optimum: Optimum, name: str, along: Any, variables: np.ndarray 
 
 
 def support(optimum: Optimum) -> tuple[Any, np.ndarray]:
-    """Return the examples with α ≠ 0 (and possibly others), and the sum of α for each."""
+    """Return the examples with α ≠ 0 (and possibly further examples), and the sum of α of each."""
     return optimum.matrix.X[optimum.columns], optimum.sums
 
 

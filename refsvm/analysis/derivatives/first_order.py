@@ -18,7 +18,7 @@ from refsvm.analysis.derivatives.optimum import Optimum
 
 
 class FirstOrder:
-    """The first-order changes of an optimum when examples leave.
+    """The first-order changes of an optimum when examples are left out.
 
     Parameters
     ----------

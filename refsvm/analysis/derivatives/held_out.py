@@ -122,7 +122,7 @@ class Folds(LeftOutGroups):
 
 
 class EndedEarly(Exception):  # noqa: N818  a signal, not an error
-    """Raised if a limit has ended the search; its argument is the status."""
+    """Raised if a limit has ended the search; the argument of the exception is the status."""
 
 
 class HeldOutLoss(Stamped):
@@ -232,7 +232,7 @@ class HeldOutLoss(Stamped):
                 return self._adjoint(near, some, at)
             except ValueError:
                 self.events += nudge == 1.0
-        return np.zeros(len(self.space.bounds))  # the other folds decide the direction of the search
+        return np.zeros(len(self.space.bounds))  # the gradients of other folds decide the search direction
 
     def _next_to(self, solution: Solution, values: dict[str, Any], nudge: float) -> Solution:
         """Return the model of the same fold at another C."""
@@ -350,10 +350,10 @@ def _bounds_given(bounds: Any, names: tuple[str, ...]) -> dict[str, tuple[float,
         try:
             low, high = pair
         except (TypeError, ValueError):
-            low = high = 1.0  # the check below refuses this empty interval
+            low = high = 1.0  # not a pair: an empty interval, which the next `if` refuses
         low, high = (positive(f"bounds: a bound of {name}", each) for each in (low, high))
         if not low < high:
-            raise ValueError(f"bounds of {name!r} are {pair!r:.80}; give two numbers, the smaller one first.")
+            raise ValueError(f"bounds of {name!r} are {pair!r:.80}; give two numbers, the smaller first.")
         checked[name] = low, high
     return checked
 

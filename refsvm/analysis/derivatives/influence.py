@@ -171,8 +171,8 @@ def influence(
         The group of each example, as numbers or texts; or a list with the examples of each group, which may overlap.
         By default each example is a group.
     X_test : array-like or CSR of shape (t, d), optional
-        Examples at which decision values are evaluated, by default X. With ``gram=`` these are kernel values, as in
-        `Derivative.decision_function`.
+        Examples at which decision values are evaluated, by default X. With ``gram=``, X_test contains kernel values, as
+        in `Derivative.decision_function`.
     y_test : array-like of shape (t,), optional
         Labels or targets of X_test, for the loss, by default y; with a `DualProblem` the labels are −1 and +1.
     loss : str or Loss, optional
@@ -184,15 +184,16 @@ def influence(
     engine, max_iter, n_jobs
         As in `refsvm.leave_one_out`.
     cache_mb : float
-        Budget for kernel rows in MiB. If the kernel matrix fits into it, each model is solved to a loose tolerance,
-        and a linear system then gives its exact optimum. Otherwise `influence` solves each model to `tol` with steps of
-        SMO, which is slower.
+        Budget for kernel rows in MiB. If the kernel matrix fits into the budget, each model is solved to a loose
+        tolerance, and a linear system then gives its exact optimum. Otherwise `influence` solves each model to `tol`
+        with steps of SMO, which is slower.
     time_limit : float, optional
         Limit on the whole call in seconds.
     progress : bool or "auto"
         Whether to show the progress on a line on stderr, as in `refsvm.leave_one_out`.
     callback : callable, optional
-        Called after each group with a `refsvm.core.engine.progress.Progress`. Return True to end the call.
+        Called after each group with a `refsvm.core.engine.progress.Progress`. If the callback returns True, the call
+        ends.
 
     Returns
     -------

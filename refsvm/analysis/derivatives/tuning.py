@@ -191,7 +191,7 @@ def tune_by_gradient(
         Whether to show the progress on a line on stderr, as in `refsvm.leave_one_out`.
     callback : callable, optional
         Called after each evaluation with a `refsvm.core.engine.progress.Progress`, which also has the attributes of
-        the last `Evaluation`. Return True to end the search.
+        the last `Evaluation`. If the callback returns True, the search ends.
 
     Returns
     -------

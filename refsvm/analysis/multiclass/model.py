@@ -165,7 +165,7 @@ class StoredModel(Stamped):
 
 @dataclass(frozen=True, eq=False)
 class Model(StoredModel):
-    """A classifier that only predicts. Its attributes have the layout and the signs of a fitted `SVC`.
+    """A classifier that only predicts; its attributes have the layout and the signs of a fitted `SVC`.
 
     Parameters
     ----------

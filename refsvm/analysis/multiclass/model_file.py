@@ -84,7 +84,7 @@ def write_model(
     -----
     LIBSVM's labels are integers. Classes that are not numbers are numbered from 0, and a line after the support
     vectors, which LIBSVM ignores, stores their names. Another line, which LIBSVM ignores, stores the names of the
-    features. A line with the version of refsvm precedes these lines.
+    features. A line with the version of refsvm precedes the lines of names.
 
     An RBF kernel with one γ for each feature is written as LIBSVM's kernel with γ = 1 and support vectors whose
     features are multiplied by √γⱼ. LIBSVM predicts correctly for data scaled in the same way, as by `RBF.scaled`;

@@ -117,7 +117,7 @@ def _one(header: dict[str, list[str]], keyword: str) -> str:
 
 
 def _finite(words: Iterable[str], keyword: str, size: int) -> np.ndarray:
-    """Return the words after a keyword as an array; raise an error unless they are `size` finite numbers."""
+    """Return the words after a keyword as an array; raise an error unless these are `size` finite numbers."""
     words = [*words]
     try:
         # refuse 1_0 and digits of other scripts, which `float` accepts: a file that contains them is damaged
@@ -262,7 +262,7 @@ def _support_vectors(lines: list[str], k: int, precomputed: bool) -> tuple[np.nd
     from scipy.sparse import csr_matrix
 
     lowest = 0 if precomputed else 1
-    coefficients: list[np.ndarray] = []  # a list, because a wrong header could claim any memory
+    coefficients: list[np.ndarray] = []  # not an array: a wrong header might name any size
     rows: list[int] = []
     words: list[list[str]] = []
     for row, line in enumerate(lines):

@@ -195,7 +195,7 @@ def pairs(
     """
     n, scheme = len(codes), OneVsOne(int(codes.max()) + 1)
     everyone = np.arange(n) if (penalties > 0.0).all() else np.flatnonzero(penalties > 0.0)
-    # all pairs share an origin, because they predict the same data; a single pair of two classes may choose it
+    # all pairs share an origin, because they predict the same data; the pair of a two-class problem chooses its origin
     moving = {} if scheme.k == 2 else {"origin": origin_for(kernel, X, everyone), "may_move": False}
     for number, pair in enumerate(scheme.pairs):
         if only is not None and number not in only:
@@ -267,7 +267,7 @@ Trained = TypeVar("Trained", BinaryResult, Solution)
 
 
 def worst(results: Sequence[Trained]) -> Trained:
-    """Return the result with the largest KKT gap among the results that did not converge; if all did, among all."""
+    """Return the unconverged result with the largest KKT gap; if all results converged, choose among all results."""
     # the user sees a single status for all pairs, so it must be the worst status
     unfinished = [result for result in results if result.status is not Status.CONVERGED]
     return max(unfinished or results, key=lambda result: result.kkt_gap)
@@ -317,7 +317,7 @@ def layout(results: list[BinaryResult], codes: np.ndarray) -> tuple[np.ndarray, 
 def _layout_of_several(
     results: list[BinaryResult], codes: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the layout of `layout` for more than one pair."""
+    """Return the α of more than one pair in LIBSVM's layout, as `layout` describes it."""
     k = int(codes.max()) + 1
     first, second = (
         np.repeat(classes, [len(result.rows) for result in results])

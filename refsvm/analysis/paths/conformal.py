@@ -3,13 +3,13 @@
     p(t) = #{i ≤ n + 1 : Rᵢ(t) ≥ Rₙ₊₁(t)} / (n + 1),    Rᵢ(t) = |yᵢ − h_t(xᵢ)|,    yₙ₊₁ = t
 
 h_t is trained on all n + 1 examples. An example of weight w counts as w examples, and the new example has weight 1. The
-interval contains every t with p(t) > 1 − confidence. For exchangeable examples it contains the next target with
-probability at least `confidence`, whatever their distribution.
+interval contains every t with p(t) > 1 − confidence. For exchangeable examples the interval contains the next target
+with probability at least `confidence`, whatever their distribution.
 
 Scores that differ only by rounding errors count as equal: Rᵢ counts as ≥ Rₙ₊₁ if Rᵢ is not below Rₙ₊₁ by more than 10⁻⁷
-times the range of all n + 1 targets. This rule treats all examples alike, as the guarantee requires. A model that fits
-every example exactly, for instance with ε = 0 and more features than examples, therefore accepts every target until the
-α of the new example reaches its bound.
+times the range of all n + 1 targets. Counting such scores as equal treats all examples alike, as the guarantee
+requires. A model that fits every example exactly, for instance with ε = 0 and more features than examples, therefore
+accepts every target until the α of the new example reaches its bound.
 
 Other methods evaluate p on a grid of t and train a model for each point. This module walks along t: t only changes v of
 the new example's two copies, so h_t is affine in t between two events, and each t at which the order of two scores

@@ -187,7 +187,7 @@ def continue_to(
     """Return the exact solution of a problem that differs in v, L, U or z, by a walk from this solution.
 
     Call `continue_to` after ``problem.without(r)`` removed examples, ``problem.extended(X, y)`` added examples, or
-    weights or targets changed. It first refines this solution to a KKT gap of 1e-9.
+    weights or targets changed. `continue_to` first refines this solution to a KKT gap of 1e-9.
 
     Parameters
     ----------
@@ -215,8 +215,8 @@ def continue_to(
     ----------
     G. Cauwenberghs and T. Poggio, "Incremental and decremental support vector machine learning", NIPS 2000, one
     example at a time; M. Karasuyama and I. Takeuchi, "Multiple incremental decremental learning of support vector
-    machines", NIPS 2009, several at a time. This function also handles singular systems, and any change of v, L, U
-    and z.
+    machines", NIPS 2009, several at a time. `continue_to` also handles singular systems, and any change of v, L, U and
+    z.
 
     Examples
     --------

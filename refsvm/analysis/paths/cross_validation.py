@@ -140,7 +140,7 @@ def cross_validate_path(
         Leave-one-out does not require n paths. The path of all examples determines most signs of left-out decision
         values. Where the sign of an example is unknown, a walk follows the path without this example
         (`refsvm.analysis.paths.left_out`). For folds of several examples the path of all examples determines few signs,
-        because nearly everywhere on it some example of the fold has α ≠ 0. Therefore each fold has its own path.
+        because nearly everywhere on this path some example of the fold has α ≠ 0. Therefore each fold has its own path.
 
     Examples
     --------
@@ -167,7 +167,7 @@ def cross_validate_path(
     refuse_absent_class(classes, codes, weights)
     weights = None if weights is None else in_exact_steps(weights)
     fold = fold_numbers(folds, codes, stratified=stratified, rng=rng, groups=groups)
-    # compute the kernel matrix of all examples once; the kernel matrix of each fold is a part of it
+    # compute the kernel matrix of all examples once, because it contains the kernel matrix of each fold
     gram = held_gram(matrix, cache_mb)
     options = {"C_min": C_min, "C_max": C_max, "tracker": tracker, "engine": engine, "cache_mb": cache_mb}
     fold_progress.begin("", total=int(fold.max()) + 1)
@@ -243,9 +243,9 @@ def left_out(
 ) -> Iterator[tuple[ErrorCurve, int]]:  # fmt: skip
     """Yield the error curve of each left-out example, and the number of breakpoints on the walks without it.
 
-    An example is left out of the pairs that contain its class. The path of such a pair determines the sign of most
-    left-out examples of its two classes. The path of a pair determines the sign of every example of a third class. The
-    arguments are as in `held_out`.
+    An example is left out of the pairs that contain its class. The path of a pair determines the sign of most left-out
+    examples of the pair's own two classes, and the sign of every example of a third class. `left_out` takes the
+    arguments of `held_out`.
     """
     k, factors = int(codes.max()) + 1, np.ones(len(codes)) if weights is None else weights
     alone = (factors > 0.0) & (np.bincount(codes, factors > 0.0)[codes] == 1.0)

@@ -149,7 +149,7 @@ class ErrorCurve(Shown):
 
 
 def first_unfinished(ends: Iterable[Status]) -> Status:
-    """Return the status of the first path that does not reach its end; CONVERGED if all paths do."""
+    """Return the status of the first path that does not reach its end; CONVERGED if all paths reach their ends."""
     return next((each for each in ends if each is not Status.CONVERGED), Status.CONVERGED)
 
 

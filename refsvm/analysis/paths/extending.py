@@ -96,7 +96,7 @@ def extended(problem: DualProblem, X: ArrayLike, y: ArrayLike = None, *, C: Arra
     n, m = problem.n // copies, gram.n - problem.n // copies
     width = (problem.upper - problem.lower)[:n]
     if C is None and np.ptp(width) != 0.0:
-        raise ValueError("The examples of this problem differ in C; give C= for the new ones.")
+        raise ValueError("The examples of this problem differ in C; give C= for the new examples.")
     C = np.append(width, np.full(m, width[0]) if C is None else penalties(C, m))
     if copies == 2:
         epsilon = 0.5 * (problem.v[n:] - problem.v[:n])

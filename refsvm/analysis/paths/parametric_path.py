@@ -64,7 +64,7 @@ def parametric_path(
     engine, cache_mb, time_limit, max_events
         As in `refsvm.regularization_path`.
     callback : callable, optional
-        Called with every `LinePoint`. Return True to end the path there.
+        Called with every `LinePoint`. If the callback returns True, the path ends at this point.
     progress : bool or "auto"
         Whether to show the progress on a line on stderr, as in `refsvm.regularization_path`.
 

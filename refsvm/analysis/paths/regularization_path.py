@@ -103,10 +103,11 @@ def regularization_path(
         Limit on the number of breakpoints for each pair of classes; by default
         max(10⁵, 100n).
     callback : callable, optional
-        Called with every `Breakpoint`. Return True to end the path there.
+        Called with every `Breakpoint`. If the callback returns True, the path
+        ends at this breakpoint.
     progress : bool or "auto", default "auto"
-        Whether to show the progress on a line on stderr. "auto" shows it in a
-        terminal or a notebook after two seconds (`refsvm.services.line`).
+        Whether to show the progress on a line on stderr. "auto" shows the line
+        in a terminal or a notebook after two seconds (`refsvm.services.line`).
 
     Returns
     -------

@@ -106,8 +106,8 @@ def cross_validate(
         Budget for kernel rows in MiB. A kernel matrix that fits into the
         budget is computed in one product.
     progress : bool or "auto", default "auto"
-        Whether to show the progress on a line on stderr. "auto" shows it in a
-        terminal or a notebook after two seconds (`refsvm.services.line`).
+        Whether to show the progress on a line on stderr. "auto" shows the line
+        in a terminal or a notebook after two seconds (`refsvm.services.line`).
     **options
         Further arguments of `refsvm.Rounds`: selector, step, stop, engine,
         shrinking, cache_dtype, max_iter, time_limit, callback, trace. The

@@ -28,7 +28,7 @@ def fold_numbers(
         Whether to share the examples of each class equally among the folds. `stratified` applies only if `folds` is a
         number.
     rng : int, numpy.random.Generator or None
-        Seed or generator that shuffles the examples before they are assigned to folds. None leaves the examples in
+        Seed or generator that shuffles the examples before they are assigned to folds. With None the examples stay in
         order, so that consecutive examples share a fold. `rng` applies only if `folds` is a number.
     groups : array-like of shape (n,), optional
         Group of each example, for a splitter such as ``GroupKFold``, which holds out the examples of a group together.
@@ -117,7 +117,7 @@ def pairs_of(splitter: Any, X: Any, y: np.ndarray, groups: Any = None, name: str
         raise ValueError(
             f"groups has shape {array.shape}; give {len(y)} groups, one for each row of X, as numbers or texts."
         )
-    classes_of(array.astype(object), "groups")  # refuses missing groups and mixed types
+    classes_of(array.astype(object), "groups")  # `classes_of` refuses missing groups and mixed types
     yield from splitter.split(X, y, array)
 
 

@@ -224,7 +224,7 @@ def left_out_cells(
     splits : sequence of Split
         Splits with one test example each, and the same factors for the examples that they train on.
     score : callable, optional
-        Function that scores a cell. For classes it may only use the sign of the decision values.
+        Function that scores a cell. For classes, `score` may use only the sign of the decision values.
     epsilon, checks
         As in `refsvm.leave_one_out`.
     **options
@@ -279,8 +279,8 @@ def planned(
     """Return the cells with their rounds in the order of solving: all splits at one C, then all splits at the next C.
 
     A cell starts from the solution for the previous C on the same split, shifted by the change that the previous split
-    showed between the two values of C. A split keeps its solutions at its last two values of C. The key of a solution
-    consists of the number of the split and the parity of the number of its solutions so far.
+    showed between the two values of C. Each split keeps its solutions for the two values of C that were solved last.
+    The key of a solution consists of the number of the split and the parity of the number of its solutions so far.
 
     Parameters
     ----------

@@ -135,15 +135,15 @@ def leave_one_out(
     callback : callable, optional
         Called repeatedly with a `refsvm.core.engine.progress.Progress`, whose
         ``done`` and ``total`` count the decided examples and all examples.
-        Return True to end the call. With k > 2 classes ``done`` and ``total``
-        count an example k − 1 times, once for each of its pairs. With a
-        callback, the rounds of pairs of small classes are run one after
-        another instead of in one call.
+        If the callback returns True, the call ends. With k > 2 classes
+        ``done`` and ``total`` count an example k − 1 times, once for each of
+        its pairs. With a callback, the rounds of pairs of small classes are
+        run one after another instead of in one call.
     trace : bool or int, default False
         Record every step, or every k-th step, of each round.
     progress : bool or "auto", default "auto"
-        Whether to show the progress on a line on stderr. "auto" shows it in a
-        terminal or a notebook after two seconds (`refsvm.services.line`).
+        Whether to show the progress on a line on stderr. "auto" shows the line
+        in a terminal or a notebook after two seconds (`refsvm.services.line`).
 
     Returns
     -------
@@ -195,13 +195,13 @@ def leave_one_out(
     rounding, or b may lie anywhere in an interval, and h is positive at one
     end of the interval and negative at the other, as for an example in the
     middle of the gap between two classes. A tie is predicted with the midpoint
-    of the interval. In `bounds`, a tie counts as correct in the lowest error
+    of b's interval. In `bounds`, a tie counts as correct in the lowest error
     and as wrong in the highest error.
 
     No sign is proved if K is not positive semi-definite, if C is infinite, or
-    if kernel values are float32. All rounds then end at the KKT gap, and
-    ``LeaveOneOut.is_proved`` is False. A warning says so if you passed a check
-    or a rule for left-out examples.
+    if kernel values are float32. Without proofs, all rounds end at the KKT
+    gap, and ``LeaveOneOut.is_proved`` is False. `leave_one_out` warns that it
+    proves no sign if you passed a check or a rule for left-out examples.
 
     Examples
     --------

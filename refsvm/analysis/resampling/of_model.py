@@ -24,9 +24,9 @@ def takes_model(
 ) -> Callable[[Callable[..., Result]], Callable[..., Result]]:
     """Return a decorator for functions whose first argument may be an estimator of this package.
 
-    The decorated function gets its keyword arguments from the estimator's method ``arguments_for``. This method also
-    returns whether the examples count equally in the scores although their penalties may differ, for instance because
-    of class weights.
+    The decorated function gets its keyword arguments from the estimator's method ``arguments_for``. `arguments_for`
+    also returns whether the examples count equally in the scores although their penalties may differ, for instance
+    because of class weights.
 
     Parameters
     ----------

@@ -1,6 +1,6 @@
 """Leave-one-out of many small classes: few calls solve all machines and rounds (`refsvm.analysis.small.small`).
 
-To prepare the rounds of a pair of classes takes milliseconds before the first step. This module therefore stacks the
+Preparing the rounds of a pair of classes takes milliseconds before the first step. This module therefore stacks the
 problems of pairs of small classes, and the rounds that leave out one example of a pair. A stacked round starts at α =
 0, takes few steps, and ends with an exact step on its free variables. The signs of all problems of a stack are proved
 at once, by the inequalities of `refsvm.core.stopping.midpoint`. A sign counts as a tie only if b may lie anywhere in an
@@ -210,7 +210,7 @@ def elsewhere(problems: SmallProblems, rows: np.ndarray, K: np.ndarray, rounding
     signs = (f + low > reach) * 1.0 - (f + high < -reach)
     signs[(signs == 0.0) & ~bounds.is_tie(f, off + error.max(axis=1)[:, None])] = np.nan
     names = np.empty(f.shape, dtype=object)
-    names[:] = OTHER_CLASS  # `np.full` would make a 60-byte text per entry
+    names[:] = OTHER_CLASS  # `np.full` would copy the text for every entry
     names[signs == 0.0], names[np.isnan(signs)] = TIE, ""
     return Decided(names, of_signs(f + problems.intercept[:, None], signs), np.zeros(f.shape, dtype=np.int64))
 

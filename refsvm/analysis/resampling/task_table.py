@@ -139,12 +139,12 @@ class TaskTable:
 
     def _count(self) -> None:
         """Pass the numbers of decided and of wrong examples to the progress line."""
-        # read both in one assignment: the thread of the progress line may call this method while a machine ends
+        # read count and table at once, because the thread of the progress line may call `_count` while a machine ends
         (count, under_way), wrong = self._place, None
         if under_way:
             self._copy(*under_way)
             count += under_way[1].count()
-        # search the table for wrong predictions only with the last pair: before it, no example has a prediction
+        # count wrong predictions only during the last pair, because no example has a prediction before
         is_last = len(self.fulls) + 1 >= self.values.shape[1]
         if is_last and self.task.kind == CLASSIFICATION and (known := (self.decided != "").all(axis=1)).any():
             values = np.where(np.isnan(self.values), self.signs, self.values)

@@ -1,10 +1,10 @@
 """Ties: repeats the rounds of leave-one-out that end without a proved sign, with all the digits of float64.
 
 A repeated round is solved as exactly as rounding allows, and ends with an exact step on its free variables
-(`refsvm.services.guards.polish`). Then `Proofs` computes G with twice the digits of float64. With eᵢ = vᵢ − w_R·φᵢ −
-b_R, the duality gap δ bounds ‖w_R − w‖² + Σ (Uᵢ − αᵢ)(eᵢ)₊ + (αᵢ − Lᵢ)(−eᵢ)₊, as `refsvm.core.stopping.midpoint`
-derives. If the tests of `midpoint` prove no sign, `Proofs` makes two further tests. The further tests do not multiply
-√δ by the distance of xᵣ, so they can prove the sign even if xᵣ is far away.
+(`refsvm.services.guards.polish`). After this step `Proofs` computes G with twice the digits of float64. With eᵢ = vᵢ −
+w_R·φᵢ − b_R, the duality gap δ bounds ‖w_R − w‖² + Σ (Uᵢ − αᵢ)(eᵢ)₊ + (αᵢ − Lᵢ)(−eᵢ)₊, as
+`refsvm.core.stopping.midpoint` derives. If the tests of `midpoint` prove no sign, `Proofs` makes two further tests. The
+further tests do not multiply √δ by the distance of xᵣ, so they can prove the sign even if xᵣ is far away.
 
 1. Some variables are proved to have the same α in every optimum. For any o let b̄ = b_R + (w_R − w)·φₒ, so that
 eᵢ = Gᵢ − b̄ − (w_R − w)·(φᵢ − φₒ). Each i with Uᵢ > αᵢ implies b̄ ≥ Gᵢ − √δ ‖φᵢ − φₒ‖ − δ/(Uᵢ − αᵢ), and each i with
@@ -54,7 +54,7 @@ def settle_ties(table: LeftOutTable, seeder: Seeder, relative: bool | float) -> 
     if not (ties := table.ties()):
         return
     rounds = table.rounds = table.rounds.with_shrinking()
-    # solve the full problem more exactly once, because many rounds leave out an example with α = 0 and share it
+    # solve the full problem more exactly once: all rounds that leave out an example with α = 0 share its solution
     rounds.solutions["all"] = table.full = solved_again(table)
     for r in ties:
         stop = BallRule(table.smallest_tolerance(r), relative=relative)
@@ -88,7 +88,7 @@ def signs_elsewhere(
     gram, full, rows, signs = gram.centred, table.full, table.rounds.rows, np.zeros(len(others))
     if not table.proves or not len(others):
         return signs
-    # 1. prove signs with bounds that need no kernel rows; usually they prove all signs
+    # 1. prove signs with bounds that need no kernel rows; these bounds usually prove all signs
     own, support, (delta, error) = (
         np.abs(gram.diagonal()[others]),
         np.flatnonzero(full.alpha),
@@ -114,7 +114,7 @@ def signs_elsewhere(
 def solved_again(table: LeftOutTable) -> Solution:
     """Return the solution on all examples, as exact as rounding and a limited number of steps allow."""
     rounds, stop = table.rounds.with_shrinking(), KKTGap(table.smallest_tolerance(), relative=True)
-    for guard in rounds._run.guards:  # no guard may warn about the tiny tolerance
+    for guard in rounds._run.guards:  # keep guards from warning about the tiny tolerance
         guard._has_warned = True
     limit = min(
         rounds.max_iter, 10 * few_steps(rounds.problem.n)

@@ -21,7 +21,7 @@ PART_SECONDS: Final = 0.02
 
 def sharing_pays(waiting: Collection[Round], seconds: float, is_compiled: bool) -> bool:
     """Return whether workers save time, which requires independent rounds that take long enough."""
-    # a round whose solution is kept starts later rounds, which would have to wait for its worker
+    # if a round keeps its solution, later rounds start from it, so their workers would have to wait for this round
     alike = all(each.keep in (None, LATEST) for each in waiting)
     return alike and is_worth_workers(len(waiting), seconds, is_compiled)
 

@@ -134,8 +134,8 @@ class Compiler:
             env={**os.environ, **threads, "NUMBA_CACHE_DIR": cache_folder() or ""},
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
             pass_fds=[lock] if os.name == "posix" else [],
-            # give the child its own process group, because Ctrl-C must not reach the child,
-            # but no session of its own: Linux gives each session an equal share of the processor, whatever its niceness
+            # give the child its own process group, because Ctrl-C must not reach the child
+            # give the child no session: Linux divides the processor equally among sessions, whatever their niceness
             process_group=0,
             creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
         )  # fmt: skip
@@ -180,7 +180,7 @@ def ask(family: str, rules: Any) -> bool:
         Once in a process, if the child fails twice, or if no folder for compiled code is writable; the work continues
         in NumPy.
     """
-    if not can_keep(COMPILED / "twins.py"):  # a child's code would reach no other process
+    if not can_keep(COMPILED / "twins.py"):  # without a folder, the child's code is lost
         return True
     return _compiler.ask(json.dumps([family, [place_of(rule) for rule in rules]]))
 
@@ -238,7 +238,7 @@ def lock_folder() -> int:
     place = Path(tempfile.gettempdir(), name)
     with suppress(FileExistsError):
         place.mkdir(mode=0o700)
-    # do not follow a link, which might lead to any folder of this user
+    # refuse a symbolic link in place of the folder, because the link might lead to any folder of this user
     folder = os.open(place, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
     state = os.fstat(folder)
     if state.st_uid != os.getuid() or state.st_mode & 0o077:

@@ -1,8 +1,8 @@
 """Files of compiled code: finds their folders, and checks who may have written a file and whether it is complete.
 
-Compiled code is run without further checks. Therefore a folder is used only if no users can write to it except this
-user, the administrator, and users who can change the source beside it. A file of compiled code is used only if its
-digest is right. This module does not import Numba.
+Compiled code is run without further checks. Therefore refsvm uses a folder only if no users can write to the folder
+except this user, the administrator, and users who can change the source files beside the folder. A file of compiled
+code is used only if its digest is right. This module does not import Numba.
 
 `load` searches three folders in this order: the folder that ``NUMBA_CACHE_DIR`` names, ``__pycache__`` beside the
 source, and the user's cache. Code is read from all folders up to the first writable folder, and new code is written to
@@ -188,7 +188,7 @@ def _reason(folder: Path, source: Path | None = None) -> str | None:
 
 
 def _stranger(state: os.stat_result, allowed: int, owner: int | None) -> str | None:
-    """Return a phrase that says who may have written, except this user, the administrator and `owner`, or None."""
+    """Return a phrase that says which user other than this user, the administrator and `owner` may write; or None."""
     if not hasattr(os, "geteuid"):  # on Windows, no other user can write to a user's folders
         return None
     excess = state.st_mode & ~allowed

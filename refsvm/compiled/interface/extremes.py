@@ -1,9 +1,9 @@
 """Finds the largest of many floats by comparing several at once.
 
 The compiler normally compares floats one by one, because a float may be NaN. `larger` and `smaller` promise that no
-float is NaN, so that the processor can compare several floats at once. The processor can also compare floats as
-integers several at once, but without AVX-512 this takes more instructions; `bits` does so for gains, whose loops wait
-for divisions in any case.
+float is NaN, so that the processor can compare several floats at once. The processor can also compare several floats at
+once as integers, but without AVX-512 such a comparison takes more instructions. `bits` turns gains into integers,
+because loops over gains wait for divisions in any case.
 """
 
 from __future__ import annotations

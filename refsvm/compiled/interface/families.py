@@ -33,7 +33,7 @@ def kernels(kind: Any = np.float64) -> None:
     """Load the functions for sums of rows, products and kernel values, and `most_violating_pair`."""
     import_module("refsvm.compiled.arithmetic")  # every family needs the arithmetic
     addition_for(np.dtype(kind))
-    if not only_loads():  # sparse features load code from disk later
+    if not only_loads():  # code for sparse features is loaded at its first use
         index = np.dtype(np.int32)
         sparse_product_for(index, index, np.dtype(kind))
 

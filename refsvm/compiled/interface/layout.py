@@ -33,7 +33,7 @@ RISES, FALLS = 1, 2
 NOW = np.dtype(
     [
         *[(name, SCALARS[name]) for name in SCALARS.names or ()],
-        ("end", np.int64),  # the loop returns to Python after so many steps
+        ("end", np.int64),  # number of steps at which the loop returns to Python
         ("missing", np.int64),  # kernel row that the loop waits for, or −1
         ("i", np.int64),  # the selected pair
         ("j", np.int64),
@@ -44,7 +44,7 @@ NOW = np.dtype(
         ("hits", np.int64),
         ("computed", np.int64),
         ("traced", np.int64),  # number of rows written to the trace buffer
-        ("every", np.int64),  # every so many steps a step is traced; 0 for no trace
+        ("every", np.int64),  # number of steps from one traced step to the next; 0: no trace
         ("n_support", np.int64),  # number of variables in the support: a step with momentum may move them
     ]
 )
@@ -75,7 +75,7 @@ class State(NamedTuple):
     # the next five arrays are empty unless the step rule uses momentum
     displacement: np.ndarray  # Δ, valid when the loop returns; the loop calls `displacement_of`
     displacement_image: np.ndarray  # KΔ
-    support: np.ndarray  # the now.n_support variables that a step may move, the latest added last
+    support: np.ndarray  # variables that a step may move, now.n_support many; the latest comes last
     places: np.ndarray  # for each variable: its position in the support, or −1
     moving: np.ndarray  # four rows: Δ, α, L and U of the variables in the support
     trace: np.ndarray

@@ -1,7 +1,7 @@
 """Kernel rows for twins: a twin cannot compute a kernel row, so it reads a stored row or requests the row from Python.
 
-On large problems, the processor spends most of its time waiting for kernel rows from memory. It reads ahead only to the
-end of a page of 4 KiB; `prefetch` requests the memory after this page.
+On large problems, the processor spends most of its time waiting for kernel rows from memory. The processor reads ahead
+only to the end of a page of 4 KiB; `prefetch` requests the memory after this page.
 """
 
 from __future__ import annotations

@@ -41,7 +41,7 @@ class Seeding(NamedTuple):
     slots: np.ndarray
     memory: np.ndarray  # the array that the seeder's method `memory` returned
     seed: np.ndarray  # the twin writes its seed, a feasible α of the next problem, to this array
-    chosen: np.ndarray  # one mark for each variable, which the twin may use
+    chosen: np.ndarray  # an array of marks, one for each variable, which the twin may read and write
     scratch: np.ndarray  # memory for intermediate numbers
     now: np.ndarray  # one record: ``seeding.now[0].missing`` is the kernel row that the twin requests, or −1
 

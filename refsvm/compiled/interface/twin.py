@@ -178,8 +178,8 @@ class CodeOnDisk(FunctionCache):  # type: ignore[misc,unused-ignore]
     """Numba's cache, restricted to complete files in trusted folders, and without imports that only the compiler needs.
 
     Numba's own cache first imports Numba's versions of most of Python and NumPy, and of parts of SciPy, which takes
-    half of the loading time. Only the compiler needs these versions, and it imports them itself. Loaded code needs only
-    the functions of the runtime that unpack arrays.
+    half of the loading time. Only the compiler needs these versions, and the compiler imports them itself. Loaded code
+    needs only the functions of the runtime that unpack arrays.
     """
 
     _impl_class = _Kept
@@ -219,7 +219,7 @@ class CodeOnDisk(FunctionCache):  # type: ignore[misc,unused-ignore]
 
 def cached(function: Function, *signatures: Any, **options: Any) -> Function:
     """Compile a function and keep its code on disk; without signatures, compile the function at its first use."""
-    function.__qualname__ = f"{function.__name__}_{stamp()}"  # the name of its file of code
+    function.__qualname__ = f"{function.__name__}_{stamp()}"  # Numba names the file of code after it
     dispatcher: Any = njit(**{**OPTIONS, "no_cfunc_wrapper": True, **options})(function)
     if hasattr(dispatcher, "compile"):  # False with NUMBA_DISABLE_JIT: Python runs the function
         with suppress(RuntimeError):  # a function from executed text has no source file

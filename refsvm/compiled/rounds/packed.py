@@ -52,7 +52,7 @@ class PackedRounds:
     runner : Runner
         The runner; if its seeder has no twin, Python computes the seeds first.
     rows : KernelRows
-        The kernel rows, all in memory. They may be float32 for the default rules and a seeder that reads no kernel
+        The kernel rows, all in memory. The rows may be float32 for the default rules and a seeder that reads no kernel
         rows.
     """
 
@@ -180,7 +180,7 @@ class PackedRounds:
         -------
         list of RoundResult, Solution or None
             The results of the rounds that have converged, and the state of the next round, with the status MAX_ITER at
-            the limit of steps, or STALLED if the round must be run again. None means that all rounds are done.
+            the limit of steps, or STALLED if the round must be run again. If all rounds are done, the state is None.
         """
         turns: Any = Round._make(zip(*chunk, strict=True))  # one tuple for each field of Round
         evaluated = [

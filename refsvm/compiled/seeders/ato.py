@@ -264,7 +264,7 @@ def arrived(seeding, walk):  # type: ignore[no-untyped-def]
 
 @allocating
 def follow(seeding, b, margin, max_events):  # type: ignore[no-untyped-def]
-    """Follow the path if this is expected to save time; return 0, or −1 − i if kernel row i is missing."""
+    """Follow the path if following it is expected to save time; return 0, or −1 − i if kernel row i is missing."""
     n, m, allowed, outside, far = (
         len(seeding.seed),
         int(seeding.memory[1]),

@@ -73,7 +73,7 @@ def square_of_radius(state, error, most):  # type: ignore[no-untyped-def]
 
 @called
 def prove(state):  # type: ignore[no-untyped-def]
-    """Try to prove one sign after another; return True if all are proved. If a kernel row is missing, request it."""
+    """Try to prove one sign after another; return True if all are proved. Request a missing kernel row."""
     memory, now, G, diagonal = state.stop_memory, state.now[0], state.gradient, state.diagonal
     left_out, _, gradient, v = parts(memory, len(G))
     highest = largest_of(diagonal)

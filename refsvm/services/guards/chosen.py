@@ -50,7 +50,7 @@ def rows_and_guards(
         (True, LongSolve),
         (True, FreshGradient),
         (not is_builtin(cast("type[Rule]", type(options.shrinking))), lambda: NoStepGuard(options.shrinking)),
-        (options.polish, Polish),  # before `Snap`: polishing may move α slightly off a bound
+        (options.polish, Polish),  # polish before `Snap`, because polishing may move α slightly off a bound
         (True, Snap),
         (rows.facts.keeps_float32, lambda: float32_guard(problem, options, limits, rows, reads_values)),
         (not rows.facts.is_psd, Indefinite),

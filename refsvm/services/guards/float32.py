@@ -32,7 +32,8 @@ class Float32Rows(Guard):
     limits : Limits
         Limits of the run, which decide whether the run has time to compute float64 rows.
     in_float64 : callable, optional
-        Function that returns storage for the same rows as float64. Without this function the float32 rows are kept.
+        Function that returns storage for the same rows as float64. If `in_float64` is missing, the solve keeps the
+        float32 rows.
     allowed : float
         Largest error of G that float32 rows may cause before they are replaced, as a fraction of the tolerance.
 

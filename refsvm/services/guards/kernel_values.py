@@ -39,7 +39,7 @@ class Noise(Guard):
     """Warns once if rounding errors of kernel values move decision values by more than the tolerance."""
 
     def after(self, state: SolverState, rules: Any, verdict: Verdict) -> None:
-        """Warn if a converged solution has large rounding errors; others are farther from the optimum anyway."""
+        """Warn if a converged solution has large rounding errors; other solutions are far from the optimum anyway."""
         gram, problem = state.rows.gram, state.problem
         is_noisy = problem.fixed_noise or noise_of_values(gram, state.largest_diagonal)
         if is_noisy and verdict.status is Status.CONVERGED:

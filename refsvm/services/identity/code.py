@@ -77,7 +77,7 @@ def parts_of_function(function: FunctionType) -> Parts:
 
 
 def parts_of_library_function(function: FunctionType) -> Parts:
-    """Yield the name of a package's function; if another function created it, yield the values of its closure."""
+    """Yield a package function's name, and the values of its closure if another function created this function."""
     yield "name", signature(function)
     if named(function) is not function:
         yield "code", function.__code__
@@ -148,7 +148,7 @@ def _imports(code: CodeType, package: str) -> Iterator[str]:
     for each in dis.get_instructions(code):
         if isinstance(each.argval, CodeType):
             yield from _imports(each.argval, package)
-        # the instructions load the number of dots, then the imported names, and then the module
+        # an import compiles to instructions that load the number of dots, the imported names, and then the module
         elif each.opname in ("LOAD_CONST", "LOAD_SMALL_INT") and type(each.argval) is int:
             level = each.argval
         elif each.opname == "IMPORT_NAME":
@@ -177,13 +177,13 @@ _unread: dict[str, Unread] = {}
 
 
 def _imported(name: str, names: frozenset[str]) -> Any:
-    """Return the description of a module that code imports when it runs; only the name if it is not the user's."""
+    """Return the description of a user's module that code imports when it runs; return any other module's name."""
     module = None if name in _unread else sys.modules.get(name)
     is_package = module is None or (hasattr(module, "__path__") and of_module(module) is Origin.USER)
     own = _unread_of(name) if module is None else Uses(module, names)
     others = sorted(names - {*vars(module or ast)}) if is_package else []
     places = [own, *(_unread_of(f"{name}.{each}") for each in others)]
-    # describe a missing module by its name only, because the run itself reports that it is missing
+    # describe a missing module by its name only, because the run itself reports that the module is missing
     return [*filter(None, places)] or name
 
 
@@ -222,7 +222,7 @@ def _content(cell: Any) -> Any:
 
 
 def _is_dunder(name: str) -> bool:
-    """Return whether Python sets this name in a module or class, like ``__file__``; it is not the user's code."""
+    """Return whether Python itself, and not the user's code, sets a name in modules or classes, like ``__file__``."""
     return name.startswith("__") and name.endswith("__")
 
 

@@ -75,7 +75,7 @@ def of_object(value: Any) -> Origin:
 
 
 def named(value: Any) -> Any:
-    """Return the object that a value's module stores under the value's name, or None; it may be another object."""
+    """Return the object that a value's module stores under the value's name: the value, another object, or None."""
     place: Any = sys.modules.get(getattr(value, "__module__", None) or "builtins")
     for name in str(getattr(value, "__qualname__", "<>")).split("."):
         place = getattr(place, name, None)

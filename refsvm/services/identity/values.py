@@ -130,7 +130,7 @@ class _Walk:
             return known or _hashed("above", str(len(self._open) - level).encode())
         depth, outer, begun = len(self._open), self._lowest, len(self._partial)
         self._open[key], self._lowest = depth, depth
-        self._alive.append(value)  # keep the object alive: its address stays unique
+        self._alive.append(value)  # keep the object alive, so that its address stays unique
         try:
             content = self._content(value, place)
         finally:

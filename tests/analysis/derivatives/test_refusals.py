@@ -70,7 +70,7 @@ CALLS: Any = [
         ({"parameters": ("C", "C")}, NOT_TUNED), ({"parameters": ("gammas",), "kernel": "poly"}, NOT_TUNED),
         ({"parameters": ("gamma",), "kernel": "linear"}, NOT_TUNED), ({"loss": "squared"}, "does not fit labels"),
         ({"loss": "logistic", "epsilon": 0.1}, "does not fit targets"), ({"starts": 0}, "starts=0"),
-        ({"bounds": {"C": (2.0, 1.0)}}, "the smaller one first"), ({"bounds": {"C": (0.0, 1.0)}}, "a bound of C"),
+        ({"bounds": {"C": (2.0, 1.0)}}, "the smaller first"), ({"bounds": {"C": (0.0, 1.0)}}, "a bound of C"),
         ({"max_evaluations": 0}, "max_evaluations=0"), ({"callback": 3}, "callback=3 cannot be called"),
         ({"folds": 1}, "folds=1"), ({"C": -1.0}, "C=-1.0"),
     ]),

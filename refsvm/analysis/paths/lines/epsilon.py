@@ -55,10 +55,9 @@ def epsilon_path(
     References
     ----------
     G. Wang, D.-Y. Yeung and F. H. Lochovsky, "A new solution path algorithm in support vector regression", IEEE
-    Transactions on Neural Networks 19(10), 2008, for regular systems; this function also handles singular ones. L.
-    Gunter and J. Zhu,
-    "Efficient computation and model selection for the support vector regression", Neural Computation 19, 2007, follow
-    1/C at fixed ε, which is `regularization_path` of a `DualProblem.regression`.
+    Transactions on Neural Networks 19(10), 2008, for regular systems; `epsilon_path` also handles singular systems. L.
+    Gunter and J. Zhu, "Efficient computation and model selection for the support vector regression", Neural Computation
+    19, 2007, follow 1/C at fixed ε, which is `regularization_path` of a `DualProblem.regression`.
 
     Examples
     --------
