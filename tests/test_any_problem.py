@@ -9,7 +9,8 @@ import pytest
 
 from refsvm import RBF, DualProblem, KKTGap, MaximumGain, SecondOrder, Status
 from refsvm.core.solver.rules import Rules
-from refsvm.testing.shipped import STEPS
+from refsvm.testing import SHRINK_EARLY
+from refsvm.testing.shipped import SELECTORS, STEPS
 
 from .programs import module
 from .settings import INTERPRETED, NUMBA, needs_jit
@@ -79,11 +80,30 @@ def test_a_wrong_solution_is_found_out(monkeypatch):
         assert "STALLED with a gap" in said
 
 
+def test_a_worse_objective_is_found_out(monkeypatch):
+    pytest.importorskip("qpsolvers")
+    pytest.importorskip("clarabel")
+    assert "of the interior-point solver" in complaints(monkeypatch, alpha=lambda s: 0.999 * s.alpha)
+
+
 @needs_jit
 def test_engines_that_differ_are_found_out(monkeypatch):
-    """The readable rule differs from its twin in the sign of a tie only."""
+    """The readable rule differs from its twin where two pairs gain the same."""
     monkeypatch.setattr(
         MaximumGain, "select", lambda self, state: (state.top, state.bottom) if state.gap > 1e-9 else (-1, -1)
     )
     trial = trial_of(rules=Rules(MaximumGain(), STEPS[0], KKTGap(1e-12)))
     assert any(said.startswith("engines differ at step ") for said in Verdict(trial).complaints)
+
+
+def test_seeds_draw_all_rules_and_each_kind_of_problem():
+    drawn = [any_trial(seed) for seed in range(300)]
+    assert {type(rule) for rule in (*SELECTORS, *STEPS)} <= {type(r) for trial in drawn for r in trial.rules}
+    for share in (
+        [trial.psd for trial in drawn], [not trial.psd for trial in drawn],
+        [trial.problem.z != 0.0 for trial in drawn], [trial.problem.upper.max() > 1e6 for trial in drawn],
+        [trial.start is not None for trial in drawn], [trial.earlier is not None for trial in drawn],
+        ["cache_mb" in trial.options for trial in drawn],
+        [trial.options["shrinking"] is SHRINK_EARLY for trial in drawn],
+    ):  # fmt: skip
+        assert sum(share) >= 15

@@ -15,17 +15,48 @@ from refsvm import (
     Linear,
     Polynomial,
     Precomputed,
+    Sigmoid,
     Status,
     iterate,
     leave_one_out,
     solve,
 )
 from refsvm.core.kernels import Gram
+from refsvm.testing.contract import infeasibility
 
 RNG = np.random.default_rng(7)
 X = RNG.normal(size=(24, 3))
 LABELS = np.where(X[:, 0] + 0.5 * RNG.normal(size=24) > 0, 1, -1)
 NOISE = RNG.normal(size=(24, 24))
+DATA = {
+    "duplicates of both classes": (np.repeat(X[:12], 2, axis=0), np.tile([1, -1], 12), Linear()),
+    "constant features": (np.full((24, 3), 7.0), LABELS, Linear()),
+    "no features": (np.zeros((24, 0)), LABELS, Linear()),
+    "one against many": (X, np.where(np.arange(24) == 11, 1, -1), RBF(0.5)),
+    "huge, polynomial": (X * 1e8, LABELS, Polynomial(degree=3)),
+    "huge and tiny": (X * [1e8, 1.0, 1e-8], LABELS, Linear()),
+    "indefinite sigmoid": (X, LABELS, Sigmoid(gamma=1.0, coef0=-1.0)),
+    "negative definite": (-(NOISE @ NOISE.T), LABELS, Precomputed()),
+    "zero matrix": (np.zeros((24, 24)), LABELS, Precomputed()),
+}
+SOLVED = {"duplicates of both classes", "constant features", "one against many"}
+
+
+@pytest.mark.filterwarnings("ignore:The kernel is not positive semi-definite")
+@pytest.mark.parametrize("name", DATA)
+def test_degenerate_problems_end_finite_and_feasible_and_without_another_warning(name, engine, shrinking):
+    data, labels, kernel = DATA[name]
+    for C in (1e-12, 1.0, 1e6, 1e12):
+        problem = DualProblem.classification(data, labels, kernel=kernel, C=C)
+        solution = solve(problem, engine=engine, shrinking=shrinking, max_iter=600)
+        assert solution.status in {Status.CONVERGED, Status.MAX_ITER, Status.STALLED}, C
+        values = solution.objective, solution.primal_objective, solution.duality_gap, solution.intercept
+        assert np.isfinite([*values, *solution.alpha, *solution.gradient]).all(), C
+        assert infeasibility(problem, solution.alpha) <= 1e-12, C
+        if solution.status is Status.CONVERGED:
+            assert problem.kkt_gap(solution.alpha) <= 1e-3 + 1e-12 * np.abs(solution.gradient).max(), C
+        assert solution.status is Status.CONVERGED or name not in SOLVED, C
+        assert solution.objective >= -1e-9 * abs(solution.objective), "worse than α = 0"
 
 
 @pytest.mark.parametrize(

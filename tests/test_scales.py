@@ -43,6 +43,14 @@ def changed(**fields):
     )
 
 
+def test_the_truth_does_not_round_at_an_origin():
+    """Distances, and products around an example, of features near 1e9 are those of the features without it."""
+    B = np.rint(100.0 * np.random.default_rng(0).normal(size=(12, 2))) * 2.0**-7
+    for name in ("linear", "rbf"):
+        far, near = (Exact(name, X, 0.5, moves=True).matrix().astype(float) for X in (B + 2.0**30, B))
+        assert far == pytest.approx(near, rel=1e-12)
+
+
 def test_a_right_answer_passes(monkeypatch):
     assert kinds(monkeypatch, problem_of(), lambda answer: answer) == set()
 

@@ -7,7 +7,7 @@ import io
 import re
 import sys
 import tokenize
-from graphlib import TopologicalSorter
+from graphlib import CycleError, TopologicalSorter
 from inspect import signature
 from pathlib import Path
 
@@ -21,15 +21,30 @@ ROOT = Path(__file__).parents[1]
 in_the_repository = pytest.mark.skipif(not (ROOT / "pyproject.toml").is_file(), reason="no contract here")
 
 
+def imports_in_order(*packages: str) -> int:
+    """Return how many modules there are; raise CycleError, which names a circle of imports, if there is one."""
+    graph = pytest.importorskip("grimp").build_graph(*packages, cache_dir=None)
+    uses = {module: graph.find_modules_directly_imported_by(module) for module in graph.modules}
+    TopologicalSorter(uses).prepare()
+    return len(uses)
+
+
 @in_the_repository
 @pytest.mark.parametrize("packages", [["refsvm"], ["tests"], ["audit", "mutating", "side_by_side"]])
 def test_no_circle_of_imports(packages, monkeypatch):
     """Imports inside functions, and those for types only, count."""
     monkeypatch.syspath_prepend(ROOT / "benchmarks")
-    graph = pytest.importorskip("grimp").build_graph(*packages, cache_dir=None)
-    uses = {module: graph.find_modules_directly_imported_by(module) for module in graph.modules}
-    assert len(uses) > 20
-    TopologicalSorter(uses).prepare()  # raises CycleError, which names a circle
+    assert imports_in_order(*packages) > 20
+
+
+@pytest.mark.parametrize("line", ["from . import b", "def late():\n    from room.b import thing"])
+def test_a_circle_is_seen(line, tmp_path, monkeypatch):
+    for name, text in {"__init__": "", "a": line, "b": "from .a import thing"}.items():
+        (tmp_path / "room").mkdir(exist_ok=True)
+        (tmp_path / "room" / f"{name}.py").write_text(text)
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(CycleError, match="room"):
+        imports_in_order("room")
 
 
 def test_the_border():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from refsvm import DualProblem, KKTGap, Precomputed, solve
+from refsvm import RBF, DualProblem, KKTGap, Precomputed, solve
 
 from .catalogue import PROBLEMS
 from .settings import FAST
@@ -80,6 +80,19 @@ def test_the_objective_and_the_decisions_are_those_of_libsvm(name):
     if ((solution.alpha > problem.lower) & (solution.alpha < problem.upper)).any():  # b is unique
         theirs = classifier.decision_function(K[np.ix_(kept, kept)])
         np.testing.assert_allclose(ours[kept], theirs, atol=max(precision, 1e-6))
+
+
+@pytest.mark.parametrize("C", [0.01, 1.0, 100.0])
+def test_data_and_kernel_are_read_as_libsvm_reads_them(C):
+    svm = pytest.importorskip("sklearn.svm")
+    rng = np.random.default_rng(3)
+    X, unseen = rng.normal(size=(80, 5)), rng.normal(size=(50, 5))
+    y = np.where(X[:, 0] ** 2 + X[:, 1] > 0.7, 1, -1)
+    theirs = svm.SVC(kernel="rbf", gamma=0.3, C=C, tol=1e-8).fit(X, y)
+    ours = solve(DualProblem.classification(X, y, kernel=RBF(0.3), C=C), stop=KKTGap(1e-8), engine=FAST)
+    np.testing.assert_allclose(ours.alpha[theirs.support_], theirs.dual_coef_[0], atol=1e-5 * C)
+    values = RBF(0.3)(unseen, X) @ ours.alpha + ours.intercept
+    np.testing.assert_allclose(values, theirs.decision_function(unseen), atol=1e-6)
 
 
 def test_an_indefinite_kernel_ends_in_a_local_optimum():

@@ -80,9 +80,12 @@ def interrupted(ask: Callable[..., Any], way: str, moment: int) -> Any:
     if way == "time":
         return ask(time_limit=5e-4 * moment)
     try:
-        return ask(callback=press)
+        found = ask(callback=press)
     except KeyboardInterrupt as error:
         return error.result  # type: ignore[attr-defined]
+    if way == "ctrl-c" and count >= moment:
+        raise AssertionError("Ctrl-C is lost")
+    return found
 
 
 def wrong_bounds(part: Any, whole: Any) -> list[str]:

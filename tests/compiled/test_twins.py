@@ -12,6 +12,7 @@ from refsvm import (
     DualProblem,
     Greedy,
     KKTGap,
+    Linear,
     NewtonStep,
     PlanningAheadStep,
     SecondOrder,
@@ -19,7 +20,7 @@ from refsvm import (
 )
 from refsvm.testing import Case, check_engines, check_strategy, first_difference
 
-from ..catalogue import PROBLEMS, STEPS, STOPS, combinations
+from ..catalogue import PROBLEMS, SELECTORS, STEPS, STOPS, combinations
 from ..settings import INTERPRETED, needs_same_bits
 
 numba = pytest.importorskip("numba")
@@ -79,6 +80,18 @@ def test_whole_solves_are_identical(name, shrinking):
     assert np.array_equal(readable.gradient, compiled.gradient)
     assert first_difference(readable, compiled) is None
     assert (readable.engine, compiled.engine) == ("numpy", "numba")
+
+
+@pytest.mark.parametrize("selector", SELECTORS, ids=repr)
+def test_ties_among_more_variables_than_a_tile_are_broken_alike(selector):
+    """Whole numbers, so that many gradients are equal, also those of variables in other tiles of 128."""
+    rng = np.random.default_rng(0)
+    X, y = rng.integers(0, 3, size=(300, 2)).astype(float), np.where(rng.random(300) < 0.5, 1, -1)
+    problem = DualProblem.classification(X, y, kernel=Linear(), C=0.5)
+    start = problem.feasible(np.where(rng.random(300) < 0.5, problem.lower, problem.upper))
+    case = Case("ties", problem, (selector, NewtonStep(), KKTGap(1e-6)))
+    check_engines(case, shrinking=False, limit=20, start=start)
+    check_engines(case, shrinking=False, limit=20)
 
 
 @needs_same_bits

@@ -61,6 +61,12 @@ def test_linear_kernels_with_many_dependent_points(name: str) -> None:
         assert problem.duality_gap(path.alpha(C)) <= 1e-7 * problem.objective(path.alpha(C))
 
 
+def test_without_left_points_alpha_stays() -> None:
+    path = tracked("separable", C_min=1e-3, C_max=1e4)
+    assert (path.record.kind[-1], path.C[-1]) == ("end", 1e4)
+    np.testing.assert_allclose(path.alpha(1e3), path.alpha(1e4), rtol=1e-6)
+
+
 def test_ties_are_broken_by_the_special_events() -> None:
     path = tracked("whole numbers, rbf", merge=False)
     assert path.counts["special"] > 0

@@ -84,6 +84,15 @@ def test_one_worker_holds_out_all_folds_however_long_they_take(monkeypatch):
     assert not np.isnan(alone.decision_values).any()
 
 
+def test_machines_share_one_deadline(monkeypatch):
+    given, of = [], Rounds.of
+    monkeypatch.setattr(Rounds, "of", lambda to, how: given.append(how.time_limit) or of(to, how))
+    cross_validate(X, np.arange(24) % 3, kernel=RBF(0.5), folds=4, time_limit=100.0)
+    assert len(given) == 3
+    assert len({each.at for each in given}) == 1
+    assert 90.0 < given[0].left() < 100.0
+
+
 def test_predictions_of_a_problem_are_its_labels_and_of_novelty_detection_a_sign():
     given = DualProblem.classification(X, Y, kernel=RBF(0.5))
     found = leave_one_out(given)

@@ -14,9 +14,11 @@ from refsvm import (
     DualProblem,
     KKTGap,
     Linear,
+    MostViolatingPair,
     OneClassSVM,
     Precomputed,
     Rounds,
+    SafeScreening,
     Status,
     solve,
 )
@@ -25,9 +27,10 @@ from refsvm.core.kernels.cached_rows import stored_rows
 from refsvm.core.kernels.matrix import View
 from refsvm.core.kernels.precision import ROUNDING, decision_error
 from refsvm.core.kernels.rows import megabytes
+from refsvm.core.solver.options import RunOptions
 from refsvm.core.solver.readable import NumPyBackend
 from refsvm.core.solver.rules import chosen_rules
-from refsvm.services.float32 import SHARE_OF_TOLERANCE, begins_in_float32
+from refsvm.services.float32 import SHARE_OF_TOLERANCE, begins_in_float32, rows_for
 
 from ...settings import needs_numba
 
@@ -118,6 +121,24 @@ def test_a_solve_begins_on_float32_rows_up_to_a_tenth_of_the_tolerance(eager):
     rules = chosen_rules(None, None, KKTGap(1e-3))
     for C, begins in ((0.5 * most, True), (most, True), (np.nextafter(most, np.inf), False)):
         assert begins_in_float32(problem_with(C), rules, 200.0) == begins
+
+
+@pytest.mark.parametrize(
+    ("options", "kept", "read"),
+    [
+        ({}, "float32", "float32"),
+        ({"shrinking": False}, "float64", "float64"),
+        ({"shrinking": SafeScreening()}, "float64", "float64"),  # its proofs need exact values
+        ({"stop": KKTGap(9e-5)}, "float64", "float64"),
+        ({"cache_dtype": "float64"}, "float64", "float64"),
+        ({"cache_dtype": "float32", "shrinking": False}, "float32", "float32"),
+        ({"cache_dtype": "float32", "selector": MostViolatingPair()}, "float32", "float64"),
+    ],
+    ids=str,
+)
+def test_which_runs_begin_on_float32_rows_and_read_them(options, kept, read, eager):
+    rows = rows_for(problem_with(1.0), RunOptions(**{"shrinking": True, "stop": KKTGap()} | options))
+    assert (rows.evaluator.values.dtype, rows.values.dtype) == (kept, read)
 
 
 @pytest.mark.slow

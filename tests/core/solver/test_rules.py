@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from refsvm import DualProblem, Precomputed
+from refsvm import DualProblem, Precomputed, solve
 from refsvm.analysis.paths.novelty import intercept_of_inside
 from refsvm.core.kernels import Gram
 from refsvm.core.kernels.facts import KernelFacts
@@ -115,3 +115,15 @@ def test_no_example_inside_is_put_outside_by_rounding(inside, facts, b, room):
     gram = SimpleNamespace(diagonal=lambda: np.array([16.0, -3.0, 1.0, 1.0]), facts=KernelFacts(**facts))
     found = intercept_of_inside(gram, ALPHA, G, inside, 0.25)
     assert found - b == pytest.approx(room, rel=1e-6 if room > 1e-9 else 1e-3, abs=0.0)
+
+
+def test_warnings_of_starts_and_of_rounding_name_the_line_that_asked():
+    problem = boxed([0, 0], [1, 1], 1.0)
+    for ask in (
+        lambda: feasible_start(problem, np.array([5.0, 5.0])),
+        lambda: solve(problem, start=np.array([5.0, 5.0]), engine="numpy"),
+        lambda: warn_of_rounding(1.0, 0.5),
+    ):
+        with pytest.warns(UserWarning, match="a feasible point near it|features are so large") as said:
+            ask()
+        assert [(each.filename, each.lineno) for each in said] == [(__file__, ask.__code__.co_firstlineno)]

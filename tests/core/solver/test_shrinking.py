@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import warnings
 from dataclasses import dataclass
 from types import SimpleNamespace
+from weakref import WeakSet
 
 import numpy as np
 import pytest
@@ -17,6 +19,7 @@ from refsvm import (
     LIBSVMShrinking,
     NoShrinking,
     PlanningAheadStep,
+    Precomputed,
     Restriction,
     SecondOrder,
     Shrinking,
@@ -25,13 +28,14 @@ from refsvm import (
     solve,
 )
 from refsvm.core.engine.limits import Limits
+from refsvm.core.kernels.cached_rows import CachedRows
 from refsvm.core.kernels.rows import megabytes
 from refsvm.core.solver.options import RunOptions
 from refsvm.core.solver.readable import NumPyBackend
 from refsvm.core.solver.rules import chosen_rules, row_store, starting_point
 from refsvm.core.solver.run import Run
 from refsvm.core.solver.shrinking import ShrinkingPolicy, fits, restricted
-from refsvm.datasets import make_banana
+from refsvm.datasets import make_banana, make_waveform
 from refsvm.testing import SHRINK_EARLY
 
 from ...decisions import Never
@@ -91,6 +95,19 @@ def test_every_kernel_row_that_is_evaluated_is_counted(engine):
     rows = [(m, n) for m, n in evaluated if m != n]  # the others are the diagonal
     assert any(n < problem.n for _, n in rows)
     assert solution.kernel_rows == sum(m for m, _ in rows)
+
+
+def test_a_negative_curvature_that_only_a_restricted_solve_meets_is_warned_about(engine):
+    """K is the identity but for the last pair, which the first ten steps, on all variables, do not choose."""
+    n = 40
+    K, y = np.eye(n), np.where(np.arange(n) % 2, 1.0, -1.0)
+    K[n - 2, n - 1] = K[n - 1, n - 2] = 1.5
+    problem = DualProblem.classification(K, y, kernel=Precomputed(), C=1.0)
+    with pytest.warns(UserWarning, match="not positive semi-definite"):
+        solution = solve(problem, engine=engine, shrinking=SHRINK_EARLY, trace=True)
+    pairs = [{*pair} for pair in zip(solution.trace["i"].tolist(), solution.trace["j"].tolist(), strict=True)]
+    assert {n - 2, n - 1} in pairs[SHRINK_EARLY.period :]
+    assert {n - 2, n - 1} not in pairs[: SHRINK_EARLY.period]
 
 
 class Gives(NumPyBackend):
@@ -216,6 +233,27 @@ def test_copies_of_rows_share_one_budget_however_deep_problems_are_restricted():
         state = restricted(state, np.arange(n), RULES, 1500)
         taken += megabytes(n, n, np.float64)
         assert taken + state.rows.cache_mb == pytest.approx(budget, rel=1e-12)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_restricted_problems_keep_to_the_budget_of_rows_that_do_not_fit(dtype, monkeypatch):
+    """All stores that are alive at once; copies of some rows, in parts that a step reads fast, come on top."""
+    stores, sizes, begin = WeakSet(), [], CachedRows._open
+
+    def begun(store, capacity):
+        begin(store, capacity)
+        stores.add(store)
+        gc.collect()
+        sizes.append(sum(each.values.nbytes for each in stores) / 2**20)
+
+    monkeypatch.setattr(CachedRows, "_open", begun)
+    monkeypatch.setattr(CachedRows, "__hash__", object.__hash__, raising=False)
+    data = make_waveform(800, rng=0)
+    problem = DualProblem.classification(data.X, data.y, kernel=RBF(0.05), C=1.0)
+    solve(problem, engine="numpy", shrinking=SHRINK_EARLY, cache_dtype=dtype, cache_mb=0.5)
+    assert len(sizes) > 1
+    assert max(sizes) <= 1.35 * 0.5
 
 
 @pytest.mark.parametrize("cache_mb", [0.005, 0.011, 0.03])
