@@ -266,6 +266,23 @@ def test_the_headlines_follow_the_p_of_the_tables(verdicts, monkeypatch):
     assert told("0.026")
 
 
+@pytest.mark.parametrize(
+    ("ratios", "ps", "never", "either"),
+    [
+        ((1.01, 0.9), (0.001, 0.4), "does not: ", "does not hold: significantly fewer on none, more on a"),
+        ((1.01, 0.9), (0.4, 0.4), "open: ", "is open: significantly different on no set"),
+        ((0.99, 0.9), (0.4, 0.4), "holds: ", "is open: significantly different on no set"),
+        ((0.99, 0.9), (0.001, 0.4), "holds: ", "does not hold: significantly fewer on a, more on none"),
+        ((1.1, 0.9), (0.001, 0.001), "does not: ", "holds: significantly fewer on b, more on a"),
+    ],
+)
+def test_what_is_not_significant_is_not_shown_to_be_none(ratios, ps, never, either, verdicts):
+    family = verdicts.Family(dict(zip("ab", ratios, strict=True)), dict(zip("ab", ps, strict=True)), 20)
+    assert verdicts.never_more(family, "slower").startswith(never)
+    assert verdicts.either_way(family, "fewer", "more") == either
+    assert not verdicts.Family(family.ratio, family.p, 6).can_show  # the smallest p of six orders is 2/2⁶
+
+
 def test_the_remarks_on_planning_ahead_are_those_of_its_tables(verdicts):
     pytest.importorskip("matplotlib")
     script, page = importlib.import_module("planning_ahead"), tables("planning_ahead")

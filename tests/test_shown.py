@@ -41,6 +41,8 @@ from refsvm.analysis.derivatives import Evaluation, Tuning, influence
 from refsvm.analysis.paths import cross_validate_path
 from refsvm.analysis.resampling import CrossValidation
 from refsvm.analysis.resampling.jackknife import held_out_machines
+from refsvm.analysis.resampling.scores import outcomes_of
+from refsvm.analysis.scheme import OneVsOne
 from refsvm.core.kernels.cached_rows import AllRows
 from refsvm.core.shown import VERSION
 from refsvm.core.walk.breakpoint import Breakpoint, LinePoint, Move
@@ -357,6 +359,19 @@ def test_an_example_whose_votes_are_settled_is_decided():
     low, high = part.error_bounds
     assert not part.is_known.any()
     assert 0.0 < 1.0 - (high - low) == pytest.approx(np.count_nonzero(part.outcomes) / 60)
+
+
+def test_votes_that_are_settled_count():
+    """An example is open if and only if the pairs that are left can make it right and wrong."""
+    rng = np.random.default_rng(1)
+    for k in (2, 3, 4, 5):
+        pairs = k * (k - 1) // 2
+        values, codes = rng.standard_normal((100, pairs)), rng.integers(0, k, 100)
+        values[rng.random(values.shape) < 0.4] = np.nan
+        signs = np.where(np.arange(2**pairs)[:, None] >> np.arange(pairs) & 1, 1.0, -1.0)
+        for row, code, outcome in zip(values, codes, outcomes_of(values, codes, k), strict=True):
+            seen = set(OneVsOne(k).votes(np.where(np.isnan(row), signs, row)) == code)
+            assert seen == ({0, 1} if outcome == 0 else {max(outcome, 0)})
 
 
 def test_the_numbers_of_a_solution_and_of_a_path_are_the_attributes():
