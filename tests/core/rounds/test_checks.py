@@ -245,6 +245,22 @@ def test_no_check_is_asked_about_an_example_alone_in_its_class(y, C, lone, sign)
     assert np.isnan(values).all()
 
 
+@dataclass(frozen=True)
+class Writing(Always):
+    """It writes to what it gets."""
+
+    array: str = "alpha"
+
+    def decide(self, full, rows):
+        getattr(full, self.array)[0] = 9.0
+
+
+@pytest.mark.parametrize("array", ["alpha", "gradient"])
+def test_a_check_of_a_user_cannot_change_the_solution(array):
+    with pytest.raises(ValueError, match="read-only"):
+        sufficient(*solved([1, 1, -1, -1]), [Writing(array=array)])
+
+
 def test_what_one_check_has_decided_the_next_is_not_asked():
     full, rows = solved([1, 1, 1, -1, -1, 1, -1])
     names, signs, values = sufficient(full, rows, [ZeroAlpha(), Always(sign=-1)])
