@@ -5,6 +5,7 @@ import warnings
 
 import numpy as np
 import pytest
+from sklearn import svm
 
 import refsvm
 from refsvm.cli import choices, tables
@@ -35,6 +36,29 @@ def test_compare_lists_every_selector_in_every_engine_and_they_agree():
         assert r["first_use_seconds"] > 0
     assert document["interrupted"] is False
     assert document["left_out"] == []
+
+
+@pytest.mark.parametrize("given", [[], ["--shrinking"]])
+def test_compare_tells_what_libsvm_finds(given):
+    heart = load("heart")
+    fitted = svm.SVC(C=2.0, gamma=0.05, tol=1e-8).fit(heart.X, heart.y)
+    beta = np.zeros(heart.n)
+    beta[fitted.support_] = fitted.dual_coef_[0]
+    objective = beta @ heart.y - 0.5 * beta @ refsvm.RBF(0.05)(heart.X, heart.X) @ beta
+    options = ["--C", 2, "--gamma", 0.05, "--tol", 1e-8, "--engines", "numpy", "--selectors", "second-order"]
+    (found,) = json_of("compare", "heart", *options, *given)["runs"]
+    assert found["objective"] == pytest.approx(objective, rel=1e-10)
+    assert found["training_error"] == pytest.approx(1.0 - fitted.score(heart.X, heart.y), abs=1e-12)
+    assert found["support_vectors"] == len(fitted.support_)
+    assert found["bounded_support_vectors"] == np.count_nonzero(np.abs(beta) == 2.0)
+    assert found["shrinking"] == bool(given)
+
+
+def test_gamma_of_a_file_is_that_of_scikit_learn(heart_files):
+    heart, options = load("heart"), ["--engines", "numpy", "--selectors", "mvp"]
+    problem = json_of("compare", heart_files["npz"], *options)["problem"]
+    expected = svm.SVC().fit(heart.X, heart.y)._gamma
+    assert (problem["C"], problem["kernel"]["gamma"]) == (1.0, pytest.approx(expected, rel=1e-12))
 
 
 def test_every_public_rule_has_a_name():

@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from sklearn import svm
+from sklearn.model_selection import GridSearchCV, KFold
 
 from refsvm import RBF, SIR, SVCCV, cross_validate
 from refsvm.datasets import load
@@ -65,3 +67,16 @@ def test_tune_finds_the_best_cell(tmp_path):
     assert "heart: 270 examples; error in 3 folds" in printed
     assert f"Best: C={model.best_params_['C']:g}, gamma={model.best_params_['gamma']:g}" in printed
     assert works("tune", "monks1", "--kernel", "linear", "--Cs", "1", "--folds", 2, "--shuffle", 0).stdout
+
+
+def test_tune_of_a_regression_finds_the_cell_of_a_grid_search(write):
+    rng = np.random.default_rng(0)
+    X = rng.uniform(0.0, 6.0, (60, 1)).round(3)
+    y = (np.sin(X[:, 0]) + 0.1 * rng.normal(size=60)).round(3)
+    file = write("sine.csv", "x,y\n" + "".join(f"{a},{b}\n" for a, b in zip(X[:, 0], y, strict=True)))
+    options = ["--Cs", "1,10", "--gammas", "0.1,1", "--folds", 3, "--epsilon", 0.2]
+    found = json_of("tune", file, "--label", "y", *options)
+    grid = GridSearchCV(svm.SVR(tol=1e-6, epsilon=0.2), {"C": [1.0, 10.0], "gamma": [0.1, 1.0]}, cv=KFold(3))
+    scores = grid.fit(X, y).cv_results_["mean_test_score"]
+    np.testing.assert_allclose([cell["score"] for cell in found["cells"]], scores, atol=2e-3)
+    assert {name: found["best"][name] for name in ("C", "gamma")} == grid.best_params_

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sklearn import svm
 
 import refsvm
 from refsvm.cli.data import label_text
@@ -23,6 +24,19 @@ def test_fit_and_predict_agree_with_the_estimator(heart_files, tmp_path, ending)
     assert result.stdout.split() == [f"{int(y)}" for y in fitted.predict(heart.X)]
     right = round(270 * fitted.score(heart.X, heart.y))
     assert result.stderr == f"Accuracy {right / 270:.4f} ({right} of 270).\n"
+
+
+KERNELS = [{"kernel": "linear", "C": 0.5}, {"kernel": "poly", "degree": 2, "gamma": 0.1, "coef0": 1.0}]
+
+
+@pytest.mark.parametrize("options", KERNELS, ids=lambda each: each["kernel"])
+def test_the_model_is_that_of_scikit_learn(heart_files, tmp_path, options):
+    named = [part for name, value in options.items() for part in (f"--{name}", value)]
+    works("fit", heart_files["libsvm"], "--model", tmp_path / "m", *named, "--tol", 1e-8, "--engine", "numpy")
+    heart = load("heart")
+    models = refsvm.read_model(tmp_path / "m"), svm.SVC(**options, tol=1e-8).fit(heart.X, heart.y)
+    # LIBSVM's kernel values are float32
+    np.testing.assert_allclose(*(each.decision_function(heart.X) for each in models), rtol=0, atol=1e-5)
 
 
 TOLD = {"classification": "training_error", "regression": "mean_absolute_error", "novelty": "share_outside"}

@@ -1,9 +1,12 @@
 """``refsvm loo``: the error, what decided it, and the table of seeders and stopping rules."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 
 from refsvm import RBF, leave_one_out
+from refsvm.cli.choices import SEEDERS
 from refsvm.datasets import load
 
 from .commands import json_of, works
@@ -44,6 +47,14 @@ def test_json_is_what_python_returns(small):
     heart = load("heart")
     expected = leave_one_out(heart.X, heart.y, kernel=RBF(0.005), C=1.0)
     assert json_of("loo", "heart", "--engine", "numpy")["error"] == expected.error
+
+
+@pytest.mark.slow
+def test_all_seeders_and_stops_tell_one_error(small):
+    found = json_of("loo", small, "--seeders", "all", "--stops", "all", "--engine", "numpy")["runs"]
+    stops = ("ball-rule", "kkt-gap", "loo-duality-gap")
+    assert sorted((run["seeder"], run["stop"]) for run in found) == sorted(product(SEEDERS, stops))
+    assert len({run["error"] for run in found}) == 1
 
 
 def test_a_time_limit_holds_side_by_side_too(small):

@@ -48,3 +48,21 @@ def test_novelty_detection_needs_no_labels(table, tmp_path):
     result = works("predict", tmp_path / "m", path, "--label", "y")
     assert [int(v) for v in result.stdout.split()] == fitted.predict(X).tolist()
     assert result.stderr == f"{round(40 * (1 - outside))} of 40 are inside.\n"
+
+
+def test_targets_in_small_units_are_fitted_as_in_large_ones(table, tmp_path):
+    y, predictions = np.sin(X[:, 0]).round(3), []
+    for unit in (1.0, 1e-6):
+        path = table((y * unit).tolist())
+        sizes = ["--C", 10 * unit, "--epsilon", 0.05 * unit, "--gamma", 0.5]
+        works("fit", path, "--model", tmp_path / "m", "--label", "y", *sizes)
+        told = works("predict", tmp_path / "m", path, "--label", "y").stdout
+        predictions.append(np.array(told.split(), dtype=float) / unit)
+    assert np.abs(predictions[0] - y).max() < 0.2
+    np.testing.assert_allclose(predictions[1], predictions[0], atol=5e-3)
+
+
+def test_whole_numbers_are_classes_unless_the_task_says_otherwise(table, tmp_path):
+    given = ["fit", table((X[:, 0] > 0).astype(int)), "--model", tmp_path / "m", "--label", "y"]
+    assert "2 classes" in works(*given).stdout
+    assert "targets;" in works(*given, "--task", "regression").stdout

@@ -98,9 +98,6 @@ def test_the_numbers_that_pandas_gives_to_columns_are_a_header(tmp_path):
     np.testing.assert_array_equal(table.X, frame.to_numpy()[:, :3])
 
 
-# -- index columns -----------------------------------------------------------------------------------------------------
-
-
 # -- R, spreadsheets, older programs -----------------------------------------------------------------------------------
 
 
@@ -122,6 +119,3 @@ def test_tables_need_pandas(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "pandas", None)
     with pytest.raises(ImportError, match=r"reading tables needs pandas, .* run: pip install pandas"):
         csv_table(written(tmp_path / "t.csv", "1,2\n3,4\n"))
-
-
-# -- LIBSVM ------------------------------------------------------------------------------------------------------------

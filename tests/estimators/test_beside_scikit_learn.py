@@ -298,6 +298,16 @@ def test_a_warm_start_goes_on(twin):
 
 
 @every_twin
+def test_a_warm_start_leaves_the_results_of_the_fit_before(twin):
+    model = twin.made(warm_start=True, tol=1e-3).fit(twin.X, twin.y)
+    first = model.binary_results_[0].alpha if twin.ours is SVC else model.alpha_
+    kept = first.copy()
+    model.set_params(**({"nu": 0.6} if twin.ours is OneClassSVM else {"C": 100.0})).fit(twin.X, twin.y)
+    np.testing.assert_array_equal(first, kept)
+    assert not np.array_equal(np.atleast_2d(model.alpha_)[0, : len(kept)], kept)
+
+
+@every_twin
 def test_a_warm_start_knows_which_examples_were_left_out(twin):
     weights = 1.0 * (np.arange(len(twin.X)) > 12)
     model = twin.made(warm_start=True)

@@ -13,7 +13,7 @@ pytest.importorskip("scipy")
 from sklearn.ensemble import AdaBoostClassifier, BaggingClassifier
 from sklearn.model_selection import KFold, LeaveOneOut
 
-from refsvm import SVC, SVCCV, SVR
+from refsvm import SVC, SVCCV, SVR, OneClassSVM
 
 from ..programs import module
 from ..settings import FAST
@@ -91,6 +91,17 @@ def test_scores_that_see_neither_weights_nor_copies_are_named_in_one_warning() -
     SVCCV(scoring=share, cv="loo", **SEARCH).fit(X, Y, no_copies)
 
 
+@pytest.mark.parametrize("make", [SVC, SVR, OneClassSVM])
+def test_a_whole_weight_counts_as_copies_in_gamma(make: Any) -> None:
+    y, rep = Y if make is SVC else T, np.repeat(np.arange(45), DRAWN.astype(int))
+    one, other, plain = (
+        make(engine="numpy").fit(X[some], y[some], sample_weight=weights).kernel_.gamma
+        for some, weights in ((slice(None), DRAWN), (rep, None), (slice(None), None))
+    )
+    assert one == pytest.approx(other, rel=1e-12)
+    assert abs(one / plain - 1.0) > 1e-3
+
+
 # -- a class that is not there -----------------------------------------------------------------------------------------
 
 
@@ -146,6 +157,3 @@ def test_the_new_example_has_weight_one() -> None:
         for given in ((X, T, w), (np.repeat(X, w.astype(int), axis=0), np.repeat(T, w.astype(int))))
     )
     np.testing.assert_allclose(one, other, atol=1e-5)
-
-
-# -- functions ---------------------------------------------------------------------------------------------------------

@@ -143,6 +143,58 @@ def test_partial_fit_begins_anew_after_fit(model: Any, y: Any, reason: str) -> N
     assert model.shape_fit_ == (50, 2)
 
 
+def inner_products(A: Any, B: Any) -> Any:
+    """A kernel of the user's own."""
+    return A @ B.T
+
+
+@pytest.mark.parametrize("how", ["fit", "partial_fit"])
+@pytest.mark.parametrize("kernel", ["rbf", inner_products], ids=["rbf", "of the user"])
+@pytest.mark.parametrize(("model", "y"), MODELS)
+def test_what_the_caller_writes_to_sparse_rows_later_changes_nothing(
+    model: Any, y: Any, kernel: Any, how: str
+) -> None:
+    """`tests/test_arrays.py` writes to dense rows, targets and weights."""
+    models = [fresh(model).set_params(kernel=kernel, **({} if y is None else {"C": 0.5})) for _ in range(2)]
+    for rows in [slice(0, 40)] if how == "fit" else [slice(0, 30), slice(30, 50)]:
+        given = [csr_array(X[rows]) for _ in models]
+        for each, part_of_X in zip(models, given, strict=True):
+            getattr(each, how)(part_of_X, part(y, rows))
+        given[1].data[:] = np.nan
+    for ask in ["predict"] if y is not TARGETS else ["predict", "predict_interval"]:
+        np.testing.assert_array_equal(*(getattr(each, ask)(csr_array(X[:9])) for each in models))
+    if how == "partial_fit" or y is TARGETS:
+        np.testing.assert_array_equal(*(each.forget([1, 2]).predict(csr_array(X)) for each in models))
+
+
+@pytest.mark.parametrize(
+    ("call", "sentence"),
+    [
+        (lambda model: model.partial_fit(X[40:42], [1, 7]), "y contains the new class 7"),
+        (lambda model: model.partial_fit(X[40:42], [1, 0], sample_weight=[1.0, np.nan]), "NaN"),
+        (lambda model: model.partial_fit(X[40:42, :1], [1, 0]), "features"),
+        (lambda model: model.forget(np.flatnonzero(THREE[:40] == 2)), "would leave the class 2 without"),
+        (lambda model: model.forget([0, 40]), "from 0 to 39|positions"),
+        (lambda model: model.set_params(cache_size=0.01).partial_fit(X[40:], THREE[40:]), "raise cache_size"),
+    ],
+)
+def test_a_model_stays_as_it_was_where_a_call_is_refused(call: Any, sentence: str) -> None:
+    model = SVC(gamma=0.5, engine="numpy").partial_fit(X[:40], THREE[:40])
+    before = model.decision_function(X)
+    with pytest.raises(ValueError, match=sentence):
+        call(model)
+    np.testing.assert_array_equal(model.decision_function(X), before)
+    model.set_params(cache_size=200, tol=1e-10).partial_fit(X[40:60], THREE[40:60])
+    assert_same(model, THREE, np.arange(60))
+
+
+def test_a_first_call_that_is_refused_leaves_nothing() -> None:
+    model = SVC(gamma=0.5, engine="numpy")
+    with pytest.raises(ValueError, match="The weights leave the class 2 without examples"):
+        model.partial_fit(X, THREE, sample_weight=np.where(THREE == 2, 0.0, 1.0))
+    assert not hasattr(model, "classes_")
+
+
 @pytest.mark.parametrize(("model", "y"), MODELS)
 def test_a_batch_of_weight_zero_is_held_and_counts_for_nothing(model: Any, y: Any) -> None:
     model = fresh(model).partial_fit(X[:30], part(y, slice(30)))

@@ -34,6 +34,12 @@ def test_at_most_the_share_nu_is_outside():
             assert model.alpha_.sum() == pytest.approx(nu * 400)
 
 
+def test_one_example():
+    model = OneClassSVM().fit(X[:1])
+    assert (model.predict(X[:1]), model.alpha_, model.offset_) == ([1], [0.5], pytest.approx(0.5))
+    assert SVR().fit(X[:1], [2.0]).predict(X[:1]) == pytest.approx(2.0, abs=0.1 + 1e-3)
+
+
 @pytest.mark.parametrize("epsilon", [0.0, 0.1])
 def test_constant_targets_need_no_support_vector_beyond_the_tube(epsilon):
     model = SVR(epsilon=epsilon).fit(X, np.full(90, 3.5))  # a warning would be an error

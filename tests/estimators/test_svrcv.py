@@ -18,6 +18,7 @@ from sklearn.svm import SVR as PEER
 from refsvm import RBF, SVC, SVCCV, SVR, SVRCV
 from refsvm.display import GridDisplay
 from refsvm.estimators import search as search_module
+from refsvm.estimators.results_table import ranks
 
 from ..programs import module
 from ..settings import FAST
@@ -58,6 +59,11 @@ def drawn(seed: int) -> Any:
 @pytest.mark.slow
 def test_random_searches_are_those_of_grid_search(seed: int) -> None:
     assert complaints_about(drawn(seed)) == []
+
+
+def test_scores_in_small_units_are_no_ties() -> None:
+    for unit in (1.0, 2.0**-60):
+        assert ranks(unit * np.array([-3.0, -1.0, -2.0])).tolist() == [3, 1, 2]
 
 
 @pytest.mark.slow

@@ -146,6 +146,18 @@ def test_two_classes_have_the_sign_of_libsvm_in_the_file(tmp_path):
     assert lines[4:] == ["rho -1", "label -1 1", "nr_sv 1 1", "SV", "0.5 1:0", "-0.5 1:2"]
 
 
+@pytest.mark.parametrize("kind", ["epsilon_svr", "nu_svr"])
+def test_a_regression_of_libsvm_is_understood_and_written_alike(tmp_path, kind):
+    (tmp_path / "m").write_text(SVR_FILE.replace("epsilon_svr", kind))
+    model = read_model(tmp_path / "m")
+    assert model.task == "regression"
+    np.testing.assert_allclose(model.predict([[0.0], [1.0], [2.0]]), [0.5, 1.0, 1.5])
+    write_model(
+        SVR(kernel="linear", epsilon=0.5, C=10.0).fit([[0.0], [1.0], [2.0]], [0.0, 1.0, 2.0]), tmp_path / "m"
+    )
+    assert as_libsvm_writes(tmp_path / "m") == SVR_FILE
+
+
 def test_keywords_of_newer_versions_of_libsvm_are_passed_over(tmp_path):
     """Here those of svm-train -b 1."""
     marks = f"prob_density_marks{' 0' * 10}\nSV\n"

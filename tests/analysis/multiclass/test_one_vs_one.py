@@ -23,13 +23,12 @@ from refsvm import (
     SecondOrder,
     Status,
 )
+from refsvm.analysis.multiclass import one_vs_one
+from refsvm.analysis.small.small_pairs import Stack
 
 from ...several_classes import examples
 
 TIGHT = {"tol": 1e-8}
-
-
-# -- weights ---------------------------------------------------------------------------------------------------------
 
 
 # -- what goes beyond ------------------------------------------------------------------------------------------------
@@ -198,6 +197,32 @@ def test_ctrl_c_leaves_an_estimator_that_can_be_used_and_resumed(make, k, engine
     assert model.dual_coef_.size
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
     assert model.fit(X, y).status_ is Status.CONVERGED
+
+
+@pytest.mark.parametrize(
+    ("of", "name", "sizes", "calls"),
+    [(Stack, "solve", (10, 10, 12), 2), (one_vs_one, "solved", (70, 70, 70), 3)],
+)
+@pytest.mark.parametrize("after", ["the first", "the last"])
+def test_a_press_between_two_pairs_or_after_the_last_is_not_lost(after, of, name, sizes, calls, monkeypatch):
+    """Small pairs come in one stack for each number of examples."""
+    call, made = getattr(of, name), []
+
+    def pressing(*given, **options):
+        made.append(call(*given, **options))
+        if len(made) == (1 if after == "the first" else calls):
+            signal.raise_signal(signal.SIGINT)
+        return made[-1]
+
+    monkeypatch.setattr(of, name, pressing)
+    y = np.repeat([0, 1, 2], sizes)
+    X = np.random.default_rng(0).normal(size=(len(y), 2)) + y[:, None]
+    model = SVC(engine="numpy")
+    with pytest.raises(KeyboardInterrupt, match=r"SVC\.fit was interrupted"):
+        model.fit(X, y)
+    assert len(made) == calls
+    assert model.status_ is (Status.INTERRUPTED if after == "the first" else Status.CONVERGED)
+    assert model.predict(X).shape == y.shape
 
 
 def test_the_time_limit_is_that_of_all_pairs_together(monkeypatch):
