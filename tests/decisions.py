@@ -109,10 +109,3 @@ def length(engine: str, step: StepRule, i: int, j: int, *problem: Any, **known: 
     CompiledBackend().steps(state, rules, 1)
     mu = (state.last_step, state.last_carry) if step.uses_momentum else state.last_step
     return mu, state.candidates[: state.n_candidates].tolist()
-
-
-def code(engine: str, stop: StoppingRule, *problem: Any, **known: Any) -> int:
-    """What the rule says before the next step."""
-    rules = Rules(Given(), NewtonStep(), stop)
-    state = state_of(rules, *problem, **known)
-    return stop.check(state) if engine == "numpy" else max(0, CompiledBackend().steps(state, rules, 0))

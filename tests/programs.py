@@ -5,13 +5,20 @@ Where one is missing, its tests are skipped. Where the variable REFSVM_REQUIRED 
 
 from __future__ import annotations
 
+import json
 import os
+import re
 import shutil
+import subprocess
 import sys
+import time
+from collections.abc import Callable
+from html import unescape
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pytest
 
@@ -44,3 +51,24 @@ def module(name: str, folder: str = "benchmarks") -> ModuleType:
         return import_module(name)
     finally:
         sys.path.remove(place)
+
+
+def seen_in_chromium(address: str, folder: Path, *options: str) -> Any:
+    """Return what a page that drives itself has left in its element "found"; no error may be seen there."""
+    command = [
+        str(shutil.which("chromium")), "--headless", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr",
+        "--dump-dom", "--virtual-time-budget=5000", f"--user-data-dir={folder / 'profile'}", *options, address,
+    ]  # fmt: skip
+    run = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
+    assert re.findall(r".*CONSOLE.*", run.stderr) == []
+    found = re.search(r'<pre id="found">(.*?)</pre>', run.stdout)
+    assert found, run.stdout
+    return json.loads(unescape(found[1]))
+
+
+def until(condition: Callable[[], object], seconds: float = 60.0) -> None:
+    """Wait until something holds, and fail if it never does."""
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.005)

@@ -17,14 +17,8 @@ from refsvm import (
     Linear,
     Polynomial,
     Precomputed,
-    cost_path,
-    epsilon_path,
-    parametric_path,
-    regularization_path,
     solve,
-    weight_path,
 )  # fmt: skip
-from refsvm.analysis.paths import load_path, save_path
 from refsvm.core.kernels import Gram
 from refsvm.core.kernels.origin import moved, origin_of
 
@@ -108,44 +102,6 @@ def test_what_is_added_to_the_intercept_counts():
     before = model.decision_function(far)
     model.intercept_ = model.intercept_ + 1024.0
     assert_near(model.decision_function(far), before + 1024.0)
-
-
-@BOTH
-@pytest.mark.parametrize("container", [np.asarray, sparse.csr_array])
-@pytest.mark.parametrize("place", [100.0, 1e6])
-@pytest.mark.slow
-def test_paths_of_equal_examples_are_around_one_origin(place, container, engine, tmp_path):
-    """The mean of merged examples is not that of all; at 100 only merged ones are far enough from 0 to be moved."""
-    copies = np.repeat(np.arange(6), [20, 1, 12, 1, 1, 3])
-    near = np.array([[-9.0], [9.0], [-8.0], [-1.0], [4.0], [2.0]])[copies]
-    y, t = np.array([-1, 1, 1, -1, 1, -1])[copies], np.array([-1.0, 2.0, 1.0, -2.0, 3.0, 0.5])[copies]
-    far, tests = container(near + place), np.linspace(-10.0, 10.0, 7)[:, None]
-    classes, targets = (
-        (lambda X, C: DualProblem.classification(X, y, kernel="linear", C=C)),
-        (lambda X, C: DualProblem.regression(X, t, kernel="linear", C=C)),
-    )
-    whole, ends = classes(far, 0.3), {"C_min": 0.003, "C_max": 0.3, "engine": engine}
-    for make, path in (
-        (classes, regularization_path(far, y, kernel="linear", **ends)),
-        (targets, regularization_path(targets(far, 1.0), **ends)),
-        (targets, epsilon_path(far, t, kernel="linear", C=0.3, epsilon=(0.9, 0.01), engine=engine)),
-        (classes, cost_path(far, y, kernel="linear", C=0.3, engine=engine)),
-        (classes, weight_path(far, y, kernel="linear", C=(0.01, 0.3), engine=engine)),
-        (classes, parametric_path(whole, whole.without(20), engine=engine)),
-    ):
-        save_path(path, tmp_path / "path.npz")
-        for at in (0.05, 0.1, 0.25):
-            truth = make(near, at)
-            if callable(path.problem):
-                truth = path.problem(at).with_gram(truth.gram)
-            alpha = path.alpha(at)
-            w = alpha.reshape(-1, len(y)).sum(axis=0).astype(np.longdouble) @ near
-            for read in (path, load_path(tmp_path / "path.npz")):
-                values = read.decision_function(container(tests + place), at)
-                b = values - tests @ w  # around 0
-                assert np.ptp(b) < 1e-8, (type(path), at)
-                assert truth.primal_objective(alpha, float(b[0])) - truth.objective(alpha) < 1e-8
-                assert_near(values, (tests + place) @ w + read.intercept(at), 1e-12 * place**2)
 
 
 @BOTH

@@ -11,7 +11,6 @@ from graphlib import CycleError, TopologicalSorter
 from inspect import signature
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from refsvm import Check, PathTracker, Rule, Seeder, Shrinking, StepRule, StoppingRule, WorkingSetSelector
@@ -126,14 +125,6 @@ def test_every_twin_has_the_path_of_what_it_mirrors():
     assert without_counterpart(ROOT / "refsvm") == []
 
 
-def test_a_twin_without_a_counterpart_is_seen(tmp_path):
-    twins = (f"compiled/{name}.py" for name in ("steps/lost", "steps/newton", "interface/calls"))
-    for name in (*twins, "steps/newton.py"):
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / name).write_text("")
-    assert without_counterpart(tmp_path) == ["steps/lost.py"]
-
-
 def doubled_classes(folder: Path) -> dict[str, list[str]]:
     """The class names that are defined more than once outside `compiled/`, whose twins carry the names they mirror."""
     places: dict[str, list[str]] = {}
@@ -183,21 +174,6 @@ def test_the_hooks_of_all_families_are_the_same(family):
     assert family.example_call
 
 
-def test_a_hook_with_another_signature_is_seen():
-    class Family(Rule):
-        def memory(self, problem, steps=0):
-            return np.zeros(0)
-
-    class Odd(Family):
-        def rows_needed(self):
-            return 2
-
-        def memory(self, problem, rows, steps=0):
-            return np.zeros(0)
-
-    assert other_hooks(Family) == ["Odd.memory", "Odd.rows_needed"]
-
-
 @pytest.mark.parametrize("family", FAMILIES)
 def test_every_family_refuses_others_in_the_same_sentence(family):
     with pytest.raises(ValueError, match=rf"^it=3 is not a {family.__name__}; pass an instance of .*it="):
@@ -227,12 +203,6 @@ def listed_but_absent(room: Path) -> list[str]:
 @pytest.mark.parametrize("room", rooms_with_a_table(ROOT / "refsvm"), ids=lambda room: room.name)
 def test_what_a_room_lists_is_there(room):
     assert listed_but_absent(room) == []
-
-
-def test_a_room_that_lists_what_is_gone_is_seen(tmp_path):
-    (tmp_path / "here.py").write_text("")
-    (tmp_path / "__init__.py").write_text('"""Two.\n\n======  ===\n`here`  1\n`gone`  2\n======  ===\n"""\n')
-    assert listed_but_absent(tmp_path) == ["gone"]
 
 
 def rows_of_contributing() -> list[list[str]]:

@@ -54,14 +54,6 @@ def test_the_summary_counts_cases_and_says_how_to_go_on(asked, capsys):
     assert "--first 8." in shown
 
 
-def test_what_is_wrong_is_described_with_the_command_that_does_it_again(asked, capsys):
-    assert asked("--strict", "--only", "a b") == 1
-    shown = capsys.readouterr().out
-    assert "case 1: case of 1; 0.00 s\ncase 1: it is odd\n" in shown
-    assert '    python -m benchmarks.audit signs --first 1 --count 1 -v --strict --only "a b"\n' in shown
-    assert "1 bad" in shown
-
-
 def test_an_exception_is_wrong_and_so_may_be_all_of_them_together(asked, capsys):
     assert asked("--first", "4", "--count", "2") == 1
     shown = capsys.readouterr().out

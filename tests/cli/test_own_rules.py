@@ -6,22 +6,11 @@ import warnings
 
 import pytest
 
+from ..experiment.test_race import MINE
 from .commands import json_of, refused, run, works
 
-MINE = """
-from dataclasses import dataclass
-
-import numpy as np
-
-from refsvm import NewtonStep, Seeder, WorkingSetSelector
-from refsvm.core.problem import most_violating_pair
-
-
-@dataclass(frozen=True)
-class Mine(WorkingSetSelector):
-    def select(self, state):
-        i, j, gap = most_violating_pair(state.alpha, state.gradient, state.lower, state.upper)
-        return i, j
+OTHERS = """
+from refsvm import NewtonStep
 
 
 class Half(NewtonStep):
@@ -41,7 +30,7 @@ number = 3
 
 @pytest.fixture
 def mine(write):
-    return write("mine.py", MINE)
+    return write("mine.py", MINE + OTHERS)
 
 
 def test_a_selector_of_a_file_is_compared(mine):

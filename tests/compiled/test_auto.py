@@ -228,24 +228,6 @@ def test_the_tolerance_of_a_later_round_goes_over_to_the_compiled_loop(after_ste
         assert first_difference(one, other) is None
 
 
-@pytest.mark.parametrize("shrinking", [False, SHRINK_EARLY], ids=["plain", "early"])
-def test_the_tolerance_of_a_later_round_is_known_to_the_readable_loop(after_steps, shrinking):
-    after_steps(10**9)
-    rounds = Rounds(PROBLEM, shrinking=shrinking)
-    gaps = [rounds.solve(stop=KKTGap(tol)).kkt_gap for tol in (1e-1, 1e-6, 1e-1)]
-    assert gaps[1] <= 1e-6 < gaps[0] == gaps[2] <= 1e-1
-
-
-@needs_jit
-def test_the_seconds_of_readable_steps_count(monkeypatch, fresh):
-    """Compiled code goes on in the middle of the solve that has spent the allowance."""
-    monkeypatch.setattr(auto, "PIECE_STEPS", 1)
-    monkeypatch.setattr(auto, "ALLOWANCE_SECONDS", 1e-9)
-    monkeypatch.setattr(auto.Process, "code_is_there", lambda *arguments: True)
-    assert solve(PROBLEM).engine == "numpy, numba"
-    assert fresh.seconds > 0.0
-
-
 @needs_jit
 def test_the_seconds_of_a_path_count(monkeypatch, fresh):
     """Those between two events, as long as NumPy follows them."""
@@ -275,34 +257,6 @@ def test_the_sessions_of_restricted_problems_are_released(monkeypatch):
         assert [session() for session in made] == [None] * len(made)
     finally:
         gc.enable()
-
-
-@needs_jit
-def test_what_was_loaded_is_used_from_the_first_step_on(monkeypatch, fresh):
-    loads = []
-
-    def loaded(backend, family, rules):
-        loads.append(family)
-        return True
-
-    monkeypatch.setattr(auto.Process, "code_is_there", loaded)
-    monkeypatch.setattr(auto, "ALLOWANCE_SECONDS", 1e9)  # whatever else the machine does meanwhile
-    assert solve(PROBLEM).engine == "numpy"
-    assert not loads
-    arithmetic.fastest()  # Numba is loaded: the rest of it costs little
-    monkeypatch.setattr(arithmetic, "current", _compiled_arithmetic())
-    assert solve(PROBLEM).engine == "numba"
-    assert loads == ["loop"]
-    assert solve(PROBLEM).engine == "numba"
-    assert loads == ["loop"]
-    assert solve(PROBLEM, step=NewtonStep()).engine == "numba"  # other rules
-    assert loads == ["loop", "loop"]
-
-
-def _compiled_arithmetic():
-    from refsvm.compiled.arithmetic import CompiledArithmetic
-
-    return CompiledArithmetic()
 
 
 @pytest.mark.parametrize("most", [1, 7, 20, 33])

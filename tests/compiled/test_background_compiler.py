@@ -7,7 +7,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -18,6 +17,7 @@ from refsvm.compiled.interface import background_compiler, code_files
 from refsvm.core.selectors import WorkingSetSelector
 from refsvm.services.cache_aware import CacheAware
 
+from ..programs import until
 from ..settings import needs_jit
 
 POSIX = pytest.mark.skipif(os.name == "nt", reason="signals and process groups")
@@ -58,14 +58,6 @@ RULES = SecondOrder(), NewtonStep(), KKTGap()
 def is_there(family, rules=RULES):
     """Whether the code of a family is loaded now; if not, a child may be asked for it."""
     return auto.process.code_is_there(family, rules)
-
-
-def until(condition, seconds=60.0):
-    """Wait until something holds."""
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.005)
 
 
 def test_one_child_makes_all_families(compiler):

@@ -91,6 +91,7 @@ def test_a_result_draws_itself(name):
     _, (_, axes) = plt.subplots(2)
     drawn = made().plot(ax=axes)
     assert type(drawn) is kind
+    assert repr(drawn) == f"<{kind.__name__}>"
     assert drawn.ax_ is axes
     assert axes.get_xlabel()
     assert axes.get_ylabel() or kind is BarDisplay  # whose names stand at its bars

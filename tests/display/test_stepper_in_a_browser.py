@@ -9,9 +9,6 @@ from __future__ import annotations
 import base64
 import json
 import re
-import shutil
-import subprocess
-from html import unescape
 
 import numpy as np
 import pytest
@@ -21,9 +18,8 @@ from refsvm.datasets import make_banana
 from refsvm.display import Stepper
 from refsvm.display.widget import SCRIPTS, Reach, examples_of, run_of, source
 
-from ..programs import needs
+from ..programs import needs, seen_in_chromium
 
-CHROMIUM = shutil.which("chromium")
 pytestmark = [pytest.mark.slow, needs("chromium")]
 
 PAGE = """<!doctype html><html data-theme="THEME"><meta charset="utf-8"><link rel="icon" href="data:,">
@@ -163,13 +159,7 @@ def browse(folder, answers, drive, theme="light"):
     }  # fmt: skip
     page = re.sub("|".join(parts), lambda name: parts[name[0]], PAGE)
     (folder / "page.html").write_text(page, encoding="utf-8")
-    command = [
-        CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr", "--dump-dom",
-        "--virtual-time-budget=5000", f"--user-data-dir={folder / 'profile'}", (folder / "page.html").as_uri(),
-    ]  # fmt: skip
-    run = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
-    assert re.findall(r".*CONSOLE.*", run.stderr) == []
-    found = json.loads(unescape(re.search(r'<pre id="found">(.*?)</pre>', run.stdout)[1]))
+    found = seen_in_chromium((folder / "page.html").as_uri(), folder)
     assert found["silent"]
     assert found["left"] == 0
     assert found["standIn"] == ["none", "block"]

@@ -6,10 +6,9 @@ import json
 import re
 import shutil
 import subprocess
-from html import unescape
 from pathlib import Path
 
-from ..programs import needs
+from ..programs import needs, seen_in_chromium
 
 __all__ = ["CHROMIUM", "DOCS", "SCRIPTS", "browse", "needs_chromium", "needs_node", "node", "write"]
 
@@ -56,12 +55,5 @@ def write(page, folder, html, drive="", *, width="auto", theme="light", scripts=
 
 def browse(page, folder, html, drive, *, size=(800, 600), **look):
     """Return what a program finds in a page of steppers, after it has driven it; no error may be seen there."""
-    command = [
-        CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr", "--dump-dom",
-        f"--window-size={size[0]},{size[1]}", "--virtual-time-budget=5000", f"--user-data-dir={folder / 'profile'}",
-        write(page, folder, html, drive, **look),
-    ]  # fmt: skip
-    run = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
-    seen = re.findall(r".*CONSOLE.*", run.stderr)
-    assert seen == []
-    return json.loads(unescape(re.search(r'<pre id="found">(.*?)</pre>', run.stdout)[1]))
+    address = write(page, folder, html, drive, **look)
+    return seen_in_chromium(address, folder, f"--window-size={size[0]},{size[1]}")

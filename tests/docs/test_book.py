@@ -198,19 +198,12 @@ def test_the_first_figure_is_on_the_first_screen(chapter):
 
 
 @pytest.mark.parametrize("chapter", CHAPTERS, ids=lambda chapter: chapter.stem)
-def test_figures_are_described(chapter):
-    """In sentences, for readers who do not see them; not by the titles of their panels."""
+def test_figures_are_described_and_a_picture_of_one_panel_fits_a_phone(chapter):
+    """In sentences, not by the titles of panels; up to 6.4 inches a figure is shown in full at 390 pixels."""
     pytest.importorskip("matplotlib")
-    pytest.importorskip("sphinx_gallery")
     description = module("figures", "docs/_ext").description
     described = [description(text) for _, _, text in lines_of(chapter) if "plt.show()" in text]
     assert all(each.endswith(".") and len(each.split()) >= 15 for each in described), described
     assert len(set(described)) == len(described)
-
-
-@pytest.mark.parametrize("chapter", CHAPTERS, ids=lambda chapter: chapter.stem)
-def test_a_picture_of_one_panel_fits_a_phone(chapter):
-    """Up to 6.4 inches a figure is shown in full at 390 pixels (refsvm.css); what is wider scrolls, panel by panel."""
-    text = chapter.read_text(encoding="utf-8")
-    widths = [float(width) for width in re.findall(r"subplots\(figsize=\(([\d.]+),", text)]
-    assert max(widths, default=0.0) <= 6.4
+    widths = re.findall(r"subplots\(figsize=\(([\d.]+),", chapter.read_text(encoding="utf-8"))
+    assert max(map(float, widths), default=0.0) <= 6.4

@@ -13,7 +13,6 @@ import pytest
 from refsvm import (
     ATO,
     AVG,
-    MIR,
     RBF,
     SIR,
     TOP,
@@ -32,8 +31,6 @@ from refsvm import (
     iterate,
     solve,
 )
-from refsvm.core.seeders.mir import least_squares
-from refsvm.core.seeders.spread import spread
 from refsvm.core.walk.linear_program import longest_fall
 from refsvm.datasets import make_banana
 
@@ -152,26 +149,6 @@ def test_steps_of_chapter_10_are_those_of_the_package(seed):
         before = state.alpha.copy(), state.gradient.copy(), pair, state.last_free and not state.last_planned
 
 
-def mir(K, G, b, alpha, box, removed, added, steps=50):
-    """Return α with the weights of the added examples by least squares, clipped to the box, as in chapter 13."""
-    (lower, upper), everyone = box, np.arange(len(G))
-    X, joins = np.setdiff1d(everyone, removed), np.where(b < G, upper > 0.0, lower < 0.0)
-    moves = np.where(np.isin(everyone, added), joins, (lower < alpha) & (alpha < upper))
-    change = np.where(moves, b - G, 0.0)[X]
-    left = np.vstack([K[np.ix_(X, added)], np.ones(len(added))])
-    right = np.append(K[np.ix_(X, removed)] @ alpha[removed] - change, alpha[removed].sum())
-    seed = np.where(np.isin(everyone, removed), 0.0, alpha)
-    seed[added] = np.clip(least_squares(left.T, right, steps, 1e-3), lower[added], upper[added])
-    return seed
-
-
-def completed(seed, added, lower, upper):
-    """Return the seed with its sum repaired, by the added ones, then the free ones, then all in this box."""
-    for among in (added, np.flatnonzero((lower < seed) & (seed < upper)), np.arange(len(seed))):
-        spread(seed, among, -seed.sum(), lower, upper)  # nothing, where the sum is zero
-    return seed
-
-
 @pytest.mark.parametrize("seed", SEEDS)
 def test_seeds_of_chapters_11_and_13_are_those_of_the_package(seed):
     problem = random_problem(seed)
@@ -186,9 +163,6 @@ def test_seeds_of_chapters_11_and_13_are_those_of_the_package(seed):
     leave, join = np.flatnonzero(fold == 1), np.flatnonzero(fold == 0)
     first, target = solve(problem.without(join), stop=KKTGap(1e-8)), problem.without(leave)
     own = folds.sir(K, problem.v, first.alpha, leave, join)
-    least = mir(K, first.gradient, first.intercept, first.alpha, box, leave, join, steps=2)
-    least = completed(least, join, target.lower, target.upper)
-    assert np.allclose(least, MIR(max_iter=2).seed(first, target), atol=1e-6 * penalty(problem))
     if abs(own.sum()) < 1e-9:  # each has found a partner; the chapter has no more than that
         assert np.allclose(own, SIR().seed(first, target), atol=1e-9)
 

@@ -19,6 +19,7 @@ import pytest
 import refsvm
 from refsvm.experiment import Experiment, Problem, RunStore, Strategy
 
+from ..programs import until
 from .echoes import Echo, echoes, numbered, refused, rows_of, without_seconds
 from .two_hundred import two_hundred
 
@@ -146,14 +147,6 @@ def test_a_store_that_another_process_makes_meanwhile_is_no_foreign_file(store):
         connection.execute("PRAGMA journal_mode=WAL")
         RunStore(store)._refuse_foreign(Interrupted())
         assert connection.execute("SELECT name FROM sqlite_master").fetchall() != []  # it was made
-
-
-def until(condition, seconds=60.0):
-    """Wait until something holds, and fail if it never does."""
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
 
 
 def first_of(order):
