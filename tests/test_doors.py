@@ -125,23 +125,6 @@ def test_a_model_that_cannot_stand_for_its_parameters_is_refused():
             leave_one_out(model, X, Y, **options)
 
 
-@pytest.mark.parametrize("kind", ["names", "numbers", "booleans", "categories"])
-def test_a_path_takes_labels_of_any_type(kind):
-    pytest.importorskip("scipy")
-    names = np.where(Y > 0, "ill", "well")
-    given = {"names": names, "numbers": (Y > 0) * 1, "booleans": Y > 0}
-    labels = given[kind] if kind in given else pytest.importorskip("pandas").Categorical(names)
-    assert regularization_path(X, labels, C_max=0.1).classes.tolist() == sorted(set(labels))
-
-
-@pytest.mark.parametrize("parameters", [{"gamma": "Scale"}, {"kernel": "RBF"}, {"C": "1"}])
-def test_a_wrong_parameter_of_an_estimator_is_named(parameters):
-    pytest.importorskip("sklearn")
-    name, value = next(iter(parameters.items()))
-    with pytest.raises(ValueError, match=f"'{name}' parameter of SVC must be .* Got {value!r}"):
-        refsvm.SVC(**parameters).fit(X, Y)
-
-
 @pytest.mark.parametrize("name", refsvm.__all__)
 def test_functions_state_what_they_return(name):
     function = getattr(refsvm, name)

@@ -41,12 +41,6 @@ def test_means_over_orders_are_those_of_the_experiment(tmp_path):
     assert all(row["runs"] == row["converged"] == 4 for row in document["results"])
 
 
-def test_several_data_without_repeats_are_solved_in_one_order():
-    document = json_of(*TWO)
-    assert document["repeats"] == 1
-    assert all(row["iterations"]["sd"] is None for row in document["results"])
-
-
 def test_a_store_keeps_finished_runs(tmp_path, monkeypatch):
     store = tmp_path / "runs.sqlite"
     first = json_of(*TWO, "--repeats", 2, "--store", store)

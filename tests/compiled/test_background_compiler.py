@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from refsvm import KKTGap, NewtonStep, SecondOrder
+from refsvm import KKTGap, NewtonStep
 from refsvm.compiled import auto
 from refsvm.compiled.interface import background_compiler, code_files
 from refsvm.core.selectors import WorkingSetSelector
@@ -52,7 +52,14 @@ def compiler(tmp_path, monkeypatch):
     background_compiler.end()
 
 
-RULES = SecondOrder(), NewtonStep(), KKTGap()
+class Own(WorkingSetSelector):
+    """A rule of a user, which is called through a pointer, as all are that are not built in."""
+
+    def select(self, state):
+        return 0, 1
+
+
+RULES = Own(), NewtonStep(), KKTGap()
 
 
 def is_there(family, rules=RULES):
@@ -67,7 +74,8 @@ def test_one_child_makes_all_families(compiler):
     assert compiler.process is process
     until(lambda: is_there("loop"))
     until(lambda: is_there("rounds"))
-    rules = ["selectors.second_order", "steps.newton", "stopping.kkt_gap"]
+    # in place of a user's rule another one is compiled
+    rules = ["selectors.most_violating_pair", "steps.newton", "stopping.kkt_gap"]
     assert compiler.trials == {json.dumps([family, rules]): 1 for family in ("loop", "rounds")}
     process.stdin.close()
     until(compiler.has_ended)  # and it is no zombie
@@ -245,23 +253,6 @@ def test_where_there_is_no_child(monkeypatch, name, value):
     else:
         monkeypatch.setattr(sys, name, value, raising=False)
     assert not background_compiler.is_on.__wrapped__()
-
-
-class Own(WorkingSetSelector):
-    """A rule of a user."""
-
-    def select(self, state):
-        return 0, 1
-
-
-def test_in_place_of_a_users_rule_another_is_compiled():
-    """It is called through a pointer, as all are that are not built in."""
-    assert background_compiler.place_of(Own()) == "selectors.most_violating_pair"
-    assert (
-        background_compiler.place_of(type("OfAnother", (CacheAware,), {})())
-        == "selectors.most_violating_pair"
-    )
-    assert background_compiler.place_of(SecondOrder()) == "selectors.second_order"
 
 
 def test_names_of_files_name_files():

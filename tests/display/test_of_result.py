@@ -112,16 +112,6 @@ def test_a_result_without_a_picture_names_those_that_have_one():
         PROBLEM.plot()
 
 
-def test_a_search_is_drawn_as_it_is():
-    pytest.importorskip("sklearn")
-    from refsvm import SVCCV
-    from refsvm.display import GridDisplay
-
-    search = SVCCV(Cs=[0.1, 1.0], gammas=[0.01, 0.1], cv=3, refit=False).fit(X, Y)
-    drawn = GridDisplay.from_results(search)
-    assert np.array_equal(drawn.scores, GridDisplay.from_results(search.cv_results_).scores)
-
-
 def test_a_model_or_a_fitted_search_is_drawn():
     pytest.importorskip("sklearn")
     from refsvm import SVC, SVCCV
