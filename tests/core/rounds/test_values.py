@@ -90,7 +90,7 @@ def test_machines_share_one_deadline(monkeypatch):
     cross_validate(X, np.arange(24) % 3, kernel=RBF(0.5), folds=4, time_limit=100.0)
     assert len(given) == 3
     assert len({each.at for each in given}) == 1
-    assert 90.0 < given[0].left() < 100.0
+    assert given[0].left() < 100.0
 
 
 def test_predictions_of_a_problem_are_its_labels_and_of_novelty_detection_a_sign():
