@@ -125,7 +125,7 @@ def page():
     return module
 
 
-@pytest.mark.parametrize("name", ["left_out", "folds", "experiment"])
+@pytest.mark.parametrize("name", ["left_out", "folds", "search", "experiment"])
 def test_what_the_page_shows_survives_the_loss_of_a_worker(client, page, name, killed, tmp_path, monkeypatch):
     # rounds are shared however fast they are, after the first of them
     monkeypatch.setattr("refsvm.services.pool.WORTH_SECONDS", 0.0)
@@ -133,6 +133,8 @@ def test_what_the_page_shows_survives_the_loss_of_a_worker(client, page, name, k
     waves = make_waveform(300, rng=0)
 
     def result(folder):
+        if name == "search":
+            return searched(load("heart"), n_jobs=-1)
         if name != "experiment":
             return getattr(page, name)(waves.X, waves.y).decision_values
         folder.mkdir()

@@ -93,6 +93,20 @@ def test_each_machine_is_that_of_a_refit(shift, kernel, weighted, folds, engine)
     assert unchanged < len(machines.changes)
 
 
+def test_the_next_targets_are_inside_as_often_as_promised():
+    """At least 1 − 2 · 0.2 of them, and about 0.8."""
+    rng, inside = np.random.default_rng(1), np.zeros((2, 15))
+    for number in range(15):
+        X, y = data(50, rng)
+        for method, folds in enumerate((None, np.arange(20) % 10)):
+            problem = DualProblem.regression(X[:20], y[:20], kernel=KERNEL)
+            machines = held_out_machines(problem, folds, engine="numpy")
+            low, high = machines.intervals(KERNEL(X[20:], X[:20]), 0.8).T
+            inside[method, number] = ((low <= y[20:]) & (y[20:] <= high)).mean()
+    assert (inside.mean(axis=1) > 0.7).all()
+    assert (inside.mean(axis=1) < 0.95).all()
+
+
 def test_too_few_examples_leave_the_interval_open():
     X, y = data(9)
     machines = held_out_machines(DualProblem.regression(X, y, kernel=KERNEL), engine=FAST)
