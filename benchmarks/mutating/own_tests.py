@@ -61,7 +61,7 @@ FOLDERS: Final[dict[str, tuple[str, ...]]] = {
     "display": ("tests/display",),
     "estimators": ("tests/estimators",),
     "core/solver": ("tests/core/solver", "tests/test_any_problem.py", "tests/test_properties.py"),
-    "core/rounds": ("tests/core/rounds",),
+    "core/rounds": ("tests/core/rounds", "tests/analysis/resampling"),
     "analysis/resampling": ("tests/analysis/resampling", "tests/core/rounds"),
 }
 """The tests of each folder, to which the examples in its docstrings come. Quick folders come first."""

@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from refsvm import DualProblem, KKTGap, Linear, LOODualityGap, Polynomial, leave_one_out, solve
+from refsvm import DualProblem, KKTGap, Linear, Polynomial, leave_one_out, solve
 from refsvm.analysis.resampling.ties import Proofs, exact_gradient
 from refsvm.core.kernels import Gram
 
@@ -43,29 +43,6 @@ def on_level(rng, kernel, X, exact, distance, value):
         low, high = (middle, high) if np.sign(h(middle))[0] == sign else (low, middle)
     x = distance * np.array([np.cos(high), np.sin(high)])
     return x, float(h(high)[0]) + value
-
-
-@pytest.mark.filterwarnings("ignore:The kernel values are so large")
-@pytest.mark.parametrize("stop", [None, KKTGap(1e-2), LOODualityGap()], ids=repr)
-@pytest.mark.parametrize("kernel", KERNELS.values(), ids=KERNELS)
-def test_signs_far_out_are_proved_and_right(kernel, stop):
-    """The machine without r does not know where r is: its h is known. At a gap of 1e-3, h of a point far out is off."""
-    rng, asked = np.random.default_rng(83), 0
-    for distance in (30.0, 300.0, 1000.0):
-        for value in (0.02, -0.2):
-            X, y, _, exact = machine(rng, kernel)
-            found = on_level(rng, kernel, X, exact, distance, value)
-            if found is None or not 0.01 < abs(found[1]) < 1.0:
-                continue
-            asked += 1
-            x, h = found
-            for label in (-1.0, 1.0):
-                loo = leave_one_out(
-                    np.vstack([X, x]), np.append(y, label), kernel=kernel, stop=stop, engine=FAST
-                )
-                assert (loo.predictions[-1] > 0.0) == (h > 0.0), (distance, h, loo.decided_by[-1])
-                assert loo.is_proved[-1]
-    assert asked > 2
 
 
 @pytest.mark.parametrize("tol", [0.1, 1e-3, 1e-6])
