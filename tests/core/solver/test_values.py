@@ -66,6 +66,19 @@ def test_steps_between_two_looks_at_the_clock_take_about_as_long_as_it_says(seco
     assert steps_between_checks(SimpleNamespace(rows=rows)) == steps
 
 
+@pytest.mark.parametrize("cache_mb", [1e-3, 1.0])
+def test_variables_that_share_an_example_share_its_row(cache_mb):
+    """Of two variables for each of six examples a row of six is stored, and no row is computed twice."""
+    gram = Gram(RBF(0.5), np.random.default_rng(2).normal(size=(6, 2)))
+    rows = stored_rows(View(gram, np.tile(np.arange(6), 2)), cache_mb)
+    assert rows.gram.store.n == 6
+    for i in (0, 6, 0):
+        np.testing.assert_allclose(rows.row(i), np.tile(gram.block(np.array([0]))[0], 2))
+    assert rows.gram.store.computed == 1
+    alone = stored_rows(gram, cache_mb)
+    assert alone.gram is gram
+
+
 @pytest.mark.parametrize(
     ("rows", "kept"),
     [(2.1, 2), (3.1, 2), (64.0, 60)],
