@@ -25,24 +25,6 @@ def problems():
     yield from ((f"random {seed}", random_problem(seed)) for seed in range(20))
 
 
-@pytest.mark.parametrize(
-    ("selector", "step"), [each for each in COMBINATIONS if each[1].uses_momentum], ids=repr
-)
-def test_no_step_that_carries_loses(selector, step):
-    """The objective itself, which the loop sums from the gains, is that of α at the end and never falls."""
-    taken = 0
-    for name, problem in problems():
-        solution = replay(problem, selector=selector, step=step, stop=KKTGap(1e-6)).solution
-        objective = solution.trace.rows["objective"]
-        rounding = 1e-12 * np.abs(objective).max(initial=0.0) * np.sqrt(len(objective) + 1)
-        assert (np.diff(objective) >= -rounding).all(), name
-        if len(objective) and name != "huge features":  # whose kernel values are rounded by more than f
-            here = problem.objective(solution.alpha)
-            assert objective[-1] == pytest.approx(here, rel=1e-7, abs=rounding), name
-        taken += len(objective)
-    assert taken > 1000
-
-
 @pytest.mark.parametrize(("selector", "step"), PAIRS_ALONE, ids=repr)
 @pytest.mark.slow
 def test_no_step_loses_and_no_planned_pair_does(selector, step):
