@@ -242,8 +242,10 @@ def test_the_sessions_of_restricted_problems_are_released(monkeypatch):
         made.append(weakref.ref(session))
         make(session, *rest)
 
+    options = {"engine": "numba", "shrinking": SHRINK_EARLY, "stop": KKTGap(1e-9)}
+    Rounds(PROBLEM, **options).solve()  # the compiler, if it has to run, leaves frames to the garbage collector
     monkeypatch.setattr(Session, "__init__", noted)
-    rounds = Rounds(PROBLEM, engine="numba", shrinking=SHRINK_EARLY, stop=KKTGap(1e-9))
+    rounds = Rounds(PROBLEM, **options)
     gc.disable()
     try:
         rounds.solve()
