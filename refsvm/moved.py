@@ -92,7 +92,7 @@ class Moved(MetaPathFinder, Loader):
         return module
 
     def exec_module(self, module: ModuleType) -> None:
-        """Restore the module's own spec; the module has already run under its new name."""
+        """Put back the `__spec__` that the import replaced; the module was executed under its new name."""
         if module.__spec__:
             module.__spec__ = module.__spec__.loader_state
         if hasattr(module, "__path__"):

@@ -225,8 +225,8 @@ plt.show()
 # .. rivals::
 #
 # LIBLINEAR (Hsieh et al., 2008) changes one variable at a time and updates :math:`w`. Pegasos (S. Shalev-Shwartz and
-# others, 2007) follows the subgradient of one example at a time. The loop of this book keeps :math:`G`, and is slow on
-# a straight street if :math:`C` is large:
+# others, 2007) follows the subgradient of one example at a time. The loop of this book updates :math:`G` in every step
+# and is slow with a linear kernel and a large :math:`C`:
 
 for C in (0.01, 1.0, 100.0):
     straight = DualProblem.classification(heart.X, heart.y, kernel=Linear(), C=C)

@@ -250,8 +250,8 @@ print(f"without β it would fall by {alone:.2f}")
 print("weights before", weights, "and after", (weights + fall * d_p + N @ beta).round(3) + 0.0)
 
 # %%
-# On a line other than :math:`\lambda` the system may have no solution :math:`d_p`. Then :math:`\alpha` has to move
-# along :math:`u` at a fixed :math:`t` before the walk can continue: :math:`\alpha` jumps, and :math:`w` stays.
+# If a parameter other than :math:`\lambda` moves, the system may have no solution :math:`d_p`. Then :math:`\alpha` has
+# to move along :math:`u` at a fixed :math:`t` before the walk can continue: :math:`\alpha` jumps, and :math:`w` stays.
 #
 # The package scales the inequalities first, and needs no linear program for a single :math:`u`:
 #

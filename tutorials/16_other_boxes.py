@@ -249,8 +249,8 @@ print(f"{outside} of 40 examples are outside; at most ν·n = 8 may be")
 #   prediction.
 # * *Output codes* (T. Dietterich and G. Bakiri, 1995) give each class a word of bits. Each bit has a street between the
 #   classes with 1 and the classes with 0, and the class with the nearest word wins. If all words differ in many bits,
-#   they correct errors of single streets. Three classes allow only the three streets of one-vs-rest, so iris and wine
-#   below can hardly tell the two schemes apart.
+#   they correct errors of single streets. Three classes can be split in two only as one-vs-rest splits them, so the
+#   two schemes nearly agree on iris and wine below.
 # * A *joint machine* (K. Crammer and Y. Singer, 2001) trains a :math:`w_c` for each class in a single problem without
 #   intercepts:
 #

@@ -59,7 +59,7 @@ def open_data(
     FileNotFoundError
         If the set, the file or the data directory does not exist.
     ValueError
-        If the file cannot be read, or `label` is missing for a table or given for another file.
+        If the file cannot be read, if it is a table without `label`, or no table but `label` is given.
     ImportError
         If the file is a LIBSVM file and scikit-learn is not installed.
 

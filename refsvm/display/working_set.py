@@ -239,7 +239,7 @@ class WorkingSetDisplay(Display):
         self._line(low, high, color="0.15", lw=2.5, label="feasible")
         self._mark(limits)
         i, j = self.pair
-        # place the legend beside the square plot, because the box may fill each corner of the plot
+        # place the legend beside the square plot, because the box of feasible values may cover any corner
         look = {"frameon": False, "loc": "center left", "bbox_to_anchor": (1.0, 0.5)}
         return self._labelled(
             {"fontsize": "small", "handlelength": 1.2, **look},

@@ -102,7 +102,7 @@ class SingleMachine(Incremental):
                 stacklevel=4,
             )
             return None
-        # give each variable of an example the same α: `feasible` clips the variable with the wrong sign to 0
+        # give both variables of an example its coefficient: `feasible` sets the one whose bounds forbid the sign to 0
         return problem.feasible(np.tile(self.alpha_[rows], problem.n // len(rows)))
 
     def _store(

@@ -59,7 +59,7 @@ def worker_count(n_jobs: Any) -> int:
 
 def joblib_is_set_up() -> bool:
     """Return whether ``joblib.parallel_config`` has set joblib up for other workers than threads of this process."""
-    if "joblib" not in sys.modules:  # nobody can set up joblib without importing it
+    if "joblib" not in sys.modules:  # code that sets joblib up imports it
         return False
     from joblib.parallel import get_active_backend
 

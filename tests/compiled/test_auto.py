@@ -243,7 +243,7 @@ def test_the_sessions_of_restricted_problems_are_released(monkeypatch):
         make(session, *rest)
 
     options = {"engine": "numba", "shrinking": SHRINK_EARLY, "stop": KKTGap(1e-9)}
-    Rounds(PROBLEM, **options).solve()  # the compiler, if it has to run, leaves frames to the garbage collector
+    Rounds(PROBLEM, **options).solve()  # the compiler, if it runs, leaves frames to the garbage collector
     monkeypatch.setattr(Session, "__init__", noted)
     rounds = Rounds(PROBLEM, **options)
     gc.disable()

@@ -179,7 +179,7 @@ class SmallProblems:
     def _drifted(self, diagonal: np.ndarray, tolerance: np.ndarray) -> np.ndarray:
         """Return whether rounding errors may have moved each G too far, as `refsvm.core.guards.rounding.drifted`."""
         size = np.abs(self.gradient).max(axis=1) + self.results[:, LARGEST_ALPHA] * diagonal
-        updates = self.results[:, STEPS] + self.size  # computing G at the start adds at most m updates
+        updates = self.results[:, STEPS] + self.size  # computing G at the start costs at most m updates of G
         return np.asarray(moves(updates, size, self.gap, tolerance))
 
     def _polish(self, wanted: np.ndarray) -> None:
