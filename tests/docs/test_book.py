@@ -201,6 +201,7 @@ def test_the_first_figure_is_on_the_first_screen(chapter):
 def test_figures_are_described_and_a_picture_of_one_panel_fits_a_phone(chapter):
     """In sentences, not by the titles of panels; up to 6.4 inches a figure is shown in full at 390 pixels."""
     pytest.importorskip("matplotlib")
+    pytest.importorskip("sphinx_gallery")
     description = module("figures", "docs/_ext").description
     described = [description(text) for _, _, text in lines_of(chapter) if "plt.show()" in text]
     assert all(each.endswith(".") and len(each.split()) >= 15 for each in described), described
