@@ -106,26 +106,6 @@ def test_the_memory_of_a_relative_rule_begins_with_no_range_and_its_tolerance(ru
     assert rule(tol, relative=True).memory(left_out)[-2:].tolist() == [0.0, tol]
 
 
-TINY = float(np.finfo(float).tiny)
-
-
-@pytest.mark.parametrize(
-    ("rule", "place", "value", "outcome"),
-    [
-        (BallRule(), 0, -0.5, ("kkt", -0.5)),
-        (BallRule(), 1, 0.5, ("ball", 0.5)),
-        (BallRule(), 2, -0.5, ("ball", -0.5)),
-        (BallRule(), 1, -0.5, ("ball", TINY)),
-        (BallRule(), 2, 0.5, ("ball", -TINY)),
-        (LOODualityGap(), 0, 0.5, ("kkt", 0.5)),
-        (LOODualityGap(), 1, 0.5, ("duality gap", 0.5)),
-        (KKTGap(), 0, 0.5, ("kkt", 0.5)),
-    ],
-)
-def test_what_decided_a_round(rule, place, value, outcome):
-    assert rule.outcome(rule.reasons[place], value) == outcome
-
-
 @pytest.mark.parametrize("variables", [1, 2])
 @pytest.mark.parametrize("i", [0, 1])
 def test_eta_that_moves_alone_costs_the_row_of_its_variable(i, variables):
