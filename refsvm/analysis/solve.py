@@ -1,4 +1,4 @@
-"""solve: one problem, from its arguments to a Solution."""
+"""solve: solves one problem and returns a `Solution`."""
 
 from __future__ import annotations
 

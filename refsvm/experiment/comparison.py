@@ -29,7 +29,7 @@ Values = Mapping[int, float]
 def values_of(
     records: Sequence[Mapping[str, Any]], metric: str, store: object
 ) -> dict[tuple[str, str], dict[int, float]]:
-    """Return, for each problem and strategy, the values of a metric in the solved runs, by permutation.
+    """Return, for each problem and strategy, a dict from permutation to the metric of the solved run.
 
     If the metric is unknown, the error lists the metrics that exist.
     """
@@ -70,9 +70,9 @@ def unsolved_of(records: Iterable[Mapping[str, Any]], metric: str) -> dict[tuple
 
 
 def notes_of(records: Sequence[Mapping[str, Any]], metric: str) -> Iterator[str]:
-    """Yield the notes below a table of a metric, about refused problems, unsolved runs, and incomparable seconds."""
+    """Yield notes for a table: which problems were refused, which runs are unsolved, why seconds cannot be compared."""
     refused = [record for record in records if record.get("status") == REFUSED]
-    # note the first refusal of each pair of problem and strategy
+    # yield only the first refusal for each problem and strategy
     for record in {(each["problem"], each["strategy"]): each for each in reversed(refused)}.values():
         yield f"{record['strategy']} refused {record['problem']}: {record.get('reason', '')}"
     yield from unsolved_notes(records)
@@ -113,7 +113,7 @@ def unsolved_notes(records: Sequence[Mapping[str, Any]]) -> Iterator[str]:
 
 
 def _where(some: Sequence[Mapping[str, Any]], runs: Sequence[Mapping[str, Any]]) -> str:
-    """Return a text that says, for each problem, how many of its runs belong to `some`."""
+    """Return, as text, the number of runs in `some` and the number of all runs, for each problem."""
     count, total = (Counter(record["problem"] for record in each) for each in (some, runs))
     return ", ".join(f"{problem} {count[problem]} of {total[problem]}" for problem in count)
 
@@ -130,8 +130,8 @@ class Summary:
         Mean and standard deviation (divisor `runs` − 1) over the solved runs. `sd` is None for a single run; without
         solved runs the mean is NaN.
     ratio : float or None
-        Ratio of the strategy's mean to the baseline's mean, over the permutations that both have solved. `ratio` is
-        None without a baseline, and NaN without a solved run.
+        Ratio of the strategy's mean to the baseline's mean, over the permutations that strategy and baseline have both
+        solved. `ratio` is None without a baseline, and NaN without a solved run.
     p : float or None
         Two-sided p of the Wilcoxon signed-rank test against the baseline over the same permutations. `p` is None for
         fewer than two permutations, and NaN without a solved run.
@@ -188,7 +188,7 @@ def paired_p(first: Sequence[float], second: Sequence[float]) -> float | None:
 
 
 def least_p(pairs: int) -> float:
-    """Return the smallest p that `paired_p` can return for this number of different pairs, 2/2ⁿ.
+    """Return the smallest p that `paired_p` can return for n pairs of different values, 2/2ⁿ.
 
     `paired_p` returns the smallest p if all differences have the same sign.
 
@@ -323,7 +323,7 @@ class Comparison(Shown):
         return math.exp(sum(map(math.log, known)) / len(known))
 
     def adjusted(self) -> dict[tuple[str, str], float]:
-        """Return p by (problem, strategy), adjusted by `holm` for the number of comparisons."""
+        """Return a dict from (problem, strategy) to p, adjusted by `holm` for the number of comparisons."""
         return holm({place: cell.p for place, cell in self.cells.items() if cell.p is not None and cell.runs})
 
     def friedman(self) -> Ranking:

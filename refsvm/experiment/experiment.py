@@ -194,9 +194,9 @@ class Experiment(PlainNumbers, Shown):
 
         Notes
         -----
-        If a strategy refuses a problem, the run is stored with the status "REFUSED" and the message as `reason`. The
-        other runs continue, and tables show a dash and the message. Any other error of a strategy ends the call, with a
-        note that names the run; before the call ends, runs that workers are computing are finished and stored.
+        If a strategy refuses a problem, the run is stored with the status "REFUSED" and the message as `reason`. A
+        refusal does not end the call, and tables show a dash and the message. If a strategy raises any other error, the
+        call ends with a note that names the run, after runs that workers are computing have been finished and stored.
         """
         workers = worker_count(n_jobs)
         in_this_process = n_jobs in (None, 1)
@@ -214,7 +214,7 @@ class Experiment(PlainNumbers, Shown):
         total, done, new = len(self._runs), sum(alike[each] for each in finished), 0
         run_progress.begin("", total=total)
         run_progress.tell(done)
-        run_progress.begin("")  # estimate the time left only from runs to come
+        run_progress.begin("")  # finished runs must not enter the estimate of the remaining time
         if callback is not None and callback(run_progress):
             return new
 
@@ -269,7 +269,7 @@ class Experiment(PlainNumbers, Shown):
         first: dict[str, tuple[_Run, list[Any]]] = {}
         for run in runs:
             if run.permutation:
-                continue  # checking the first order of each problem suffices
+                continue  # the objects are the same in all orders, so check the first order only
             held = opaque_parts(run.strategy, kernels[run.problem])
             other, known = first.setdefault(run.hash, (run, held))
             if any(one is not two for one, two in zip(held, known, strict=True)):
@@ -300,7 +300,7 @@ class Experiment(PlainNumbers, Shown):
                 yield _Run(strategy, problem.name, k, config, digest(config))
 
     def _tasks(self, store: RunStore, missing: Sequence[_Run]) -> Iterator[tuple[_Run, Instance | None]]:
-        """Yield each missing run with its instance, or with None if it is finished; load one problem at a time."""
+        """Yield each run with its instance, or with None if another process has finished the run meanwhile."""
         for problem in self.problems:
             # load one problem after another, because the examples of all problems together may not fit into memory
             runs = [run for run in missing if run.problem == problem.name]
@@ -311,7 +311,7 @@ class Experiment(PlainNumbers, Shown):
                         f"The problem {problem.name!r} loaded other examples than before in this experiment; "
                         "create a new Experiment for them."
                     )
-                # give no instance to a run that another process has finished since `run` checked the store
+                # ask the store again, because another process may have finished the run
                 yield from ((run, None if store.metrics([run.hash]) else instance) for run in runs)
 
     # -- results ---------------------------------------------------------------------------------------------------
@@ -452,7 +452,7 @@ class _Failure:
 
 @contextmanager
 def _interrupted_with(result: Any, message: Callable[[], str]) -> Iterator[None]:
-    """Give a KeyboardInterrupt, raised between two runs or inside a run, a result and a message."""
+    """Turn a KeyboardInterrupt raised in this block into an `Interrupted` with a result and a message."""
     try:
         yield
     except KeyboardInterrupt:

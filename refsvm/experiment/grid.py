@@ -11,7 +11,7 @@ from refsvm.services.summary import Card, Shown, Table, counted
 
 @dataclass(frozen=True, repr=False)
 class Grid(Shown):
-    """A table of texts. The first `labels` columns contain names, aligned left; other columns numbers, aligned right.
+    """A table of texts. The first `labels` columns contain names, aligned left; numbers are aligned right.
 
     Parameters
     ----------
@@ -69,7 +69,7 @@ class Grid(Shown):
 
 
 def number(value: float | None, digits: int = 4) -> str:
-    """Return the text of a number with `digits` significant digits, but all digits before the point; a dash for None.
+    """Return a number as text, with `digits` significant digits and all digits before the point; a dash for None.
 
     Examples
     --------

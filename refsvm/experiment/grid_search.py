@@ -21,7 +21,7 @@ NAMES: dict[type, str] = {RBF: "rbf", Linear: "linear"}
 
 @dataclass(frozen=True)
 class GridSearch(Call):
-    """A strategy that calls ``refsvm.SVCCV(...).fit`` once, without the final training; its fields are arguments.
+    """A strategy that calls ``refsvm.SVCCV(...).fit`` once, without the final training; its fields are the arguments.
 
     The strategy ignores C and γ of the instance. A kernel other than `RBF` and `Linear` keeps its parameters.
 
@@ -61,7 +61,7 @@ class GridSearch(Call):
 
     def call(self, instance: Instance, **arguments: Any) -> Any:
         """Run the search on an instance; return the search with its seconds and a status."""
-        from refsvm.estimators import SVCCV  # import scikit-learn only when needed
+        from refsvm.estimators import SVCCV  # import scikit-learn only for a search
 
         instance.one_penalty()
         if instance.epsilon is not None or instance.nu is not None:
@@ -94,7 +94,7 @@ class GridSearch(Call):
 
 @dataclass(frozen=True)
 class SearchResult:
-    """A finished search, its seconds, and its status, which is always CONVERGED, because Ctrl-C raises an exception."""
+    """A finished search with its seconds, and a status like other results; a search that has ended is CONVERGED."""
 
     model: Any
     seconds: float

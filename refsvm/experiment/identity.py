@@ -1,4 +1,4 @@
-"""Hashes the code that computes a run, which identifies the run, and describes the machine, which does not."""
+"""Hashes the code that computes a run, to identify the run, and describes the machine that computed the run."""
 
 from __future__ import annotations
 

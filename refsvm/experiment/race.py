@@ -86,7 +86,7 @@ class RuleComparison(Shown):
     step: str | None = None
 
     def measured(self) -> dict[str, Measured]:
-        """Return the measurements of each run, by the name of the run."""
+        """Return a dict from the name of each run to its measurements."""
         rows = {name: _measured(run) for name, run in self.runs.items()}
         first = next(iter(rows.values()), None)
         return {name: each._replace(ratio=_ratio(each, first)) for name, each in rows.items()}
@@ -151,18 +151,18 @@ def compare(
     selectors : sequence, or mapping of str
         Rules by name ("mvp", "second-order", …), as objects, as classes, or as
         FILE.py:NAME for a class in your file. A mapping assigns your own
-        names. A `Recording` of `problem` takes the place of a run.
+        names. A `Recording` of `problem` is compared without a new run.
     steps : step rule, or several
         Step rules in the same forms; each step rule is combined with each
-        selector. Combinations that do not fit together are left out; at least
-        one combination must fit.
+        selector. A selector and a step rule that do not fit together are left
+        out; at least one combination must fit.
     stop : StoppingRule, optional
         Stopping rule of all runs, by default ``KKTGap(1e-3)``.
     engine, shrinking, **options
         As in `refsvm.solve`. Without shrinking, every step is taken on all
         variables, as in the papers. "auto" runs rules with a compiled twin in
         the compiled loop, and other rules in the readable loop; to compare
-        seconds of both, use ``engine="numpy"``.
+        their seconds, use ``engine="numpy"`` for all rules.
 
     Returns
     -------
@@ -230,7 +230,7 @@ def compare(
 def _entrants(
     problem: DualProblem, selectors: Any, steps: Any, stop: StoppingRule | None
 ) -> tuple[dict[str, Rules | Recording], dict[str, str]]:
-    """Return the runs to make by name, and the combinations that do not fit together with the reason."""
+    """Return the rules of each run by name, and for each combination that does not fit together the reason."""
     chosen = dict(_named("selectors", selectors, WorkingSetSelector))
     lengths = dict(_named("steps", steps, StepRule))
     entrants: dict[str, Rules | Recording] = {}
@@ -254,7 +254,7 @@ def _entrants(
 
 
 def _named(argument: str, rules: Any, family: Any) -> Iterator[tuple[str, Any]]:
-    """Yield each rule with its name; add numbers to names that would be the same."""
+    """Yield each rule with its name; number rules that have the same name."""
     if isinstance(rules, Mapping):
         for name, each in rules.items():
             yield str(name), _rule(argument, each, family)

@@ -103,7 +103,7 @@ class Solve(Call):
         super(Solve, shrinking)._warm_up()
 
     def measured(self, result: Solution) -> Record:
-        """Return the measurements of a solution that the record contains."""
+        """Return the entries of a run's record, measured on a solution."""
         problem, alpha = result.problem, result.alpha
         at_bound = (alpha != 0.0) & ((alpha == problem.lower) | (alpha == problem.upper))
         record = super().measured(result) | {

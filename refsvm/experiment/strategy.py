@@ -41,7 +41,7 @@ class ShrinksAtOnce(Restriction):
         self, backend: Backend, limits: Limits[SolverState], state: SolverState, rules: Rules, budget: int,
         trace: Trace | None,
     ) -> int:  # fmt: skip
-        """Take a step on all variables, solve the problem of the first six variables, then take steps on all again."""
+        """Take a step on all variables, solve the problem of the first six variables, and continue on all variables."""
         calls, solve_on = state.shrinking or 0, (backend, limits, state, rules)
         state.shrinking = calls + 1
         if calls == 1 and state.parent is None:

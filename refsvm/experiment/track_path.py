@@ -21,8 +21,8 @@ from refsvm.experiment.strategy import Call, Record
 class TrackPath(Call):
     """A strategy that tracks the path along C, or along another line, in one call; its fields are the arguments.
 
-    A path along C ignores the C of the instance, and needs two classes or a regression. A path along another line can
-    be tracked for novelty detection as well as for these tasks.
+    A path along C ignores the C of the instance, and needs two classes or a regression. A path along another line also
+    supports novelty detection.
 
     Parameters
     ----------

@@ -1,8 +1,8 @@
-"""The oracles of the assignments: for each point, a function that draws problems and examines a student's answers.
+"""The oracles of the assignments: functions that draw problems and examine a student's answers.
 
-An oracle prefers properties to values: it replays the steps of a training, or computes the duality gap of a result.
-So every correct answer gets its points, whatever the order of its operations. The oracles are a part of the package,
-and not of docs/assignments, because the grader runs from an installed wheel.
+An oracle does not compare numbers where it can test a property: it replays the steps of a training, or computes the
+duality gap of a result. So every correct answer gets its points, whatever the order of its operations. The package, and
+not docs/assignments, contains the oracles, because the grader runs from an installed wheel.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ Call = Callable[..., Any]
 Draw = Callable[[Generator], tuple[Any, ...]]
 
 
-class Lost(Exception):  # noqa: N818  it says why a point is lost
-    """A point is lost; the message is the sentence that the student reads."""
+class Lost(Exception):  # noqa: N818  its message says why an answer is wrong
+    """Raised if an answer is wrong; the student reads the message."""
 
 
 @dataclass(frozen=True)
@@ -163,7 +163,7 @@ def on_the_way(rng: Generator, n: int = 24, C: float | None = None) -> tuple[Any
 
 
 def ends(G: Any, alpha: Any, lower: Any, upper: Any) -> tuple[float, float]:
-    """Return the largest G in I_up and the smallest in I_down."""
+    """Return the largest G in I_up and the smallest G in I_down."""
     return float(G[alpha < upper].max()), float(G[alpha > lower].min())
 
 
@@ -196,7 +196,7 @@ def is_free(K: Any, G: Any, alpha: Any, lower: Any, upper: Any, i: int, j: int) 
 
 
 def most_violating(G: Any, alpha: Any, lower: Any, upper: Any) -> tuple[int, int]:
-    """Return the first variable of I_up with the largest G, and the first one of I_down with the smallest G."""
+    """Return the variable of I_up with the largest G and the variable of I_down with the smallest G."""
     up, down = np.where(alpha < upper, G, -np.inf), np.where(alpha > lower, G, np.inf)
     return int(up.argmax()), int(down.argmin())
 
@@ -614,7 +614,7 @@ def follows(answer: Any, K: Any, y: Any, C_min: float, C_max: float) -> None:
     """Check the α that the rows of a path give between its breakpoints."""
     rows = numbers(answer, (len(answer) if isinstance(answer, list) else 0, 4))
     if not 2 <= len(rows) <= 12:
-        raise Lost(f"the path has {len(rows)} rows; the first, the last and the breakpoints need 2 to 12.")
+        raise Lost(f"the path has {len(rows)} rows; give 2 to 12: the first, the last and the breakpoints.")
     if (np.diff(rows[:, 0]) < 0.0).any() or rows[0, 0] != C_min or rows[-1, 0] != C_max:
         raise Lost(f"column 0, C, does not rise from {C_min:g} to {C_max:g}.")
     for C in np.geomspace(C_min, C_max, 80)[1:-1]:
@@ -685,9 +685,9 @@ def keeps_contract(call: Call, rng: Generator) -> None:
 
 
 def steps_on(name: str, seed: int, rule: WorkingSetSelector) -> int:
-    """Count the steps of a rule on four times a hundred examples of a set; a solve that fails counts 5,000 steps.
+    """Count a rule's steps on four samples of 100 examples of a data set; a solve that fails counts 5,000 steps.
 
-    Noise is added to the features, so a rule that contains the data sets does not know the kernel rows.
+    `steps_on` adds noise to the features, so that a rule cannot know the kernel rows from the data sets.
     """
     found, rng, steps = load(name), np.random.default_rng(seed), 0
     for _ in range(4):
@@ -709,9 +709,9 @@ def ratios(call: Call, rng: Generator, seen: list[Any]) -> dict[str, float]:
 
 
 def keeps_nothing(call: Call, rng: Generator, seen: list[Any]) -> None:
-    """Check that a new process chooses the same pairs at some states, the latest first.
+    """Check that a new process, to which states are shown in reverse order, chooses the same pairs.
 
-    A rule that relies on data from earlier steps does not find these data in a new process.
+    A rule that keeps data from earlier steps does not find these data in a new process.
     """
     fresh = True
     for k in sorted(rng.choice(len(seen), min(REPEATED, len(seen)), replace=False), reverse=True):

@@ -198,7 +198,7 @@ def _check_explained(case: Case, state: SolverState, before: SolverState) -> Non
 
 
 def _rule_that_writes(case: Case, state: SolverState, before: SolverState, name: str) -> str:
-    """Call each rule again at the previous state, and return the rule that changes `name`, or "a rule"."""
+    """Call each rule again at the previous state; return the rule that writes to the array `name`, or "a rule"."""
     i, j = state.working_sets[0].tolist()
     for rule, method, pair in zip(case.rules, ("select", "length", "check"), ((), (i, j), ()), strict=True):
         trial = copy.copy(before)
@@ -215,7 +215,7 @@ def _rule_that_writes(case: Case, state: SolverState, before: SolverState, name:
 
 
 def _check_carried(case: Case, state: SolverState, before: SolverState) -> None:
-    """Check that μ and κ, with the previous Δ and KΔ, stay in the box up to rounding, and explain the change."""
+    """Check that a step with momentum stays in the box up to rounding, and that it explains the change of the state."""
     t, (i, j), mu, alpha = state.iteration, state.working_sets[0].tolist(), state.last_step, before.alpha
     # μ(eᵢ − eⱼ) + κΔ,  μ(K[i] − K[j]) + κKΔ
     change = state.last_carry * np.asarray(before.displacement)
@@ -233,7 +233,7 @@ def _check_carried(case: Case, state: SolverState, before: SolverState) -> None:
 
 
 def _check_gain(case: Case, state: SolverState, cost: float) -> float:
-    """Check that f has not fallen; return the loss that the next step must regain (with momentum: f)."""
+    """Check that f has not fallen; return the loss that the next step must regain, or f for a rule with momentum."""
     if case.rules.step.uses_momentum:  # with momentum, f is the sum of the gains
         fallen = cost - state.objective
         rises = fallen <= 1e-12 * (1.0 + abs(cost))

@@ -70,7 +70,7 @@ def _at_work(frames: Iterable[FrameType], rules: tuple[object, ...]) -> str:
 
 
 def _wrong_answer(rules: tuple[object, ...], state: SolverState | None) -> str:
-    """Return the result that made the loop fail: the result of `select` if it is not a pair, else of `length`."""
+    """Return, as text, the result of `select` or `length` that made the loop fail."""
     if state is None or not isinstance(rules[0], WorkingSetSelector) or not isinstance(rules[1], StepRule):
         return "the solve"
     pair: Any = None

@@ -1,8 +1,8 @@
 """Grades a student's notebook: ``python -m refsvm.testing.grade assignment.ipynb [--seed N] [--json FILE]``.
 
-The grader runs the answers in another process (`refsvm.testing.student`), once for each point, and sends this process
-problems drawn at random. The oracles of `refsvm.testing.assignments` then examine what comes back. The parent process
-holds oracles, score and seed, and reads nothing from the student's process but lines of JSON.
+For each point of the score, the grader runs the answers in a new process (`refsvm.testing.student`), and sends this
+process random problems. The oracles of `refsvm.testing.assignments` then examine the results. The grader's process
+holds oracles, score and seed, and reads from the student's process only lines of JSON.
 """
 
 from __future__ import annotations
@@ -167,7 +167,7 @@ class StudentProcess:
     def _kill(self) -> None:
         with suppress(
             OSError
-        ):  # the grader waits for the process only after this call, so that its number still belongs to it
+        ):  # wait for the process only after this call, so that its number cannot belong to another process yet
             os.killpg(self._process.pid, signal.SIGKILL)
 
     def _keep_output(self) -> None:
@@ -247,9 +247,9 @@ def grade(
     Each point is earned in a new process, so an answer that hangs, exits or fills the memory loses this point only. The
     process may not import refsvm, open files or start processes. The process may use 2 GB of memory. These limits guard
     the grade. Students could still hand in code that others wrote. An answer that corrupts the memory of its own
-    interpreter escapes the audit hook: it still cannot open files or start processes, but its machine code could do
-    everything that its user may do otherwise, such as ending the grader or deleting files. To grade strangers, run the
-    grader in a container or as another user; if root runs it, the answers run as the user with number 65534.
+    interpreter escapes the audit hook. Such an answer cannot open files or start processes, but with the rights of its
+    user it could end the grader or delete files. To grade strangers, run the grader in a container or as another user;
+    if root runs it, the answers run as the user with number 65534.
     """
     name, cells = answers_of(notebook)
     name = assignment or name
@@ -281,7 +281,7 @@ def grade(
 
 
 def examine(point: Point, cells: list[str], rng: np.random.Generator) -> tuple[str, bytes, tuple[Any, ...]]:
-    """Return why a point is lost, or an empty text; what the answers printed; and the arguments of the last call."""
+    """Return the reason why a point is lost (or ""), the output of the answers, and the arguments of the last call."""
     process, reason = StudentProcess(cells, point.function, point.seconds), ""
     try:
         with np.errstate(all="ignore"):  # ignore overflow: an answer may hold huge numbers
@@ -320,7 +320,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
     seed = (
         f" (seed {result.seed})" if options.seed is None else ""
-    )  # students may read what a lecturer prints
+    )  # hide a seed that the lecturer chose, because students may read the output
     report(f"{result.assignment}: {result.points} of {result.out_of} points{seed}")
     kept = asdict(result)
     failing = dict(zip(result.lost, kept.pop("arguments"), strict=True))

@@ -110,8 +110,8 @@ def check_strategy(rule: Any, *, rng: Any = 0, time_limit: float | None = None) 
     **A selector** returns i in I_up and j in I_down, or (−1, −1). Only a selector with the attribute ``may_stall =
     True`` may return (−1, −1) before the tolerance is reached.
 
-    **A step rule** returns μ with lo ≤ μ ≤ hi and does not lower f; a planned step does not lower f together with the
-    next step. A step with momentum moves no variable out of its box.
+    **A step rule** returns μ with lo ≤ μ ≤ hi and does not lower f; a planned step and the next step together do not
+    lower f. A step with momentum moves no variable out of its box.
 
     **A stopping rule** returns 0 or the number of one of its reasons, and a second call changes nothing. The rule stops
     only at a point where f is at most a twentieth below its optimum, or the KKT gap is small. A rule for left-out

@@ -1,4 +1,4 @@
-"""Checks that a rule is a frozen value, and that its methods that need no state work."""
+"""The contract of the values of rules, which `check_value` checks without a state."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ SAME: Final = 1e-7
 
 @dataclass(frozen=True, eq=False, repr=False)
 class OneSided(Stamped):
-    """The derivative in one direction, as the parameter rises or falls.
+    """A one-sided derivative of the optimum, as the parameter rises or falls.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""The direction in which the optimum moves with a parameter, and the choice of sets at an event."""
+"""The direction in which the optimum moves with a parameter, and the sets of its variables at an event."""
 
 from __future__ import annotations
 
@@ -47,8 +47,8 @@ def direction(optimum: Optimum, rates: Rates, along: Any, sign: float) -> Direct
         | 0   1ᵀ  | | ḃ   |     | ż − 1ᵀd_B                |
         | 1  K_MM | | d_M |  =  | v̇_M − (K̇α)_M − K_MB d_B  |        d_B = the rate of the bound
 
-    At an event, d minimises ½ dᵀKd − (v̇ − K̇α)ᵀd over the rates that the box permits. A path tracker's walk moves α in
-    the direction d, so the special events of a walk find the sets of variables that belong to d.
+    At an event, d minimises ½ dᵀKd − (v̇ − K̇α)ᵀd over the rates that the box permits. To find d, `settle` moves
+    variables between the sets of a path tracker's walk.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ def direction(optimum: Optimum, rates: Rates, along: Any, sign: float) -> Direct
     problem, there = optimum.problem, optimum.places
     shares = along[examples_of(problem.gram)[1]] if rates.each else 1.0 if rates.kernel else along
     lower, upper = sign * rates.lower * shares, sign * rates.upper * shares
-    # --- bounded variables move with their bound: d_B ---
+    # --- each bounded variable moves with its bound: d_B ---
     d = np.where(optimum.fixed, np.where(optimum.upper, upper, lower), 0.0)
     # --- compute the right side of the system: v̇ − K̇α − K d_B,  ż − 1ᵀd_B ---
     push = sign * (rates.v * shares)[there] - products(problem.gram, there, d)
@@ -202,7 +202,7 @@ def kernel_rates(optimum: Optimum, name: str, along: Any, variables: np.ndarray 
 
 
 def support(optimum: Optimum) -> tuple[Any, np.ndarray]:
-    """Return the examples with α ≠ 0 (and possibly further examples), and the sum of α of each."""
+    """Return the examples with α ≠ 0 (and possibly further examples), and the sum of α of each example."""
     return optimum.matrix.X[optimum.columns], optimum.sums
 
 

@@ -64,7 +64,7 @@ class Space:
     bounded_by_user: frozenset[str] = frozenset()
 
     def at_default_bounds(self, values: dict[str, Any]) -> list[str]:
-        """Return a text with name, value and end for each scalar parameter at an end of its default bounds."""
+        """Return, as texts, the scalar parameters that are at an end of their default bounds."""
         ends = [
             (name, values[name] / np.exp(self.bounds[sum(self.sizes[:place])]))
             for place, name in enumerate(self.names)
@@ -232,10 +232,10 @@ class HeldOutLoss(Stamped):
                 return self._adjoint(near, some, at)
             except ValueError:
                 self.events += nudge == 1.0
-        return np.zeros(len(self.space.bounds))  # the gradients of other folds decide the search direction
+        return np.zeros(len(self.space.bounds))  # leave the search direction to the other folds
 
     def _next_to(self, solution: Solution, values: dict[str, Any], nudge: float) -> Solution:
-        """Return the model of the same fold at another C."""
+        """Return the model of `solution` with every C multiplied by `nudge`."""
         at = solution.problem
         problem = self.problem(values).centred.boxed(at.lower * nudge, at.upper * nudge)
         start, options = problem.feasible(solution.alpha * nudge), self.options
@@ -350,7 +350,7 @@ def _bounds_given(bounds: Any, names: tuple[str, ...]) -> dict[str, tuple[float,
         try:
             low, high = pair
         except (TypeError, ValueError):
-            low = high = 1.0  # not a pair: an empty interval, which the next `if` refuses
+            low = high = 1.0  # the next `if` refuses this empty interval
         low, high = (positive(f"bounds: a bound of {name}", each) for each in (low, high))
         if not low < high:
             raise ValueError(f"bounds of {name!r} are {pair!r:.80}; give two numbers, the smaller first.")

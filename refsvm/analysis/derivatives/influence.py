@@ -56,8 +56,8 @@ class Influence(Shown):
     decision_values : ndarray of shape (t,)
         h of the full model, trained on all examples.
     changes, first_order : ndarrays of shape (g, t)
-        The change of each h, exactly and to first order. `changes` and `first_order` are NaN for groups that a limit
-        prevented; `first_order` is also NaN if no variable remains free.
+        The change of each h, exactly and to first order. `changes` and `first_order` are NaN for groups whose models a
+        limit prevented; `first_order` is also NaN if no variable remains free.
     loss : float
         The mean loss of the full model; NaN without a loss.
     loss_changes, first_order_loss : ndarrays of shape (g,)
@@ -364,7 +364,7 @@ def of_machines(
 ) -> Influence:
     """Return the changes of decision values and of the loss from the models without the groups."""
     g, m = len(members), left_out.matrix.n
-    # rows: α and b of the full model, their change for each group, and their first-order change for each group
+    # row 0 contains α and b of the full model; g rows contain their changes, and g rows their first-order changes
     alpha, b, gaps = np.zeros((2 * g + 1, m)), np.full(2 * g + 1, np.nan), np.full(g, np.nan)
     alpha[0], b[0] = np.bincount(left_out.example, left_out.full.alpha, m), left_out.full.intercept
     for place, (where, change, by_b, gap) in left_out.changes.items():

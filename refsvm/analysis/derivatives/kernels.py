@@ -168,7 +168,7 @@ def _weighted_distances(X: Any, Z: Any, weights: np.ndarray) -> np.ndarray:
 
 
 def squared_distances(kernel: Any, X: Any, Z: Any) -> np.ndarray:
-    """Return ‖x − z‖² for all pairs of rows, shape (m, n), around the origin that the kernel uses for its values."""
+    """Return ‖x − z‖² for all pairs of rows, shape (m, n), for data shifted as in the kernel's own values."""
     if is_sparse(X) or is_sparse(Z):
         inner, ends = inner_products(X, Z), (squared_norms(X), squared_norms(Z))
     else:
@@ -185,7 +185,7 @@ SUMS: Final[dict[type, Callable[..., Any]]] = {RBF: sum_of_rbf}
 
 
 def formula_for(kernel: Kernel, formulas: dict[type, Callable[..., Any]]) -> Callable[..., Any] | None:
-    """Return the formula for a kernel, or None; a subclass that computes its own values inherits no formula."""
+    """Return the formula for a kernel's derivative, or None; a subclass with new kernel values inherits no formula."""
     for base in type(kernel).__mro__:
         if base in formulas:
             return formulas[base]
@@ -232,7 +232,7 @@ def derivative_sum(
 ) -> Any:
     """Return Σᵢⱼ leftᵢ ∂k(xᵢ, zⱼ)/∂θ rightⱼ for vectors `left`, shape (m,), and `right`, shape (n,).
 
-    A formula may use `values`, shape (m, n), the kernel values between X and Z.
+    `values`, shape (m, n), contains the kernel values between X and Z.
     """
     formula = formula_for(kernel, SUMS)
     if formula is None:

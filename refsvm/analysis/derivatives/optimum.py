@@ -8,8 +8,8 @@
     A = | 1  K_MM |       regular where no free example is affinely dependent on the others in feature space
 
 If no variable is free or at an event, b may lie in an interval, from the largest G of the variables that may rise to
-the smallest G of the variables that may fall, and b is its midpoint. The variables whose G are the ends of this
-interval then take the place of M.
+the smallest G of the variables that may fall, and b is its midpoint. In this case M contains the variables whose G are
+the ends of b's interval.
 """
 
 from __future__ import annotations
@@ -159,7 +159,7 @@ class Optimum:
         return np.bincount(self.example, self.alpha, self.matrix.n)[self.columns]
 
     def _factorise(self, G: np.ndarray) -> None:
-        """Factorise A for a maximal independent set of free variables, and correct α so that G = b on M."""
+        """Factorise A for a maximal independent set of free variables, and correct their α so that their G equals b."""
         m = int((self.side == FREE).sum())
         independent, L = independent_factor(self.K[:m, :m], self.largest)
         self.size, self.free = len(independent), m
@@ -204,7 +204,7 @@ class Optimum:
 
     @cached_property
     def _dependent_at_event(self) -> np.ndarray:
-        """Return for each variable at an event whether its example depends on the examples of M, shape (p − free,)."""
+        """Return for each variable at an event whether its example depends on the free examples, shape (p − free,)."""
         size = self.size
         if self.has_ends or not size or self.free == len(self.places):
             return np.zeros(len(self.places) - self.free, dtype=bool)

@@ -1,4 +1,4 @@
-"""The parameters of a problem, and how fast v, the bounds and z change with each of them.
+"""The parameters of a problem, and how fast v, the bounds and z change with each parameter.
 
 ==============  ==================================================================  ===================================
 C               Uᵢ = C or Lᵢ = −C                                                    where all penalties are equal

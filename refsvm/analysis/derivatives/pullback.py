@@ -1,4 +1,4 @@
-"""Pullback: turns the gradient of a loss by α and b into gradients for all parameters, with one linear system."""
+"""Pullback: turns the gradient of a loss with respect to α and b into gradients for all parameters."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Probes:
     by_h: np.ndarray
 
     def parts(self) -> list[slice]:
-        """Return slices of the rows of X; the kernel values of a slice are computed at a time."""
+        """Return slices of the rows of X, for which kernel values are computed slice by slice."""
         return pieces(len(self.by_h), max(len(self.optimum.columns), self.X.shape[1]))
 
     def values(self, part: slice) -> np.ndarray:
@@ -94,7 +94,7 @@ class Gradients(Stamped, Mapping[str, Any]):
 
     @cached_property
     def _by_bound(self) -> np.ndarray:
-        """The derivative of the loss with respect to the bound of each variable at a nonzero bound: g − K u − t."""
+        """For each variable at a nonzero bound, the derivative of the loss with respect to this bound: g − K u − t."""
         problem, optimum = self.optimum.problem, self.optimum
         bound = np.where(optimum.upper, problem.upper, problem.lower)
         there, result = np.flatnonzero(optimum.fixed & (bound != 0.0)), np.zeros(problem.n)
@@ -158,7 +158,7 @@ class Gradients(Stamped, Mapping[str, Any]):
         return result if result.ndim else float(result)
 
     def _form(self, name: str, left: np.ndarray, X: Any, values: np.ndarray) -> Any:
-        """Return Σᵢⱼ leftᵢ ∂k(xᵢ, xⱼ)/∂θ αⱼ: a number, or one for each feature."""
+        """Return Σᵢⱼ leftᵢ ∂k(xᵢ, xⱼ)/∂θ αⱼ: a number, or an array over the features."""
         kernel, (vectors, sums) = self.optimum.matrix.kernel, support(self.optimum)
         if isinstance(kernel, Kernel):
             return kernel.derivative_sum(name, left, X, vectors, sums, values)
@@ -229,8 +229,7 @@ def pullback(
 
     Notes
     -----
-    `pullback` spends its time on the kernel values of the free variables and of X with the support vectors, and on the
-    factor of the system with m³/3 multiplications. The kernel values and the factor are computed once for all
+    `pullback` computes kernel values and factorises a linear system, with m³/3 multiplications, once for all
     parameters.
 
     Examples

@@ -5,9 +5,8 @@
     leaves F     if its α is beyond a bound; α is set to the bound
     joins F      if its α is at a bound, and G would move it inside
 
-After a few changes of the sets, settling turns a solution at a loose tolerance into the optimum up to rounding. The
-first change of the sets is the step that `refsvm.services.guards.polish` takes. Each change of the sets costs m³/3
-multiplications for m free variables.
+After a few changes of the sets, settling turns a solution at a loose tolerance into the optimum up to rounding. Each
+change of the sets costs m³/3 multiplications for m free variables.
 """
 
 from __future__ import annotations

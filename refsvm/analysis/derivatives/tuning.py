@@ -333,7 +333,7 @@ def minimised(
 
 
 def _best_of(rows: list[Evaluation], status: Status, seconds: float) -> Tuning:
-    """Return the `Tuning` whose best parameters are the evaluation with the smallest J."""
+    """Return a `Tuning` with the parameters of the evaluation that had the smallest J."""
     best = min(rows, key=lambda each: each.loss, default=None)
     params, value = ({}, np.nan) if best is None else (best.params, best.loss)
     return Tuning(params, value, rows, status, seconds)

@@ -124,7 +124,7 @@ class StoredModel(Stamped):
             not columns
             or self.columns is None
             or not (set(self.columns) <= set(names) or all(isinstance(name, str) for name in columns))
-        ):  # column names that are numbers, and unknown to the model, only count the columns
+        ):  # pandas numbers columns without names, so do not look for these numbers in the model
             return X
         counts = Counter(names)
         for name in self.columns:
@@ -138,7 +138,7 @@ class StoredModel(Stamped):
         return X[[places[name] for name in self.columns]]
 
     def _aligned(self, X: Any) -> tuple[Any, Any]:
-        """Return X and the support vectors with equal numbers of columns; dense if X is dense and they fit."""
+        """Return X and the support vectors with equal numbers of columns; if X is dense, small arrays are dense."""
         m, d = self.support_vectors.shape
         if isinstance(self.kernel, Precomputed):
             columns = self._dense.ravel().astype(np.int64) - 1

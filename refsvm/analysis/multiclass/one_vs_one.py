@@ -195,7 +195,7 @@ def pairs(
     """
     n, scheme = len(codes), OneVsOne(int(codes.max()) + 1)
     everyone = np.arange(n) if (penalties > 0.0).all() else np.flatnonzero(penalties > 0.0)
-    # all pairs share an origin, because they predict the same data; the pair of a two-class problem chooses its origin
+    # several pairs share an origin, because they predict the same data; a single pair chooses its origin itself
     moving = {} if scheme.k == 2 else {"origin": origin_for(kernel, X, everyone), "may_move": False}
     for number, pair in enumerate(scheme.pairs):
         if only is not None and number not in only:
@@ -238,7 +238,7 @@ def solve_pairs(
     def trained(numbered: tuple[int, Pair]) -> BinaryResult:
         number, pair = numbered
         start = None if previous is None else _feasible_start(previous[number], pair)
-        # solve every pair, some with few steps: even an incompletely trained classifier needs a model of each pair
+        # after Ctrl-C, take one step for each remaining pair: a classifier needs a model of every pair
         pressed = interrupt.pressed
         own = replace(options, max_iter=1, shrinking=False) if pressed else options
         solution = solved(pair.problem, own, start)

@@ -64,10 +64,10 @@ def pair_sums(coefficients: np.ndarray, n_support: np.ndarray | None, values: An
     if n_support is None or len(coefficients) == 1:
         return _sums(coefficients, values)
     k = len(n_support)
-    number = np.zeros((k, k), dtype=np.int64)  # index of the pair of two classes
+    number = np.zeros((k, k), dtype=np.int64)  # number[p, q] is the index of the pair of classes p and q
     first, second = np.triu_indices(k, 1)
     number[first, second] = number[second, first] = np.arange(len(first))
-    # keep the type of long double values, because the precision of b depends on it
+    # keep long double values, because b needs their precision
     sums = np.zeros((len(first), values.shape[1]), np.result_type(coefficients, values.dtype))
     ends = np.cumsum(n_support)
     for c in range(k):
@@ -152,7 +152,7 @@ def decision_values(
 def _reduced_in_blocks(
     values: Callable[[slice], np.ndarray], t: int, pairs: int, reduce: Callable[[np.ndarray], np.ndarray]
 ) -> np.ndarray:
-    """Return the results of `reduce` for the decision values of t rows; with many pairs, call it for blocks of rows."""
+    """Return the results of `reduce` for decision values of t rows; with many pairs, call `reduce` for blocks of rows."""
     # if decision values themselves are returned, compute them in one block, because joining blocks copies all values
     if reduce is np.asarray or t * pairs <= REDUCED_ENTRIES:
         return reduce(values(slice(0, t)))
@@ -167,7 +167,7 @@ def _columns_in_use(vectors: Any) -> int:
 
 
 def _linear_parts(X: Any, vectors: Any, pair_sum: Callable[[Any], np.ndarray]) -> tuple[Any, Any]:
-    """Return x and w, shape (pairs, d), with Σ αᵢ x·xᵢ = x·w for every row of X and every pair."""
+    """Return X, and w = Σ αᵢxᵢ of each pair, shape (pairs, d), so that Σ αᵢ x·xᵢ = x·w for each row x of X."""
     if is_sparse(vectors) and is_sparse(X):  # omit columns that no support vector uses
         products = SparseProducts(vectors)
         X, vectors = products.aligned(X), products.Z

@@ -99,7 +99,7 @@ def constant(p: int, q: int, has_p: bool, has_q: bool, origin: np.ndarray | None
 
 
 def are_small(codes: np.ndarray, penalties: np.ndarray, options: RunOptions) -> bool:
-    """Return whether some pairs of classes are small enough for a single call that supports all the options."""
+    """Return whether one call can solve some pairs of small classes with all the given options."""
     if options.callback is not None or options.cache_dtype == "float32" or not supports(options.rules):
         return False
     sizes = np.sort(np.bincount(codes[penalties > 0.0]))

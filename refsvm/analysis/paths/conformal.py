@@ -3,17 +3,17 @@
     p(t) = #{i ≤ n + 1 : Rᵢ(t) ≥ Rₙ₊₁(t)} / (n + 1),    Rᵢ(t) = |yᵢ − h_t(xᵢ)|,    yₙ₊₁ = t
 
 h_t is trained on all n + 1 examples. An example of weight w counts as w examples, and the new example has weight 1. The
-interval contains every t with p(t) > 1 − confidence. For exchangeable examples the interval contains the next target
-with probability at least `confidence`, whatever their distribution.
+interval contains every target t with p(t) > 1 − confidence. If the examples are exchangeable, the interval contains the
+next target with probability at least `confidence`.
 
-Scores that differ only by rounding errors count as equal: Rᵢ counts as ≥ Rₙ₊₁ if Rᵢ is not below Rₙ₊₁ by more than 10⁻⁷
+Scores that differ only by rounding errors count as equal: p(t) counts Rᵢ unless Rᵢ is below Rₙ₊₁ by more than 10⁻⁷
 times the range of all n + 1 targets. Counting such scores as equal treats all examples alike, as the guarantee
 requires. A model that fits every example exactly, for instance with ε = 0 and more features than examples, therefore
 accepts every target until the α of the new example reaches its bound.
 
-Other methods evaluate p on a grid of t and train a model for each point. This module walks along t: t only changes v of
-the new example's two copies, so h_t is affine in t between two events, and each t at which the order of two scores
-changes is the root of a linear function.
+Other methods evaluate p on a grid of t and train a model for each point. This module walks along t. As t changes only v
+of the new example's two copies, h_t is affine in t between two events. So two scores change their order at the root of
+a linear function.
 """
 
 from __future__ import annotations
@@ -154,14 +154,14 @@ def conformal_intervals(
 def _farthest(
     shared: Examples, whole: np.ndarray, beta: np.ndarray, here: float, way: float, few: int
 ) -> float:
-    """Return the t farthest from h(x) on one side with p(t) > 1 − confidence; at h(x), p = 1."""
+    """Return the target t farthest from h(x) on one side with p(t) > 1 − confidence; p = 1 at t = h(x)."""
     # once the α of the new example is at its bound, t changes no score except the new example's
     far, bounded = float(np.ptp(shared.y)) + 2.0 * shared.epsilon or 1.0, False
     while not bounded:
         t, residuals, bounded = _followed(shared, whole, beta, here, here + way * far)
         # walk farther each time; the first distance suffices for nearly all targets
         far *= 4.0
-    # the range of all n + 1 targets at each t
+    # compute the range of all n + 1 targets for each t
     unit = np.maximum(shared.y.max(), t) - np.minimum(shared.y.min(), t)
     last = np.abs(residuals[-1])
     ranked = -float(smallest(-last[None, :-1], shared.copies, few)[0])
@@ -235,7 +235,7 @@ def _followed(
 
 
 def _middles(walk: PathState, K: np.ndarray, one: Any, other: Any) -> list[Any]:
-    """Return further points of a segment on which no variable is free, so that b is the middle of an interval.
+    """Return the points at which b bends on a segment without free variables, on which b is the middle of an interval.
 
     On such a segment α is constant and only the new example's G moves, so b bends where this G passes the G of another
     example. The guarantee requires a b that treats all examples alike, as the middle of the interval does.
@@ -244,7 +244,7 @@ def _middles(walk: PathState, K: np.ndarray, one: Any, other: Any) -> list[Any]:
     # rounding errors of LAPACK may leave an α slightly short of a bound that it has reached
     short = AT_BOUND * float(np.abs(alpha).max())
     rises, falls = walk.problem.upper - alpha > short, alpha - walk.problem.lower > short
-    # test the bounds and not whether the elbow is empty, because both copies on the elbow may be at their bounds
+    # test the bounds, because both copies may be at their bounds although the walk treats them as free
     if (rises & falls).any() or not np.array_equal(alpha, other[1]):
         return []
     old = np.ones(len(alpha), dtype=bool)

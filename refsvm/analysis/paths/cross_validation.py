@@ -96,10 +96,10 @@ def cross_validate_path(
 ) -> PathCrossValidation:
     """Cross-validate a C-SVM for every C of a range at once.
 
-    For each fold, the path of the examples outside the fold is tracked; all paths share one kernel matrix. The
-    prediction for a held-out example changes at values of C that are as exact as the breakpoints of the path. With
-    several classes, each pair of classes has its own paths, and `cross_validate_path` counts the votes again at each C
-    at which the vote of a pair changes.
+    For each fold, the path of the examples outside the fold is tracked; all paths share one kernel matrix. The values
+    of C at which predictions change are as exact as the breakpoints of the path. With several classes, each pair of
+    classes has its own paths, and `cross_validate_path` counts the votes again at each C at which the vote of a pair
+    changes.
 
     Parameters
     ----------
@@ -161,7 +161,7 @@ def cross_validate_path(
     classes, codes = numbered(y, n)
     if isinstance(folds, str) and folds == "loo":
         folds = np.arange(n)
-    # only a number of folds can be stratified
+    # `stratified` applies only if `folds` is a number
     stratified = bool(stratified and np.ndim(folds) == 0 and not hasattr(folds, "split"))
     weights = given_weights(sample_weight, n)
     refuse_absent_class(classes, codes, weights)

@@ -238,13 +238,13 @@ def voted_curve(
 def _changes(
     turns: Sequence[Turns], codes: np.ndarray, k: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Return which examples are wrong at the smallest C, and C, example and change of the errors for each turn."""
+    """Return which examples are wrong at the smallest C; for each changed vote: C, example, change of the errors."""
     t, every = len(codes), np.arange(len(codes))
     count = np.zeros((t, k), dtype=np.int64)
     for turn in turns:
         count[every, np.where(turn.said, turn.second, turn.first)] += 1
     at, index = (np.concatenate([each[place] for each in turns]) for place in (3, 4))
-    # at each turn, one class of the pair gains the vote that the other class loses
+    # at each change, one class of the pair gains the vote that the other class loses
     gains, loses = (
         np.concatenate([np.where(each.up, each[place], each[1 - place]) for each in turns])
         for place in (1, 0)
@@ -254,12 +254,12 @@ def _changes(
     change = np.zeros((len(at), k), dtype=np.int64)
     np.add.at(change, (np.arange(len(at)), gains), 1)
     np.add.at(change, (np.arange(len(at)), loses), -1)
-    # count the votes of all classes for an example after each turn
+    # count the votes of all classes for an example after each changed vote
     total = np.vstack([np.zeros((1, k), dtype=np.int64), change.cumsum(axis=0)])
     first = np.searchsorted(index, every)
     after = count[index] + total[1:] - total[first[index]]
     wrong = np.concatenate([count.argmax(axis=1) != codes, after.argmax(axis=1) != codes[index]])
-    # if votes for an example turn several times at the same C, keep the counts after the last turn
+    # if several votes for an example change at the same C, keep the counts after the last change
     is_last = np.append((index[1:] != index[:-1]) | (at[1:] != at[:-1]), True)[: len(at)]
     at, index, wrong_after = at[is_last], index[is_last], wrong[t:][is_last]
     begins = np.append(True, index[1:] != index[:-1])[: len(at)]

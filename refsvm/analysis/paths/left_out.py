@@ -1,8 +1,8 @@
 """LeftOutPaths: the sign of each left-out decision value, proved from the path of all examples or found by a walk.
 
-The variables are scaled: s = λα, f = λ(h − b) and ŵ = λw. If s is feasible without r, the path with r and the path
-without r agree. If the machine trained with r predicts r wrongly, the machine trained without r predicts r wrongly. In
-all other cases, a ball contains ŵ_R, the weights of the machine trained without r:
+The variables are scaled: s = λα, f = λ(h − b) and ŵ = λw. If s is feasible without example r, s is also optimal without
+r. If the machine trained with r predicts r wrongly, the machine trained without r also predicts r wrongly. In all other
+cases, a ball contains ŵ_R, the weights of the machine trained without r:
 
     s + δ is feasible without r:  δᵣ removes the excess of r, and the free variables j ∈ M share it
     P_R(ŵ, b̂) − D_R(s + δ) = ½‖δŵ‖²,  as G = b on M,  so  ½‖ŵ − ŵ_R‖² + ½‖ŵ + δŵ − ŵ_R‖² ≤ ½‖δŵ‖²
@@ -43,7 +43,7 @@ APART: Final = 40
 
 
 class LeftOutPaths:
-    """The sign of ĥ_R(xᵣ) for each r, on the whole path.
+    """The sign of the left-out decision value ĥ_R(xᵣ) of each example r, on the whole path.
 
     Parameters
     ----------
@@ -214,7 +214,7 @@ class LeftOutPaths:
         )
 
     def _crossings(self, r: int) -> tuple[bool, np.ndarray, np.ndarray]:
-        """Return whether ĥ_R(xᵣ) ≥ 0 at the least C, each C where it changes sign, and whether it is ≥ 0 after each."""
+        """Return whether ĥ_R(xᵣ) ≥ 0 at the least C, each C where its sign changes, and the sign afterwards."""
         at, values = self._along(r)
         positive = values >= 0.0
         # between two breakpoints ĥ is linear in λ, so its sign changes where the line through their values is 0

@@ -19,7 +19,7 @@ MOST_ROUNDED: Final = 1e-10
 def intercept_of_inside(
     gram: KernelMatrix, alpha: np.ndarray, gradient: np.ndarray, inside: np.ndarray, otherwise: float
 ) -> float:
-    """Return the least b of a one-class problem for which no inside example has h < 0, with a margin for rounding.
+    """Return the least b, with a margin for rounding, for which no example in the mask `inside` has h < 0.
 
     h(xᵢ) = b − Gᵢ. A prediction adds the terms of h(xᵢ) in another order, so its rounding error is relative to the
     terms, not to their sum.

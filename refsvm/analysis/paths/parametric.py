@@ -51,7 +51,7 @@ class ParametricPath(TrackedPath):
 
     @property
     def along(self) -> ProblemLine:
-        """The line between both problems, the same object as `line`."""
+        """The line between both problems, an alias of `line`."""
         return self.line
 
     # -- breakpoints -----------------------------------------------------------------------------------------------

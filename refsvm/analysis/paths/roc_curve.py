@@ -1,4 +1,4 @@
-"""CostPath and RocCurve: all operating points of a classifier as a total cost moves from one class to the other."""
+"""CostPath and RocCurve: shares of false and true positives for all divisions of a total cost between two classes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from refsvm.services.summary import Card, Shown
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RocCurve(Shown):
-    """The operating points of a classifier as a step function of C₊; the ends of the steps are as exact as the path.
+    """The ROC curve of a classifier as a step function of C₊, whose steps are as exact as the path.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ class RocCurve(Shown):
 
 
 class CostPath(ParametricPath):
-    """The result of `refsvm.cost_path`: a `ParametricPath` in C₊, and the operating points along it."""
+    """The result of `refsvm.cost_path`: a `ParametricPath` in C₊ that also computes ROC curves."""
 
     def roc(self, X: Any, y: Any, sample_weight: Any = None) -> RocCurve:
         """Return the shares of false and of true positives on some examples as a function of C₊.

@@ -191,12 +191,11 @@ def leave_one_out(
     rounding (`refsvm.core.stopping.midpoint`). If the duality gap at the end
     of a round does not prove the sign, the round continues to smaller gaps,
     takes an exact step, and computes h with twice as many digits. If the sign
-    is then still not proved, the example is a "tie": either h is 0 up to
-    rounding, or b may lie anywhere in an interval, and h is positive at one
-    end of the interval and negative at the other, as for an example in the
-    middle of the gap between two classes. A tie is predicted with the midpoint
-    of b's interval. In `bounds`, a tie counts as correct in the lowest error
-    and as wrong in the highest error.
+    is still not proved, the example is a "tie". The h of a tie is 0 up to
+    rounding, or has different signs at the two ends of the interval in which b
+    may lie, as for an example in the middle of the gap between two classes. A
+    tie is predicted with the midpoint of b's interval. In `bounds`, a tie
+    counts as correct in the lowest error and as wrong in the highest error.
 
     No sign is proved if K is not positive semi-definite, if C is infinite, or
     if kernel values are float32. Without proofs, all rounds end at the KKT

@@ -125,7 +125,7 @@ class LeaveOneOut(Scores):
         return scored(self, f"exact leave-one-out{self._unproved()}", decided)
 
     def _unproved(self) -> str:
-        """Return the text of the card that counts the signs without a proof; an empty text if all are proved."""
+        """Return the number of signs without a proof as text for the card; an empty text if all signs are proved."""
         if self.kind != CLASSIFICATION or self.is_proved is None or self.is_proved.all():
             return ""
         if not self.is_proved.any():

@@ -62,7 +62,7 @@ class Scores(Shown, ABC):
 
     @property
     def outcomes(self) -> np.ndarray:
-        """1 for each example that is certainly correct, −1 if certainly wrong, 0 if missing rounds decide."""
+        """1 for each certainly correct example, −1 for each certainly wrong example, 0 if the outcome is unknown."""
         sides = getattr(
             self, "sides", self.decision_values
         )  # for some examples, leave-one-out computes only the sign of h

@@ -50,7 +50,7 @@ class SolvedPair(NamedTuple):
 
 
 def have_small_pairs(task: Task, options: RunOptions) -> bool:
-    """Return whether this module solves the pairs of classes of a task, whose kernel matrix must be an array."""
+    """Return whether this module solves a task's pairs of classes; the task's kernel matrix must be an array."""
     if task.kind != CLASSIFICATION or len(task.classes) < 3 or not supports(options.rules):
         return False
     fewest = np.sort(np.bincount(task.codes))[:2].sum()
@@ -236,7 +236,7 @@ class Bounds:
         return np.asarray(self.share[:, None] * (self.size[:, None] + self.term[:, None] * sizes))
 
     def is_tie(self, f: np.ndarray, off: np.ndarray) -> np.ndarray:
-        """Return whether the two ends of the interval of b give h different signs, for f of shape (P, …).
+        """Return whether h = f + b has different signs at both ends of b's interval, for f of shape (P, …).
 
         At a tie `top` < `bottom`, so α is optimal with every b between `top` and `bottom`.
         """

@@ -312,7 +312,7 @@ def _task_of(problem: DualProblem, others: dict[str, Any], C: Any) -> Task:
 
 
 def _is_regression(problem: DualProblem) -> bool:
-    """Return whether each example's variables have vᵢ ≤ vₙ₊ᵢ and one penalty, in the order of the examples."""
+    """Return whether a problem has two variables for each example, in order, with vᵢ ≤ vₙ₊ᵢ and equal penalties."""
     n, v = problem.n // 2, problem.v
     return (
         has_two_variables(problem)

@@ -138,7 +138,7 @@ class TaskTable:
             self.values[r, column] = of_sign(float(self.values[r, column]), sign)
 
     def _count(self) -> None:
-        """Pass the numbers of decided and of wrong examples to the progress line."""
+        """Pass the numbers of decided and of wrongly predicted examples to the progress line."""
         # read count and table at once, because the thread of the progress line may call `_count` while a machine ends
         (count, under_way), wrong = self._place, None
         if under_way:

@@ -6,7 +6,7 @@ w_R·φᵢ − b_R, the duality gap δ bounds ‖w_R − w‖² + Σ (Uᵢ − �
 `refsvm.core.stopping.midpoint` derives. If the tests of `midpoint` prove no sign, `Proofs` makes two further tests. The
 further tests do not multiply √δ by the distance of xᵣ, so they can prove the sign even if xᵣ is far away.
 
-1. Some variables are proved to have the same α in every optimum. For any o let b̄ = b_R + (w_R − w)·φₒ, so that
+1. `Proofs` finds variables that have the same α in every optimum. For any o let b̄ = b_R + (w_R − w)·φₒ, so that
 eᵢ = Gᵢ − b̄ − (w_R − w)·(φᵢ − φₒ). Each i with Uᵢ > αᵢ implies b̄ ≥ Gᵢ − √δ ‖φᵢ − φₒ‖ − δ/(Uᵢ − αᵢ), and each i with
 αᵢ > Lᵢ bounds b̄ from above. If eᵢ > 0 is then certain, every optimum has αᵢ = Uᵢ; if eᵢ < 0 is certain, every optimum
 has αᵢ = Lᵢ. Let M be the other variables. If M is empty, w_R = w.
@@ -14,8 +14,8 @@ has αᵢ = Lᵢ. Let M be the other variables. If M is empty, w_R = w.
 
        h_R(xᵣ)  =  fᵣ + Σ βᵢ(Gᵢ − eᵢ) + (w_R − w)·u,        |(w_R − w)·u|  ≤  Σ_M |α_Rⱼ − αⱼ| |φⱼ·u − c|  for any c
 
-   because α_R and α have the same sum. The box bounds every |α_Rⱼ − αⱼ|. If β minimises ‖u‖, φⱼ·u is the same for all
-   free j, so that only rounding errors remain of the sum over M. δ bounds each βᵢeᵢ.
+   because α_R and α have the same sum. The box bounds every |α_Rⱼ − αⱼ|. If β minimises ‖u‖, φⱼ·u is the same number
+   for all free j. With c equal to this number, the sum over M contains only rounding errors. δ bounds each βᵢeᵢ.
 
 If neither test proves the sign, the example is a tie: h is 0 up to rounding, or b may lie anywhere in an interval that
 gives h both signs.

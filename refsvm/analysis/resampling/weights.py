@@ -131,7 +131,7 @@ def in_exact_steps(weights: np.ndarray) -> np.ndarray:
 
 
 def steps_of(weights: np.ndarray | None, n: int) -> np.ndarray:
-    """Return what each of n examples adds to a sum: 1 without weights, otherwise its weight from `in_exact_steps`."""
+    """Return the amount that each of n examples adds to a sum: 1, or its weight from `in_exact_steps`."""
     return np.ones(n, dtype=np.int64) if weights is None else in_exact_steps(weights)
 
 
@@ -162,7 +162,7 @@ def copies(name: str, weights: np.ndarray | None, n: int) -> np.ndarray:
 
 
 def smallest(values: np.ndarray, counts: np.ndarray, rank: int) -> np.ndarray:
-    """Return in each row of `values` the value of rank `rank`, counted from 1, where column i counts countsᵢ times.
+    """Return, for each row of `values`, its `rank`-th smallest value, where column i counts as countsᵢ equal columns.
 
     Parameters
     ----------

@@ -1,1 +1,1 @@
-"""Solves many small problems of equal size together, which pairs of small classes and their folds require."""
+"""Solves many small problems of equal size in one call, for pairs of small classes."""

@@ -50,7 +50,7 @@ def best_intercepts(gradients: np.ndarray, lower: np.ndarray, upper: np.ndarray)
 
 
 def supports(rules: Rules) -> bool:
-    """Return whether small problems support these rules: all belong to this package, and `KKTGap` stops."""
+    """Return whether small problems support these rules: rules of this package, with `KKTGap` as the stopping rule."""
     return type(rules.stop) is KKTGap and all(map(is_builtin, map(type, rules)))
 
 

@@ -36,7 +36,7 @@ def epsilon_path(
     X, y, kernel, gram, C
         As in `DualProblem.regression`; C is finite.
     epsilon : (float, float)
-        ε at the start and at the end of the path, at least 0; ε may rise or fall. The path starts fast at half the
+        ε at the start and at the end of the path, at least 0; ε may rise or fall. A path starts fastest at half the
         range of y, where every example is inside the tube and α = 0.
     **options
         tracker, merge, engine, cache_mb, time_limit, max_events, callback, progress, as in
