@@ -152,7 +152,7 @@ def decision_values(
 def _reduced_in_blocks(
     values: Callable[[slice], np.ndarray], t: int, pairs: int, reduce: Callable[[np.ndarray], np.ndarray]
 ) -> np.ndarray:
-    """Return the results of `reduce` for decision values of t rows; with many pairs, call `reduce` for blocks of rows."""
+    """Return the results of `reduce` for the decision values of t rows, in blocks of rows if there are many pairs."""
     # if decision values themselves are returned, compute them in one block, because joining blocks copies all values
     if reduce is np.asarray or t * pairs <= REDUCED_ENTRIES:
         return reduce(values(slice(0, t)))
