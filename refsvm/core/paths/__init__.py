@@ -1,1 +1,1 @@
-"""Paths: the optimum for every C or along another line, stored as breakpoints."""
+"""Paths store the optimum along a line of problems as breakpoints."""

@@ -1,4 +1,4 @@
-"""PathAudit: computes the KKT conditions along a path from scratch."""
+"""PathAudit: measures how far a path violates the KKT conditions."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class PathAudit(Stamped):
     between : float
         Worst violation at points between neighbouring breakpoints.
     C : float
-        C (on another line: t) of the worst violation.
+        C, or t on other lines, at the worst violation.
     points : int
         Number of points that were examined.
     """
@@ -42,12 +42,12 @@ class PathAudit(Stamped):
 
     @property
     def worst(self) -> float:
-        """The larger of `at` and `between`."""
+        """The worst violation, max(at, between)."""
         return max(self.at, self.between)
 
 
 def audit(along: ProblemLine, K: np.ndarray, record: PathRecord, between: int) -> PathAudit:
-    """Recompute G − b = v − Kα − b (along 1/C: λv − Kŝ − b̂) at all points and compare it with the KKT conditions.
+    """Recompute G − b at all points, and return how far the path violates the KKT conditions.
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ def audit(along: ProblemLine, K: np.ndarray, record: PathRecord, between: int) -
 def violations(
     along: ProblemLine, K: np.ndarray, record: PathRecord, between: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the violations at each breakpoint and at `between` points before it, and the t (or λ) of these points.
+    """Return the KKT violations at each breakpoint and `between` points before it, and t (or λ) at these points.
 
     Both arrays have shape (m, between + 1). No point precedes the first breakpoint, so the first row repeats the
     violation at this breakpoint.
@@ -104,14 +104,14 @@ def violations(
 def _residuals(
     along: ProblemLine, K: np.ndarray, ts: np.ndarray, alpha: np.ndarray, intercept: np.ndarray
 ) -> np.ndarray:
-    """Return the violation at each of p points from their α (or ŝ), shape (p, n)."""
+    """Return the KKT violations at p points, given the α (or ŝ) of the points, shape (p, n)."""
     v, low, high = (np.array(each) for each in zip(*map(along.arrays, ts.tolist()), strict=True))
     unit = along.unit[0] + along.unit[1] * ts
     width = high - low
     open_box = width > 0.0
     # near the end of a line that closes a box, do not divide by the width, which is as small as rounding errors
     span = np.where(open_box, np.maximum(width, 0.0 if along.is_c_path else 1e-8 * along.widest), 1.0)
-    # (G − b)/λ; at the optimum it is > 0 only where α is at its upper bound, and < 0 only at its lower bound
+    # at the optimum, (G − b)/λ is > 0 only if α is at its upper bound, and < 0 only if α is at its lower bound
     excess = (v - alpha @ K - intercept[:, None]) / unit[:, None]
     rising = np.minimum(excess, (high - alpha) / span)
     falling = np.minimum(-excess, (alpha - low) / span)

@@ -1,6 +1,6 @@
 """Merged duplicates: one variable with a wider box stands for all examples with equal features and labels.
 
-Only the sum of the α of duplicates enters the problem. So the merged problem has the same path as the original problem,
+Only the sum of the duplicates' α enters the problem. So the merged problem has the same path as the original problem,
 and dividing each sum in proportion to the widths of the boxes gives an optimal α.
 """
 
@@ -14,7 +14,7 @@ from refsvm.core.problem import DualProblem
 
 
 class Merged(NamedTuple):
-    """The assignment of examples to variables, where several examples share one variable.
+    """The assignment of examples to variables; several examples may share one variable.
 
     Attributes
     ----------

@@ -25,7 +25,7 @@ POINTS: Final = 64
 
 
 class PathRecord(NamedTuple):
-    """A path of m breakpoints with c changes of ŝ in all, as arrays.
+    """The arrays of a path with m breakpoints and c changes of ŝ.
 
     Attributes
     ----------
@@ -111,7 +111,7 @@ class PathRecorder:
         self._points.append((at, intercept, kind, elbow))
 
     def _compress(self) -> None:
-        """Store the changes of the collected points, and keep the last point in full for the next comparison."""
+        """Store how the collected points differ, and keep the last point for the next comparison."""
         rows = self._rows[: self._filled]
         new = rows[1:].ravel()
         changed = np.flatnonzero(new != rows[:-1].ravel())
@@ -152,7 +152,7 @@ class Timeline:
         self._keys, self._values = keys[order], record.value[order]
 
     def at(self, k: int) -> np.ndarray:
-        """Return the values at breakpoint k, shape (n,)."""
+        """Return ŝ (or α) at breakpoint k, shape (n,)."""
         keys, first = self._keys, np.arange(self._n) * self._m
         if not len(keys):
             return np.zeros(self._n)

@@ -50,8 +50,7 @@ class TrackedPath(Shown):
     matrix : ndarray of shape (g, g), optional
         The kernel matrix of the merged variables, if it was stored; otherwise `kernel_matrix` computes it.
     classes : ndarray of shape (2,)
-        The class labels, sorted; the second is the positive class. If the user gave a problem, the labels are −1 and
-        +1.
+        The sorted class labels, the positive class second; −1 and +1 if the user gave a problem in place of labels.
     """
 
     record: PathRecord
@@ -69,7 +68,7 @@ class TrackedPath(Shown):
     @property
     @abstractmethod
     def along(self) -> ProblemLine:
-        """The line of the merged variables."""
+        """The line of problems that the path follows."""
 
     def _line(self) -> str:
         return ", ".join([f"{len(self.record.t)} breakpoints", *self._span(), self.status.name])
@@ -108,7 +107,7 @@ class TrackedPath(Shown):
             )
 
     def warn_if_unfinished(self, what: str) -> None:
-        """Warn that `what` is incomplete if the path ended early."""
+        """If the path ended early, warn that `what` is incomplete."""
         if self.status is not Status.CONVERGED and len(self.record.t):
             where = f"{self.along.name}={self.record.t[-1]:.6g}"
             warn(
@@ -119,7 +118,7 @@ class TrackedPath(Shown):
     def _segment(self, at: float, before: bool = False) -> tuple[int, float]:
         """Return k and μ with t = (1 − μ) t_k + μ t_{k+1} (1/C in place of t on a path in C).
 
-        If t occurs twice, k is the later breakpoint.
+        If t occurs twice, k is the later breakpoint, with `before` the earlier.
         """
         self.check_not_empty()
         ts, name = self.record.t, self.along.name
@@ -140,7 +139,7 @@ class TrackedPath(Shown):
         return k, float((t - first) / (last - first))
 
     def _variables(self, at: float, before: bool = False) -> np.ndarray:
-        """Return α (or ŝ) of the merged variables, eq. (53)."""
+        """Return α (or ŝ) of the merged variables at one point of the path, eq. (53)."""
         k, mu = self._segment(at, before)
         left = self._points.at(k)
         if mu == 0.0:
@@ -198,22 +197,22 @@ class TrackedPath(Shown):
 
     @property
     def _gram(self) -> KernelMatrix:
-        """The kernel matrix of the merged variables, with the origin that the tracker used."""
+        """The tracker's kernel matrix, centred if z = 0."""
         return solved_gram(self.along.start, self.along.end)
 
     @cached_property
     def kernel_matrix(self) -> np.ndarray:
         """The kernel matrix K of the merged variables, shape (g, g).
 
-        With a linear kernel, K may be computed around the mean of the data (`refsvm.DualProblem.centred`); the b in
-        ``record.intercept`` refers to the same origin.
+        With a linear kernel, K may belong to centred data (`refsvm.DualProblem.centred`), as the b in
+        ``record.intercept`` then does.
         """
         if self.matrix is not None:
             return self.matrix
         return np.ascontiguousarray(self._gram.block(np.arange(self._gram.n)))
 
     def kkt_audit(self, between: int = 2) -> PathAudit:
-        """Measure how far the path is from optimal, at all breakpoints and at points between them.
+        """Measure how far the path violates the KKT conditions at and between breakpoints.
 
         Parameters
         ----------

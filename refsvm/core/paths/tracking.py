@@ -35,7 +35,7 @@ EPS_START: Final = 1e-9
 """KKT gap to which SMO solves the first point, in units of the decision function."""
 
 HARD: Final = 1e6
-"""If the first C is larger than the C at which SMO is fast by more than this factor, SMO is not tried at the first C.
+"""If the first C exceeds the C at which SMO is fast by more than this factor, SMO is not tried at the first C.
 """
 
 TENTH: Final = 0.1 * ACCEPTED
@@ -145,7 +145,7 @@ def _sound(record: PathRecord, walk: PathState) -> PathRecord:
     """Return the record up to the first point that NaN or rounding errors have spoiled."""
     if not walk.is_finite():
         walk.status = Status.NOT_FINITE
-        # a variable whose G is NaN has no events, so all points since the last check may be wrong
+        # a variable whose G is NaN has no events, so all points after the last check may be wrong
         return record.until(max(0, LOOK * ((len(record.t) - 2) // LOOK) + 1))
     if walk.rounding() > ACCEPTED and len(record.t):
         spoiled = violations(walk.along, walk.K, record, 0)[0][:, -1] > SPOILED
@@ -156,7 +156,7 @@ def _sound(record: PathRecord, walk: PathState) -> PathRecord:
 
 
 def look_at_line(limits: PathLimits, begin: float, end: float, name: str, *, by_log: bool = False) -> None:
-    """If the limits have a progress report, make the report show how far the walk that begins now has come."""
+    """Make the limits' progress report, if there is one, show how much of the line a walk has followed."""
     if limits.progress is not None:
         look = partial(_look, limits.progress, limits.part, (begin, end), name, by_log)
         limits.progress.begin("start", total=100, look=look)
@@ -165,7 +165,7 @@ def look_at_line(limits: PathLimits, begin: float, end: float, name: str, *, by_
 def _look(
     progress: Progress, part: tuple[int, int], ends: tuple[float, float], name: str, by_log: bool
 ) -> None:
-    """Update the progress report: how far the path is, measured in log C or in the parameter of another line."""
+    """Report how much of the path is done, measured in log C or in the parameter of another line."""
     if progress.state is None or progress.steps is None:
         return
     value, steps, (begin, end) = float(progress.state[0]), progress.steps, ends
@@ -175,7 +175,7 @@ def _look(
 
 
 def _begin(walk: PathState, t: float, limits: PathLimits, tracker: PathTracker) -> None:
-    """Move the walk to the optimum for t, by SMO or, if SMO would take too long, by a walk from an easier t."""
+    """Move the walk to the optimum for t by SMO or, if SMO would take too long, along another line."""
     eps, estimate = EPS_START, tracker.first_estimate(walk) if walk.along.is_c_path else None
     if estimate is not None:
         walk.variables.alpha[:], eps = estimate

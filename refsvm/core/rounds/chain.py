@@ -16,7 +16,7 @@ from refsvm.core.seeders import Cold, Seeder
 
 def planned(machine: Machine, held_out: list[np.ndarray], seeder: Seeder, from_full: bool) -> list[Round]:
     """Return one round for each fold of one machine: the loop of Wen et al., Algorithms 1 to 3."""
-    # --- the origin of a round: the solution on all examples or, in a chain, the solution of the previous round ---
+    # --- a round starts from the solution on all examples or, in a chain, from the previous round's solution ---
     origin = None if isinstance(seeder, Cold) else ORIGIN
     first = [Round(keep=origin)] if origin and from_full else []
     keep = None if from_full else origin

@@ -25,7 +25,7 @@ ALL_AT_ONCE: Final = 2000
 """With at most this many examples, all kernel rows are computed at once."""
 
 SMALLEST_TOL: Final = 1e-10
-"""Smallest KKT gap to which a round is solved for the sign of h, unless rounding of G allows only a larger gap."""
+"""Smallest KKT gap that a round may reach to prove the sign of h, unless rounding of G allows only a larger gap."""
 
 
 class LeftOutTable:
@@ -55,9 +55,9 @@ class LeftOutTable:
     iterations : ndarray of shape (m,), int64
         Number of steps of each example's rounds.
     unsolved : dict of int to Status
-        For each example whose round did not satisfy the stopping rule: the status of this round.
+        Status of each example's round that did not satisfy the stopping rule.
     traces : dict of int to Trace
-        Trace of each example's round, if traces are recorded.
+        Trace of each example's round, if recorded.
     status : Status
         CONVERGED, or the reason why the call ended early.
     full, given : Solution
@@ -170,7 +170,7 @@ class LeftOutTable:
                 break
         if self.rounds.status is not Status.CONVERGED:
             self.status = self.rounds.status
-        if self.status is not Status.CONVERGED:  # after an early end, an unproved sign is undecided
+        if self.status is not Status.CONVERGED:  # after an early end, unproved examples are undecided
             self.decided[self.decided == "tie"] = ""
 
     def mark_walked(self) -> None:
@@ -178,18 +178,18 @@ class LeftOutTable:
         self.decided[(self.decided == "kkt") & (self.iterations == 0)] = "path"
 
     def smallest_tolerance(self, r: int | None = None) -> float:
-        """Return the smallest KKT gap to which rounds, or the round without r, are solved for the sign of h."""
+        """Return the smallest KKT gap that rounds, or the round without r, may reach to prove the sign of h."""
         sizes, alpha, G = np.sqrt(np.abs(self.rounds.rows.diagonal())), self.full.alpha, self.full.gradient
         if r is not None:
             sizes, alpha, G = (np.delete(each, r) for each in (sizes, alpha, G))
         return max(SMALLEST_TOL, rounding_of_gradient(alpha * sizes, G, float(sizes.max())))
 
     def ties(self) -> list[int]:
-        """Return the examples whose round has ended without a proved sign."""
+        """Return the examples whose rounds have not proved the sign of h."""
         return np.flatnonzero(self.decided == "tie").tolist()
 
     def settle(self, rounds: Rounds, seeder: Seeder, stop: BallRule, ties: list[Round]) -> None:
-        """Solve again all rounds whose signs are not proved, each from its seed, with a rule that proves signs."""
+        """Solve the rounds in `ties` again, each from its seed, with a rule that proves the sign of h."""
         unsolved = self.unsolved.copy()
         self.decided[[each.left_out for each in ties]] = ""
         self.record_rounds(rounds.run(ties, seeder, stop.with_reference(self.full), proves=True), stop)

@@ -27,10 +27,10 @@ class Round(NamedTuple):
     C : float
         Factor that multiplies the problem's box.
     weights : ndarray of shape (n,), float64, optional
-        Further factors for the box of each example; examples with weight 0 are left out.
+        Further factors for the boxes of the examples; weight 0 leaves an example out.
     neighbour : (hashable or None, hashable), optional
-        Names of the solutions of a neighbouring round before and after the change that this round makes, see
-        `refsvm.core.seeders.neighbour.extrapolate`.
+        Names of a neighbouring problem's solutions before and after the change that this round makes
+        (`refsvm.core.seeders.neighbour.extrapolate`).
     evaluate : int or ndarray of int64, optional
         Examples whose decision values are returned; by default the examples in `left_out`.
 
@@ -66,8 +66,8 @@ class RoundResult(NamedTuple):
     status : Status
         The reason why the round ended.
     seed_seconds, solve_seconds : float
-        Seconds to compute the start of the round, and to solve the round from this start. Compiled rounds of one chunk
-        share the chunk's time.
+        Seconds to compute the start of the round, and to solve the round from this start. Rounds of one compiled chunk
+        count equal shares of its time.
     kernel_rows : int
         Number of kernel rows computed.
     trace : Trace, optional

@@ -1,11 +1,11 @@
 """Rounds: many related solves that share one kernel matrix.
 
-Leave-one-out, cross-validation, a grid over C and the path are families of problems that share K, v and z and differ
-only in their box: left-out examples and folds have L = U = 0, and another C scales the box. A round
+Leave-one-out, cross-validation and a grid over C solve problems that share K, v and z and differ only in their box.
+Left-out examples have L = U = 0, and another C scales the box. For each round, `Rounds`
 
-    sets the box,  moves to its start (α += δ, G −= Kδ),  solves,  reads the result from the state
+    sets the box, moves to the start (α += δ, G −= Kδ), solves, and reads the result.
 
-so that kernel rows are computed once for all rounds, and a round costs little more than its steps.
+All rounds share the kernel rows, so that a round costs little more than its steps.
 """
 
 from __future__ import annotations
@@ -57,11 +57,11 @@ class Rounds(Shown):
         Seconds for all rounds together.
     trace : bool or int
         True records every step of the rounds of `run`; a number k records
-        every k-th step. Recorded rounds do not run in compiled chunks.
+        every k-th step. Compiled chunks contain no recorded rounds.
     n_jobs : int, optional
-        Number of workers that share the rounds of `run`, −1 for one worker for
-        each core. Workers are threads, or processes if joblib is set up for
-        them (``joblib.parallel_config``).
+        Number of workers that share the rounds of `run`, −1 for one worker per
+        core. Workers are threads, or processes if joblib is set up for them
+        (``joblib.parallel_config``).
 
     Attributes
     ----------
@@ -86,9 +86,9 @@ class Rounds(Shown):
 
     Notes
     -----
-    Each round begins with new counters and new scratch memory. Earlier rounds influence the steps of a round only
-    through rounding errors of G, and not at all if the round starts cold or names its `origin`. Threads must not share
-    an object of this class.
+    Each round begins with new counters and new scratch memory. Earlier rounds change the steps of a round only by
+    rounding errors of G. If the round starts cold or names its `origin`, earlier rounds change nothing. Threads must
+    not share an object of this class.
 
     Examples
     --------
@@ -161,7 +161,7 @@ class Rounds(Shown):
         Returns
         -------
         DualProblem
-            Its ``gram`` reads the stored kernel rows.
+            The problem; its ``gram`` reads the stored kernel rows.
         """
         return self.problem.boxed(lower, upper)
 
@@ -183,7 +183,7 @@ class Rounds(Shown):
         return other
 
     def __reduce__(self) -> Any:
-        """Pickle the rounds without kernel rows, which the other process computes again."""
+        """Pickle the rounds without kernel rows; unpickled rounds compute the rows again."""
         # rows may take gigabytes: computing them again is faster than pickling them
         anew = partial(Rounds.of, self._given, replace(self.options, n_jobs=1))
         return _from_pickle, (anew, self.solutions, self.first_iterations)
@@ -224,15 +224,15 @@ class Rounds(Shown):
             steps.
         proves : bool
             If True, each round tries to prove the sign of h at its left-out
-            example (``RoundResult.sign``). Choose True only for classification
-            with one left-out example in each round.
+            example (``RoundResult.sign``). ``proves=True`` is only valid for
+            classification with one left-out example in each round.
 
         Yields
         ------
         RoundResult
             The result of each round. Ctrl-C ends the rounds and raises
-            KeyboardInterrupt; inside a block ``with rounds:``, the end of the
-            block raises it.
+            KeyboardInterrupt, inside a block ``with rounds:`` at the end of
+            the block.
 
         Examples
         --------
@@ -282,15 +282,15 @@ class Rounds(Shown):
             The problem with the box of this round, made by `boxed` or
             ``problem.without(r)``.
         lower, upper : ndarrays of shape (n,), float64, optional
-            The bounds, in place of `box`. If neither is given, the round uses
-            the box of the common problem.
+            The bounds, in place of `box`. Without a box or bounds, the round
+            uses the box of the common problem.
         start : array-like of shape (n,), optional
             Signed α to start from; near α = 0 by default. An infeasible start
             is repaired with a warning.
         origin : Solution, optional
             An earlier solution, from whose G the gradient at the start is
-            computed; by default the end of the last round. With an origin,
-            results do not depend on the rounds since that solution.
+            computed, so that rounds after this solution do not change the
+            result; by default the end of the last round.
         stop : StoppingRule, optional
             The stopping rule of this round.
         max_iter : int, optional
@@ -357,7 +357,7 @@ class Rounds(Shown):
         return solution
 
     def _take_over(self, rows: KernelRows, problem: DualProblem) -> DualProblem:
-        """Adopt the more exact rows with which a guard has replaced the shared rows; return the problem on them."""
+        """Adopt the more exact rows by which a guard replaced the shared rows; return the problem with the new rows."""
         self.rows, self.problem = rows, self.problem.with_gram(rows)
         self._grams.append(rows)
         self.state.problem = problem.with_gram(rows)

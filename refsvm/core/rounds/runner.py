@@ -168,11 +168,10 @@ class Runner:
                 break
 
     def is_short(self, each: Round, names: Container[Hashable] | None = None) -> bool:
-        """Return True if a round begins without shrinking, given the names of the kept solutions.
+        """Return True if a round begins without shrinking; `names` are the names of the kept solutions.
 
-        On a large problem, rounds from α = 0 begin with shrinking. Folds also begin with shrinking if the first fold
-        took many steps. The choice does not depend on the steps of other rounds, so that several workers take the same
-        steps as one thread.
+        On a large problem, rounds from α = 0 begin with shrinking. Folds also begin with shrinking if the first round
+        took many steps. No later round matters, so several workers take the same steps as one thread.
         """
         if not self.is_large or self.limit < 0:
             return self.limit >= 0
@@ -251,7 +250,7 @@ class Runner:
         return alpha, after if changes[1] < changes[0] else solved
 
     def ended(self, each: Round, solution: Solution, began: float, seeded: float, rows: int) -> RoundResult:
-        """Return the result of a round and keep its solution; before that, resume an unfinished short round."""
+        """Finish the round if it was short and unfinished, keep its solution, and return its result."""
         family, steps = self.family, solution.iterations
         if solution.status is Status.MAX_ITER and steps < family.max_iter:
             solution = self._resume_with_shrinking(each, solution)

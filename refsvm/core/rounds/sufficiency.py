@@ -21,7 +21,7 @@ from refsvm.core.stopping.midpoint import EXCESS, Rounding, certain_sign, distan
 
 
 def known_to(full: Solution, rows: KernelRows) -> tuple[float, np.ndarray]:
-    """Return the duality gap of a full solution at its b (∞ for an unbounded box), and the error of each Gᵢ, (n,)."""
+    """Return a full solution's duality gap at its b (∞ for an unbounded box), and a bound of each Gᵢ's error, (n,)."""
     problem, alpha, G, diagonal = full.problem, full.alpha, full.gradient, rows.diagonal()
     share = problem.n * rows.facts.rounding + EPSILON * full.iterations
     term = float(np.abs(alpha).max()) * math.sqrt(float(np.abs(diagonal).max()))
@@ -63,13 +63,13 @@ class Check(Rule):
 
 @dataclass(frozen=True)
 class ZeroAlpha(Check):
-    """Decide example r if αᵣ = 0: the solution without r is the same, and so is h(xᵣ).
+    """Take h(xᵣ) from the full solution if αᵣ = 0, because the solution without r is the same.
 
-    α is then feasible without r, and its duality gap without r is at most the gap δ with r. From δ, the check proves
-    the sign of h(xᵣ) as in `refsvm.core.stopping.midpoint`, with distances that need no kernel row; if the proof fails,
-    a round decides. The check leaves r undecided if no variable is free and r determines an end of the interval of b,
-    because this interval is longer without r. In regression, both variables of the example must be 0, and no sign is
-    proved, because the decision value is needed.
+    If αᵣ = 0, α is feasible without r, and its duality gap without r is at most the gap δ with r. From δ, the check
+    proves the sign of h(xᵣ) as in `refsvm.core.stopping.midpoint`, with distances that need no kernel row; if the proof
+    fails, the check leaves r undecided. The check also leaves r undecided if no variable is free and r determines an
+    end of the interval of b, because this interval is longer without r. In regression, both variables of the example
+    must be 0, and the check proves no sign.
 
     References
     ----------
@@ -113,7 +113,7 @@ def largest_but_own(values: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True)
 class TrainingError(Check):
-    """Decide example r if yᵣh(xᵣ) < −δ/Cᵣ: without r, yᵣh(xᵣ) is at most 0.
+    """Count r as an error if yᵣh(xᵣ) < −δ/Cᵣ: without r, yᵣh(xᵣ) is at most 0.
 
     δ is the duality gap at the b of h, and Cᵣ is the penalty of r, including its weight. For (w, b) of the full
     solution and the primal objective P_R without r, P_R(w, b) + Cᵣξᵣ ≤ P_R(w_R, b_R) + Cᵣξᵣ(w_R, b_R) + δ and P_R(w_R,
@@ -137,13 +137,13 @@ class TrainingError(Check):
 
 @dataclass(frozen=True)
 class XiAlphaBound(Check):
-    """Decide example r if 2|αᵣ|R² + ξᵣ < 1 and the other free variables can take over αᵣ.
+    """Count r as correct if 2|αᵣ|R² + ξᵣ < 1 and the other free variables can take over αᵣ.
 
-    The conditions of the paper hold for an exact solution, with a bound R² ≥ k(x, x) − k(x, x′) for all pairs. The
-    other free variables can take over αᵣ if Σ (Uⱼ − αⱼ) > αᵣ over the free j ≠ r for yᵣ = 1, and Σ (αⱼ − Lⱼ) > −αᵣ for
-    yᵣ = −1. The paper only requires one free support vector. If examples have weights, one free support vector does not
-    suffice; nor does it suffice that all other examples of the class of r together can take over αᵣ. Proof for yᵣ = 1,
-    with the duality gap δ at b, the weight vector w_R without r, and f = Kα:
+    The paper assumes an exact solution, and a bound R² ≥ k(x, x) − k(x, x′) for all pairs. The other free variables can
+    take over αᵣ if Σ (Uⱼ − αⱼ) > αᵣ over the free j ≠ r for yᵣ = 1, and Σ (αⱼ − Lⱼ) > −αᵣ for yᵣ = −1. The paper only
+    requires one free support vector. If examples have weights, one free support vector does not suffice; nor does it
+    suffice that all other examples of the class of r together can take over αᵣ. Proof for yᵣ = 1, with the duality gap
+    δ at b, the weight vector w_R without r, and f = Kα:
 
     1. Moving αᵣ to free variables gives α̃, which is feasible without r, and ‖w − w̃‖² ≤ 2R²αᵣ². In the ball of
        `refsvm.core.stopping.midpoint`, ``T(α̃, G − b) ≤ δ + αᵣ max |Gⱼ − b|`` over the free j. So w_R is within
@@ -184,7 +184,7 @@ class XiAlphaBound(Check):
 
 @dataclass(frozen=True)
 class Ball(Check):
-    """Decide example r if all models in a ball that contains the model without r give h(xᵣ) the same sign.
+    """Prove that h(xᵣ) has the same sign for all models in a ball that contains the model without r.
 
     The ball is computed from the full model and the model of a seed. `refsvm.BallRule` tests the same ball before the
     first step of a round. The check tests the balls of all support vectors in NumPy before the rounds, which is useful

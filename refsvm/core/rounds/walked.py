@@ -2,8 +2,8 @@
 
 If free α must be exact to 1/1000 of the bounded α, pair steps gain almost nothing. At a small C, SMO reaches the
 optimum in few steps. From this optimum, the walk of `refsvm.core.seeders.ato` leads to the optimum at the C of the
-problem; the same walk leads from the model of all examples to the model without one example. If a matrix on the way is
-singular, shrinking and one exact step (`refsvm.services.guards.polish`) continue where the walk ended.
+problem; the same walk leads from the model of all examples to the model without one example. If the free variables'
+matrix becomes singular, shrinking and one exact step (`refsvm.services.guards.polish`) continue where the walk ended.
 """
 
 from __future__ import annotations

@@ -15,14 +15,14 @@ from refsvm.core.seeders.spread import complete
 
 @dataclass(frozen=True)
 class ActiveSet(Seeder):
-    """Start from the active set of the solved problem; this seeder is meant for the same examples with another C.
+    """Start from the active set of the solved problem, which has the same examples and another C.
 
         αᵢ = Uᵢ if αᵢ* was at its upper bound,  Lᵢ if αᵢ* was at its lower bound,  clip(αᵢ*) if it was free
 
     The seeder spreads the missing sum z − 1ᵀα over the free variables, and over all variables if the free variables
     have reached their bounds. Multiplying all α by C′/C, as for linear classifiers (Chu et al. 2015), also keeps the
-    same variables at their bounds. But multiplying also changes the free α, which hardly depend on C, and therefore
-    saves almost no steps.
+    same variables at their bounds. But multiplying saves almost no steps, because it also changes the free α, which
+    hardly depend on C.
 
     References
     ----------

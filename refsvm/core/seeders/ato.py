@@ -57,22 +57,22 @@ class ATO(Seeder):
     The published algorithm is slow because it computes the inverse and all products again at each event. This
     implementation computes the inverse of the matrix once for each solved problem and K d_F + K d_T once for each path.
     An event changes the inverse by one product of two vectors, and the gradient is updated only for variables whose Gᵢ
-    may reach b, judged by the speeds at the beginning. If following the path would take longer than the solver's steps
-    that it saves, the seeder stops following it, and spreads the α that is left in F over the free variables.
+    may reach b at the initial speeds. If following the path would take longer than the solver's steps that it saves,
+    the seeder stops following it, and spreads the α that is left in F over the free variables.
 
     Parameters
     ----------
     margin : float, default 1
         A bounded variable is watched if its G would reach b before η = 1 with its initial speed plus `margin` times the
         root mean square of all initial speeds. If all initial speeds are 0, a variable is watched if its G is within
-        `margin` of b. A missed event only costs additional steps of the solver.
+        `margin` of b. Missing an event only costs the solver additional steps.
     max_events : int, default 1000
         Largest number of events.
     max_free : int, default 500
         Largest number of free variables; with more free variables, the seeder does not follow the path.
     budget : float, default 0.3
         Largest expected work of a path, in multiplications, as a fraction of the work of the longest round so far (its
-        number of steps times n). With infinity the path is followed at any cost.
+        number of steps times n). With infinity, the seeder follows the path at any cost.
 
     Raises
     ------
@@ -81,10 +81,9 @@ class ATO(Seeder):
 
     Notes
     -----
-    With ``ATO(margin=np.inf, budget=np.inf)``, the seed for a problem without some examples is the new
-    optimum itself, so that `leave_one_out` takes no step after the path. The seed is the optimum only if `max_events`
-    and `max_free` are not exceeded and the matrix of the free variables is regular. If C becomes smaller, the seed is
-    only a starting point.
+    With ``ATO(margin=np.inf, budget=np.inf)``, the seed for a problem without some examples is the new optimum itself,
+    so that `leave_one_out` takes no step after the path. The seed is the optimum only if `max_events` and `max_free`
+    are not exceeded and the matrix of the free variables is regular. If C becomes smaller, the seed is not the optimum.
 
     References
     ----------

@@ -15,11 +15,11 @@ from refsvm.core.seeders.spread import complete
 
 @dataclass(frozen=True)
 class AVG(Seeder):
-    """Clip the solution to the new box, and spread the missing sum z − 1ᵀα equally over the free variables.
+    """Clip the solution to the box, and spread the missing sum z − 1ᵀα equally over the free variables.
 
         α ← clip(α*, L, U);   αᵢ += (z − 1ᵀα)/|J|  for i ∈ J = {i : Lᵢ < αᵢ < Uᵢ},  clipped and repeated
 
-    Free variables may move in both directions. If all free variables reach their bounds, the seeder spreads the rest
+    Free variables may move both ways. If all free variables reach their bounds, the seeder spreads the remaining sum
     over all variables.
 
     References

@@ -45,7 +45,7 @@ class Seeder(Rule):
     def pays(self, solved: Solution, steps: int, left_out: Sequence[Any]) -> bool:
         """Return True if making the memory saves time for problems that leave out these examples of `solved`.
 
-        `left_out` has one entry for each problem; `steps` is the argument of `memory`. If `pays` returns False, the
-        seeds get an empty memory.
+        `left_out` has one entry for each problem; `steps` is the argument of `memory`. If `pays` returns False, `seed`
+        gets an empty memory.
         """
         return True

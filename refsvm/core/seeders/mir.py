@@ -1,4 +1,4 @@
-"""MIR: replaces all removed examples by all added examples at once, by least squares."""
+"""MIR: replaces all removed examples with all added examples by least squares."""
 
 from __future__ import annotations
 

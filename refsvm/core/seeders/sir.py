@@ -1,4 +1,4 @@
-"""SIR: replaces every removed example by a similar added example."""
+"""SIR: replaces every removed example with a similar added example."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ class SIR(Seeder):
         return complete(alpha, problem.z, lower, upper)
 
     def _first_state(self) -> int:
-        """Return the generator's first state, from 1 to MODULUS − 1, which a float represents exactly."""
+        """Return the generator's first state, an integer below MODULUS, which a float represents exactly."""
         return 1 + int(self.seed_number) % (MODULUS - 1)
 
     def parameters(self) -> tuple[float, ...]:

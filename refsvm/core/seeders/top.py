@@ -19,8 +19,8 @@ class TOP(Seeder):
 
         α ← clip(α*, L, U);   for each r with δ = α*ᵣ − αᵣ ≠ 0:  αₜ += δ, clipped, for t in descending order of Kᵣₜ
 
-    With equal kernel values, the lowest index comes first. If the sum still differs from z, because the problems differ
-    in more than the removed examples, the seeder spreads the rest as `AVG` does.
+    Ties go to the lowest index. If the sum of α still differs from z, because the problems differ in more than the
+    removed examples, the seeder spreads the difference as `AVG` does.
 
     References
     ----------

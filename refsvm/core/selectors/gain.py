@@ -1,4 +1,4 @@
-"""The exact gain of a clipped step, by which some selectors rank pairs, and a guard against rounding errors."""
+"""Functions that rank pairs by the exact gain of a clipped step, and guard the choice against rounding errors."""
 
 from __future__ import annotations
 
@@ -47,11 +47,11 @@ def unless_negligible(state: SolverState, i: int, j: int, gain: float) -> tuple[
     """Return the pair with the largest gain, or the most violating pair if the largest gain is only rounding error.
 
     In floating point, a converged pair still shows a tiny gain. A variable in a narrow box or next to a bound may offer
-    a real gain that is smaller, so a rule that ranks by gain alone could choose rounding errors for ever.
-    `unless_negligible` therefore takes the most violating pair if
+    a smaller real gain, so a rule that ranks by gain alone could choose rounding errors for ever. `unless_negligible`
+    therefore takes the most violating pair if
 
         Gᵢ − Gⱼ < 10⁻⁹ ψ            the largest gain is rounding error, or close to it
-        2ψ · room < 10⁻⁹ · 2g       the most violating pair has almost no room, so one step takes it to its bound
+        2ψ · room < 10⁻⁹ · 2g       one tiny step takes the most violating pair to a bound
 
     or if no pair has a positive gain. With the first condition, Gᵢ − Gⱼ of each chosen pair is at least a fixed share
     of ψ, and such rules converge (Chen, Fan & Lin 2006). The second condition saves up to millions of steps on pairs of

@@ -14,23 +14,23 @@ from refsvm.core.state import SolverState
 
 @dataclass(frozen=True)
 class HybridMaximumGain(WorkingSetSelector):
-    """Most violating pair if both variables of the previous working set are at a bound, maximum gain otherwise.
+    """Choose the most violating pair if both variables of the last pair are at a bound, otherwise by maximum gain.
 
     "At a bound" means within η(U − L): αᵢ ≤ Lᵢ + η(Uᵢ − Lᵢ) or αᵢ ≥ Uᵢ − η(Uᵢ − Lᵢ). If U − L is infinite, η counts as
     0. If a variable of the previous working set is free and the point is not optimal, some pair that contains this
-    variable has a positive gain (Lemma 8). In exact arithmetic the rule therefore never stalls, and it converges
-    (Theorem 1).
+    variable has a positive gain (Lemma 8). In exact arithmetic the rule therefore never stalls, and converges (Theorem
+    1).
 
     The class implements the rule of the paper with one addition for floating point: the rule also takes the most
     violating pair if the largest gain is only rounding error, or if no pair has a positive gain
     (`refsvm.core.selectors.gain.unless_negligible`). The authors' later C++ library differs from the paper: it switches
-    permanently to another selector on small problems, and it skips variables removed by shrinking.
+    to another selector on small problems, and skips variables removed by shrinking.
 
     Parameters
     ----------
     eta : float
-        Distance η from a bound, relative to the width of the box, in [0, 0.5). The paper uses 1e-8 and reports hardly
-        any difference from 0.
+        Distance η from a bound, relative to the width of the box, in [0, 0.5). The paper uses 1e-8 and reports almost
+        the same results for η = 0.
     rows : {2, 1, "all"}
         Kernel rows that the rule compares, as in `MaximumGain`.
 
@@ -61,7 +61,7 @@ class HybridMaximumGain(WorkingSetSelector):
         checked_rows(self.rows)
 
     def select(self, state: SolverState) -> tuple[int, int]:
-        """Return the most violating pair or the pair of maximum gain, whichever rule applies."""
+        """Return the most violating pair or the pair of maximum gain."""
         if state.gap <= 0.0:
             return -1, -1
         if state.working_sets[0, 0] >= 0 and not self._cornered(state):

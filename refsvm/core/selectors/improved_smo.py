@@ -31,9 +31,9 @@ class ImprovedSMO(WorkingSetSelector):
         after each step:         up and down are chosen anew among I₀ and the pair that has moved
 
     The first up and down are free variables, or the first examples that may rise and fall. If a pass finds no pair but
-    the stopping rule is not satisfied, 2τ becomes ψ/2. The loop of this package knows all of G, and `KKTGap` ends it
-    after the step that solves the problem, whereas the paper's solver then makes its last passes without a step. The
-    steps are the same, but the paper's solver computes other kernel values; `kernel_values` counts them.
+    the stopping rule is not satisfied, 2τ becomes ψ/2. The loop of this package knows all of G, so `KKTGap` ends the
+    solve with its last step, whereas the paper's solver ends with passes without a step. Both solvers take the same
+    steps; `kernel_values` counts the kernel values that the paper's solver computes.
 
     Parameters
     ----------
@@ -111,7 +111,7 @@ class ImprovedSMO(WorkingSetSelector):
         return (i, down) if rising > falling else (up, i)
 
     def _known(self, state: SolverState) -> tuple[np.ndarray, int]:
-        """Return a mask of the known Gᵢ after the last step, and the number of kernel values that the update needs."""
+        """Return a mask of the Gᵢ known after the last step, and the number of kernel values to update them."""
         known = (state.lower < state.alpha) & (state.alpha < state.upper)
         if state.iteration == 0:
             return known, int(known.sum()) * int(np.count_nonzero(state.alpha))
@@ -122,8 +122,8 @@ class ImprovedSMO(WorkingSetSelector):
     def kernel_values(self, state: SolverState, solved: bool = True) -> int:
         """Return the number of kernel values that the paper's solver computes, including its last passes if `solved`.
 
-        A step needs two kernel values for each known G, and examining Gᵢ needs one for each support vector. The count
-        of kernel values is right only without shrinking.
+        A step needs two kernel values for each known G, and examining Gᵢ needs one kernel value for each support
+        vector. The count is right only without shrinking.
         """
         scan = state.selector_memory
         bound = ((state.alpha < state.upper) ^ (state.alpha > state.lower)) & solved
@@ -132,5 +132,5 @@ class ImprovedSMO(WorkingSetSelector):
 
 
 def first_of(known: np.ndarray, side: np.ndarray, G: np.ndarray) -> int:
-    """Return the variable of a side with the largest known G, or its first variable if no G of the side is known."""
+    """Return the variable with the largest known G, or the first variable of `side` if no G of `side` is known."""
     return int(np.where(known, G, -np.inf).argmax() if known.any() else side.argmax())

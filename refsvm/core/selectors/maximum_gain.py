@@ -14,7 +14,7 @@ from refsvm.core.state import TAU, SolverState
 
 @dataclass(frozen=True)
 class MaximumGain(WorkingSetSelector):
-    """The pair with the largest exact gain among all pairs with a variable of the previous working set {k₁, k₂}.
+    """Choose the pair with the largest exact gain among all pairs with a variable of the last pair {k₁, k₂}.
 
     The kernel rows of k₁ and k₂ are in memory, because the last gradient update needed them. The scan therefore
     evaluates no kernel, and the step needs at most one new row. The first working set is the most violating pair.
@@ -27,8 +27,8 @@ class MaximumGain(WorkingSetSelector):
     ----------
     rows : {2, 1, "all"}
         Kernel rows that the rule compares, 2 by default: the rows of both variables of the previous working set (2);
-        the row of the variable that was new in it, so that each variable is used in two successive steps (1, §2.5);
-        or all rows in memory ("all", §4.6), which equals `Greedy` once the memory holds the whole matrix.
+        the row of its new variable, so that each variable moves in two successive steps (1, §2.5); or all rows in
+        memory ("all", §4.6), which equals `Greedy` once the memory holds the whole matrix.
 
     Raises
     ------
@@ -67,7 +67,7 @@ class MaximumGain(WorkingSetSelector):
 
 
 def best_reselection(state: SolverState, rows: int | str) -> tuple[int, int, float]:
-    """Return the pair {k, t} with the largest exact gain, over all compared rows k and all t, and 2g; or (−1, −1, 0).
+    """Return the pair {k, t} with the largest exact gain g, over all compared rows k and all t, and 2g; or (−1, −1, 0).
 
     The variable of the pair with the larger gradient comes first, because it rises.
     """

@@ -13,7 +13,7 @@ class MostViolatingPair(WorkingSetSelector):
     """i = argmax of G over I_up,  j = argmin of G over I_down.
 
     The rule uses only first-order information and reads no kernel row. The state keeps the most violating pair up to
-    date, because its violation Gᵢ − Gⱼ is also the KKT gap ψ.
+    date, because Gᵢ − Gⱼ is also the KKT gap ψ.
 
     References
     ----------
@@ -31,7 +31,7 @@ class MostViolatingPair(WorkingSetSelector):
     """
 
     def select(self, state: SolverState) -> tuple[int, int]:
-        """Return the pair that the state already knows."""
+        """Return the most violating pair, which the state knows."""
         if state.gap <= 0.0:
             return -1, -1
         # i = argmax_{I_up} G,  j = argmin_{I_down} G

@@ -23,9 +23,9 @@ class StepRule(Rule):
     Attributes
     ----------
     history : int
-        Number of recent working sets that the rule plans with; 0 for a rule that does not plan. A planning rule writes
-        the pairs it planned with to ``state.candidates``, their curvatures to ``state.candidate_curvatures`` and their
-        number to ``state.n_candidates``. The loop sets ``state.n_candidates`` to 0 before each call of `length`; if it
+        Number of recent working sets with which the rule plans; 0 for a rule that does not plan. A planning rule writes
+        the planned pairs to ``state.candidates``, their curvatures to ``state.candidate_curvatures`` and their number
+        to ``state.n_candidates``. The loop sets ``state.n_candidates`` to 0 before each call of `length`; if the number
         is above 0 after the call, the step counts as planned.
     uses_momentum : bool
         True if `length` returns (μ, κ), for a step that also continues along the last displacement Δ:

@@ -26,9 +26,9 @@ class ConjugateStep(StepRule):
         β = (KΔ)ᵢ − (KΔ)ⱼ,   q_Δ = ΔᵀKΔ      p = eᵢ − eⱼ − (β/q_Δ) Δ,   pᵀKp = q − β²/q_Δ
         μ = ℓ/(q − β²/q_Δ), cut where the first variable of the support of p meets its bound;   α += μ p
 
-    The slope along p is still ℓ. The step gains ½ℓ²/(q − β²/q_Δ), which is at least the gain of the pair alone. In
-    other words, the pair takes a step of length μ, and α also moves by κ = −μβ/q_Δ times the last displacement. If the
-    variable that meets its bound does not belong to the pair, only κ is cut, and the pair moves on to its own maximum:
+    The slope along p is still ℓ. The step gains ½ℓ²/(q − β²/q_Δ), which is at least the gain of the pair alone. The
+    pair takes a step of length μ, and α also moves by κ = −μβ/q_Δ times the last displacement. If the variable that
+    meets its bound does not belong to the pair, only κ is cut, and the pair moves on to its own maximum:
 
         μ = (ℓ − κβ)/q, cut where i or j meets its bound,   Δ ← μ(eᵢ − eⱼ)
 
@@ -39,7 +39,7 @@ class ConjugateStep(StepRule):
     Parameters
     ----------
     max_support : int, default 80
-        Largest number of variables that a step moves, 80 by default.
+        Largest number of variables that a step moves.
 
     Raises
     ------
@@ -49,9 +49,9 @@ class ConjugateStep(StepRule):
     Notes
     -----
     Each step touches all variables in the support of p, which grows by up to two variables in each step until it holds
-    all free variables. `max_support` limits this cost, and starting again with a Newton step costs little: with limits
-    from 40 to 128, 45 problems took 56 to 57 % of the steps of `NewtonStep` (geometric mean; fewest with 80). On 18
-    data sets at C, 10C and 100C, the limits 40 and 80 took the same time up to 1 % (geometric mean).
+    all free variables. `max_support` limits the size of the support, and starting again with a Newton step costs
+    little: with limits from 40 to 128, 45 problems took 56 to 57 % of the steps of `NewtonStep` (geometric mean; fewest
+    with 80). On 18 data sets at C, 10C and 100C, limits of 40 and 80 took the same time up to 1 % (geometric mean).
 
     References
     ----------

@@ -103,7 +103,7 @@ class PlanningAheadStep(StepRule):
         return mu, mu * (2.0 * w1 - mu * Q11) + rest * second
 
     def _offer(self, state: SolverState) -> None:
-        """Offer the planned pairs to the next selection, and thereby mark the step as planned."""
+        """Offer the planned pairs to the next selection, which marks the step as planned."""
         count = min(self.history, int((state.working_sets[:, 0] >= 0).sum()))
         state.candidates[:count] = state.working_sets[:count]
         state.candidate_curvatures[:count] = state.curvatures[:count]

@@ -37,18 +37,18 @@ class BallRule(StoppingRule):
     """Stop when a ball that contains the optimum proves the sign of h at every left-out example.
 
     Let w be the weight vector of the full solution, w̃ the weight vector of the present α, and w_R the unknown optimum
-    without the examples R. Then w_R is within distance ρ of ½(w + w̃), with ρ² = P(w) − D(α) − ¼‖w − w̃‖², computed as a
-    sum of terms that are never negative (proof in `refsvm.core.stopping.midpoint`). The ball around ½(w + w̃) decides
-    most rounds of leave-one-out before the first step. Later, the ball with w̃ in place of w becomes smaller: its ρ² is
-    the duality gap, which falls to zero. The rule therefore tests the first ball before the first step and while
-    ψ(α) > 0.03, and the second ball when ψ(α) ≤ 0.03. The rule also stops at ψ(α) ≤ ε, because no ball proves a sign if
-    h = 0 at the optimum.
+    without the examples R. Then w_R is within distance ρ of ½(w + w̃), with ρ² = P(w) − D(α) − ¼‖w − w̃‖², computed as
+    a sum of terms that are never negative (proof in `refsvm.core.stopping.midpoint`). The ball around ½(w + w̃) decides
+    most rounds of leave-one-out before the first step. For the ball around w̃, with w̃ in place of w, ρ² is the duality
+    gap, which falls to zero. The rule therefore tests the ball around ½(w + w̃) before the first step and while
+    ψ(α) > 0.03, and the ball around w̃ when ψ(α) ≤ 0.03. The rule also stops when ψ(α) ≤ ε, because no ball proves a
+    sign if h = 0 at the optimum.
 
-    A test takes O(n) operations for each example whose sign is not yet proved, and ends at the first example whose sign
-    it cannot prove. A proved sign holds for the exact optimum with any of its intercepts. With one left-out example,
-    the reason of the solution gives the proved sign; the decision value at the point where the solve stops may have the
-    opposite sign. With several left-out examples, the rule stops only when their decision values have the proved signs.
-    With hard margins, or if a kernel matrix turns out to be indefinite, only ψ(α) ≤ ε stops the solve.
+    A test takes O(n) operations for each example whose sign is not yet proved, and ends if it cannot prove a sign. A
+    proved sign holds for the exact optimum with any of its intercepts. With one left-out example, the reason of the
+    solution gives the proved sign; the decision value at the point where the solve stops may have the opposite sign.
+    With several left-out examples, the rule stops only when their decision values have the proved signs. With hard
+    margins, or if a kernel matrix turns out to be indefinite, only ψ(α) ≤ ε stops the solve.
 
     Parameters
     ----------
@@ -162,7 +162,7 @@ class BallRule(StoppingRule):
         return replace(self, solved=solved)
 
     def outcome(self, reason: str, value: float) -> tuple[str, float]:
-        """Return the test that decided the round, "ball" or "kkt", and the decision value or ±`TINY` of proved sign."""
+        """Return the test that decided the round, "ball" or "kkt", and the decision value or ±`TINY`."""
         if reason in self.reasons[1:3]:
             return "ball", of_sign(value, 1 if reason == self.reasons[1] else -1)
         return "kkt", value
@@ -177,7 +177,7 @@ class BallRule(StoppingRule):
 
 
 def of_sign(value: float, sign: int) -> float:
-    """Return a decision value, or ±`TINY` if it does not have the proved sign."""
+    """Return a decision value, or ±`TINY` if the value does not have the proved sign."""
     return max(value, TINY) if sign > 0 else min(value, -TINY)
 
 
@@ -194,7 +194,7 @@ def _begin(state: SolverState) -> None:
 
 
 def _proved(state: SolverState) -> int:
-    """Return 2 or 3 for the proved sign of the only left-out example, 4 if h has the signs proved for several, or 0."""
+    """Return 2 or 3 for the proved sign at the left-out example, 4 if h has the proved signs at several, or 0."""
     memory, G, v, lower, upper = state.stop_memory, state.gradient, state.v, state.lower, state.upper
     left_out, alpha, gradient, _ = memory[:BEGUN].reshape(4, -1)
     b = state.problem.midway(G, state.top, state.bottom)
@@ -208,7 +208,7 @@ def _proved(state: SolverState) -> int:
         square = 0.25 * separation + gap(state.alpha, gradient - memory[INTERCEPT], lower, upper, error)
         balls.append((0.5 * (gradient + G), square))
     if state.gap <= NEAR:
-        # add the second ball, with w̃ in place of w
+        # add the ball around w̃, with w̃ in place of w
         balls.append((G, gap(state.alpha, G - b, lower, upper, error)))
     for k in range(int(memory[AT]), int(memory[COUNT])):
         r = int(left_out[k])

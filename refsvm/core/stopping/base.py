@@ -17,7 +17,7 @@ from refsvm.core.stopping.relative import LEAST_SHARE, ROUNDED
 
 
 class StoppingRule(Rule):
-    """Decide, before every step, whether to stop.
+    """Decide before every step whether to end the solve.
 
     ``state.stop_memory`` is the array that `memory` returned. The signature of a twin is
     ``check(parameters, state) -> code``.
@@ -30,8 +30,8 @@ class StoppingRule(Rule):
         The rule is evaluated when ``state.iteration`` is a multiple of this number. With shrinking, the solver checks
         the full problem at multiples of `period`.
     left_out : bool
-        True if the rule only works on problems from which an example is left out. The example is in ``state.left_out``;
-        if the rule also has a field ``example``, the rule's memory begins with this example.
+        True if the rule only works on problems that leave out an example (``state.left_out``); if the rule has a field
+        ``example``, its memory begins with the left-out example.
     relative : bool or float
         True, or a number u (True means 1), if ε is relative to the range s of the decision values: the tolerance is
         ε min(1, s/u), see `refsvm.core.stopping.relative`. The last number in the memory of a relative rule is the
@@ -62,7 +62,7 @@ class StoppingRule(Rule):
         return min(1.0, s / self.relative) if self.relative else 1.0
 
     def with_absolute_tolerance(self, state: SolverState) -> Any:
-        """Return a copy of the rule with an absolute tolerance: the number with which it last compared the KKT gap.
+        """Return a copy of the rule whose absolute tolerance is the number with which it last compared the KKT gap.
 
         A rule with an absolute tolerance is returned unchanged, as is a rule whose gap is above ε or not finite.
         """
@@ -75,9 +75,9 @@ class StoppingRule(Rule):
     def tolerance_for_rounding(self, problem: DualProblem, alpha: np.ndarray, s: float) -> float:
         """Return the tolerance for rounding errors of K: ε, times `share_of_tolerance` for a relative rule.
 
-        If terms of the decision values cancel, for example if the best model is a constant, their range s is too small
-        a measure. In this method, s is therefore at least a hundredth of the range of Σ|αᵢ|Kᵢⱼ. Rules that prove signs
-        allow for rounding themselves, so for them ε counts as at least 1e-3.
+        If terms of the decision values cancel, for example if the best model is a constant, the range s of the decision
+        values is too small. In this method, s is therefore at least a hundredth of the range of Σ|αᵢ|Kᵢⱼ. For rules
+        that prove signs, which allow for rounding themselves, ε counts as at least 1e-3.
         """
         tol = max(self.tolerance, 1e-3) if self.left_out else self.tolerance
         if not self.relative:
@@ -111,8 +111,8 @@ class StoppingRule(Rule):
         """Return the KKT gap to which a restricted problem is solved if the full problem's gap is `gap`: gap/2.
 
         With shrinking, the rule is evaluated on the full problem only, after each restricted problem and at multiples
-        of `period`. A rule that knows which gap will satisfy it should return that gap at once. The solver solves large
-        problems to half of the returned gap (`refsvm.core.solver.shrinking`).
+        of `period`. A rule that stops at a known gap should return this gap at once. The solver solves large problems
+        to half of the returned gap (`refsvm.core.solver.shrinking`).
         """
         return gap / 2.0
 

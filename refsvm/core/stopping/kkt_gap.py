@@ -18,18 +18,18 @@ from refsvm.core.stopping.relative import compare
 class KKTGap(StoppingRule):
     """Stop when ψ(α) = max over I_up of G − min over I_down of G ≤ ε, or ≤ ε times the range of the decision values.
 
-    ψ has the unit of the labels: ε = 1e-3 means that every decision value is right to about a thousandth of the margin.
-    If all decision values differ by less than ε, for example with a tiny C or with targets in a small unit, every model
-    satisfies ψ ≤ ε, and a relative tolerance is needed.
+    ψ has the unit of the labels: with ε = 1e-3, decision values are right to about a thousandth of the margin. If all
+    decision values differ by less than ε, for example with a tiny C or targets in a small unit, every model satisfies
+    ψ ≤ ε, and a relative tolerance is needed.
 
     Parameters
     ----------
     tol : float
-        Tolerance ε > 0, 1e-3 by default as in LIBSVM.
+        Tolerance ε > 0; default 1e-3 as in LIBSVM.
     relative : bool or float
-        False (default) stops when ψ(α) ≤ ε, as in the papers. True stops when ψ(α) ≤ ε min(1, s), where s is the range
-        of the decision values; the estimators, `leave_one_out` and `cross_validate` use this setting. A number u, the
-        unit of the targets, stops when ψ(α) ≤ ε min(1, s/u).
+        With False (default), the rule stops when ψ(α) ≤ ε. With True, as in the estimators, `leave_one_out` and
+        `cross_validate`, it stops when ψ(α) ≤ ε min(1, s), where s is the range of the decision values. With a number
+        u, the unit of the targets, the rule stops when ψ(α) ≤ ε min(1, s/u).
 
     Raises
     ------

@@ -38,7 +38,7 @@ EXACT: Final = 1e-13
 
 @dataclass(frozen=True)
 class LOODualityGap(StoppingRule):
-    """Stop when F(α, b̂) < H(η): then h has the same sign at the left-out example xᵣ as the optimum.
+    """Stop when F(α, b̂) < H(η): then h(xᵣ) at the left-out example has the same sign as at the optimum.
 
     F(α, b) is the primal objective without example r, and b̂ minimises it. H is the dual of the same problem with the
     additional constraint h(xᵣ) = 0. The constraint h(xᵣ) = 0 fixes the intercept, so the dual has no constraint on a
@@ -61,8 +61,7 @@ class LOODualityGap(StoppingRule):
     tol : float
         Tolerance ε > 0 for the KKT gap.
     example : int, optional
-        The left-out example r. By default the only example with an empty box Lᵣ = Uᵣ = 0, which `DualProblem.without`
-        makes.
+        The left-out example r; by default, the only example with an empty box Lᵣ = Uᵣ = 0 (`DualProblem.without`).
     variables : {2, 1}
         Number of variables ηᵢ that move after each step of α, 2 by default; the paper moves 1.
     relative : bool
@@ -77,8 +76,8 @@ class LOODualityGap(StoppingRule):
     Notes
     -----
     F is evaluated at every tenth step, and only if H(η) > f(α), because otherwise F ≥ f cannot be below H. For twelve
-    left-out examples of heart (linear kernel, C = 1, cold start), evaluating F at every step, every tenth and every
-    fortieth step took 445, 470 and 532 steps for each round on average, and 0.82 s, 0.50 s and 0.51 s for all rounds.
+    left-out examples of heart (linear kernel, C = 1, cold start), a round took 445, 470 and 532 steps on average, and
+    all rounds 0.82 s, 0.50 s and 0.51 s, if F was evaluated at every step, every tenth and every fortieth step.
 
     References
     ----------

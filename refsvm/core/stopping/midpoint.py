@@ -10,8 +10,8 @@ P(w, b) ≥ P(w_R, b_R) + ½‖w − w_R‖². Using the first line at (w, b) an
 
     ‖½(w + w̃) − w_R‖² + T(α̃, e_R)  ≤  ¼‖w − w̃‖² + T(α̃, e)  =:  ρ²                                          (2)
 
-For w = w̃ the right side is δ, the duality gap at b. Computing ρ² does not subtract two objectives, which would lose ten
-digits. Neither w nor w̃ need be optimal, and b may be any number.
+For w = w̃ the right side is δ, the duality gap at b. Computing ρ² does not subtract two objectives, which would lose
+ten digits. w and w̃ need not be optimal, and b may be any number.
 
 For a left-out example r with Dᵢ = ‖φᵢ − φᵣ‖ let tᵢ = vᵢ − ½(w + w̃)·(φᵢ − φᵣ) and τᵢ = vᵢ − w_R·(φᵢ − φᵣ). Then
 |τᵢ − tᵢ| ≤ ρDᵢ, and h_R(xᵣ) is a minimiser ζ of Σ max(Uᵢ(τᵢ − ζ), Lᵢ(τᵢ − ζ)). All minimisers are positive
@@ -20,14 +20,14 @@ For a left-out example r with Dᵢ = ‖φᵢ − φᵣ‖ let tᵢ = vᵢ − �
     or   tᵢ  >  ρDᵢ + (ρ − ½aDᵢ)₊² / a   for one i with a = Uᵢ − α̃ᵢ > 0                                          (4)
 
 (4) holds because eᵢ = τᵢ − ζ at the optimum: (2) leaves a(τᵢ − ζ)₊ ≤ ρ² − x² for x = ‖½(w + w̃) − w_R‖, so that
-ζ ≥ tᵢ − xDᵢ − (ρ² − x²)/a, which is least at x = min(ρ, ½aDᵢ). The mirrored tests prove h_R(xᵣ) < 0. The proof does not
-depend on whether b is unique or whether a variable is free. If b is an interval that puts h_R(xᵣ) on both sides of 0,
-neither test ever holds.
+ζ ≥ tᵢ − xDᵢ − (ρ² − x²)/a, which is least at x = min(ρ, ½aDᵢ). The mirrored tests prove h_R(xᵣ) < 0. The proof needs
+neither a unique b nor a free variable. If b is an interval that puts h_R(xᵣ) on both sides of 0, neither test ever
+holds.
 
 The proofs need a positive semi-definite K, a finite box and kernel rows in float64. `Rounding` bounds the rounding
 errors of G.
 
-As far as we know, the midpoint of two weight vectors with any kernel and a free intercept, and (4), are ours. Related
+As far as we know, the ball around the midpoint, for any kernel and a free intercept, and test (4) are new. Related
 work: S. Okumura, Y. Suzuki and I. Takeuchi, "Quick sensitivity analysis for incremental data modification and its
 application to leave-one-out CV in linear classification problems", KDD 2015, and H. Hanada et al., "Generalized
 low-rank update", Neural Computation 35, 2023, use balls around one known solution; E. Ndiaye et al., "Gap safe

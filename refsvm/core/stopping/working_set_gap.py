@@ -15,8 +15,8 @@ class WorkingSetGap(StoppingRule):
     """Stop when ψ(α) ≤ ε, or when a step that moved a variable of the previous working set was shorter than ε.
 
     If the maximum-gain rule chose the pair, the paper stops when the clipped step has μ* < ε; if the pair is the most
-    violating pair, the paper stops when its violation is below ε. `WorkingSetGap` takes a pair for a choice of maximum
-    gain if the pair shares a variable with the previous working set, and stops after the short step.
+    violating pair, the paper stops when its violation is below ε. `WorkingSetGap` assumes that maximum gain chose a
+    pair if the pair shares a variable with the previous working set, and stops after the short step.
 
     The length |μ| has the unit of α and says nothing about optimality; use `KKTGap` unless you want to reproduce the
     paper's tables.
