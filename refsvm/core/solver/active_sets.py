@@ -1,8 +1,8 @@
-"""Chooses the variables that a restricted problem keeps.
+"""Functions that choose the variables of a restricted problem.
 
 At its lower bound αᵢ can only rise, which gains nothing while Gᵢ < min over I_down of G. At its upper bound αᵢ can only
 fall, which gains nothing while Gᵢ > max over I_up of G. The distance of Gᵢ from the minimum over I_down or the maximum
-over I_up says how far variable i is from being in a violating pair (`distance_to_violation`).
+over I_up says how far variable i is from a violating pair (`distance_to_violation`).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ NONE: Final = np.empty(0, dtype=np.int64)
 
 
 def distance_to_violation(state: SolverState) -> np.ndarray:
-    """Return by how much each Gᵢ must change before i is in a violating pair, shape (n,); ≤ 0 if i already is."""
+    """Return how much each Gᵢ must change until i is in a violating pair, shape (n,); ≤ 0 if i is in such a pair."""
     alpha, G = state.alpha, state.gradient
     rising = np.where(alpha < state.upper, G[state.bottom] - G, np.inf)
     falling = np.where(alpha > state.lower, G - G[state.top], np.inf)
@@ -25,9 +25,9 @@ def distance_to_violation(state: SolverState) -> np.ndarray:
 
 
 def active_set(state: SolverState, multiple: int) -> np.ndarray:
-    """Return the sorted indices of all variables except the variables that their gradient keeps at a bound.
+    """Return the sorted indices of all variables except variables that their gradient keeps at a bound.
 
-    The function adds the variables nearest to a violation until the number of indices is a multiple of `multiple`.
+    The function adds the variables nearest to a violation until `multiple` divides the number of indices.
     """
     alpha, distance = state.alpha, distance_to_violation(state)
     distance[(alpha < state.upper) & (alpha > state.lower)] = 0.0

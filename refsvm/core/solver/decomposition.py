@@ -31,10 +31,9 @@ SHARE_OF_GAP: Final = 0.3
 class Decomposition(Shrinking):
     """Solve repeatedly for the q variables that violate the KKT conditions most: the decomposition of SVM-light.
 
-    Every working set contains the most violating pair, so steps inside it can raise f. The selector and the step rule
-    take steps on pairs inside the working set until its KKT gap is three tenths of the KKT gap of all variables; the
-    solver counts these steps. SVM-light instead solves the small problems exactly, by an interior point method, and
-    also shrinks.
+    Every working set contains the most violating pair, so its steps can raise f. The selector and the step rule take
+    steps on pairs inside the working set until its KKT gap is 0.3 ψ, where ψ is the gap of all variables; the solver
+    counts these steps. SVM-light solves the small problems exactly, by an interior point method, and also shrinks.
 
     Parameters
     ----------
@@ -93,7 +92,7 @@ class Decomposition(Shrinking):
 
 
 def working_set(state: SolverState, size: int) -> np.ndarray:
-    """Return sorted indices of size/2 variables of I_up with the largest G and size/2 of I_down with the smallest G.
+    """Return sorted indices of size/2 variables in I_up with the largest G, and size/2 in I_down with the smallest G.
 
     The returned variables are the non-zero entries of Joachims' steepest feasible direction. Ties go to the lowest
     index.

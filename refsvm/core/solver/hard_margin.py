@@ -1,7 +1,7 @@
 """Hard margins: solves with C = ∞, where the box is unbounded.
 
 If the classes are separable, the dual has an optimum. If the classes are not separable, the dual is unbounded, and α
-would grow for ever. `HardMargin` therefore does two things after each round of steps of the usual loop.
+would grow for ever. `HardMargin` therefore does two things after each round of steps.
 
 **Measure the margin.** Scaled to Σ αᵢ = 1 on each side, α describes one point in the convex hull of each class, and the
 width of the margin is at most the distance of these points, ‖w‖/s, with ‖w‖² = αᵀKα and s = Σ over αᵢ > 0 of αᵢ. If the

@@ -3,7 +3,7 @@
     every min(n, period) steps, on the active variables A
         the first time that ψ_A ≤ 10 ε: all variables return
         A ← A without the variables that G keeps at a bound, strictly: G > max over I_up, or G < min over I_down
-    when ψ_A ≤ ε: all variables return, one step is taken on all of them, and A is chosen again
+    when ψ_A ≤ ε: all variables return, the solver takes a step on all of them and chooses A again
 
 The rule does not update the gradient of inactive variables until all variables return; then G ← G − K[:, S] δ_S, where
 S are the variables that moved. Until all variables return, A only loses variables, so A may lack variables that should
@@ -45,12 +45,13 @@ NEARLY_SOLVED = 10.0
 
 @dataclass(frozen=True)
 class LIBSVMShrinking(Shrinking):
-    """Shrink as LIBSVM does, for comparisons with papers whose experiments used LIBSVM.
+    """Shrink as LIBSVM does, for comparisons with papers that used LIBSVM.
 
-    There are three differences from LIBSVM. After all variables have returned, each is compared with the extremes of G
-    over all variables, not over the previously active variables. G is brought up to date with the kernel rows of all
-    variables that moved, whereas LIBSVM keeps a second gradient for variables at their bounds, so that counts of kernel
-    rows differ. Selectors and step rules that use recent steps forget these steps when the active set changes.
+    There are three differences from LIBSVM. After all variables have returned, the rule compares each Gᵢ with the
+    extremes of G over all variables, LIBSVM over the previously active variables. The rule updates G with the kernel
+    rows of all variables that moved, whereas LIBSVM keeps a second gradient for variables at their bounds, so that
+    counts of kernel rows differ. Selectors and step rules that use recent steps forget these steps when the active set
+    changes.
 
     Parameters
     ----------
@@ -172,7 +173,7 @@ class ShrinkingMemory:
     ) -> tuple[int, np.ndarray | None]:
         """Take steps on the active variables; return the outcome and the variables that remain active.
 
-        The second value is None if no variable became inactive.
+        The returned variables are None if no variable became inactive.
         """
         trace = None if work.trace is None else Trace(work.trace.every)
         outcome, stay = 0, None

@@ -27,7 +27,7 @@ class NumPyBackend:
         """Take up to `budget` steps; return 0, or the code with which the loop ended."""
         self.used["numpy"] = None
         loop = steps(state, *validated(*rules))
-        # the generator can be dropped when the budget ends, because everything it has done is in `state`
+        # the generator can be dropped when the budget ends, because `state` holds its results
         with np.errstate(over="ignore"):  # a gain may overflow if q is barely above 0
             for _ in range(budget):
                 try:
@@ -43,7 +43,7 @@ class NumPyBackend:
         return [runner.round(waiting[0])]
 
     def seeder(self, seeder: Any, rows: Any) -> Any:
-        """Return the seeder unchanged: it computes its starts in NumPy."""
+        """Return the seeder unchanged, because it computes seeds in NumPy."""
         return seeder
 
     def events(self, walk: Any, tracker: Any, end: float, most: int) -> list[Any]:

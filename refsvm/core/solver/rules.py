@@ -1,4 +1,4 @@
-"""The beginning of a solve: its three rules, memory for kernel rows, and a feasible α."""
+"""Functions that prepare the rules, the memory for kernel rows, and the start of a solve."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def chosen_rules(
 
 
 def misfit(selector: WorkingSetSelector, step: StepRule) -> ValueError:
-    """Return the error that says why this planning step does not fit this selector, or any selector."""
+    """Return the error that says why this planning step does not fit this selector, or fits no selector."""
     if not selector.takes_candidates:
         return ValueError(
             f"selector={selector!r} cannot be combined with step={step!r}: the convergence proof of planned steps "
@@ -171,8 +171,8 @@ def warn_of_rounding(rounding: float, tolerance: float) -> None:
 def _filled_up(problem: DualProblem) -> np.ndarray:
     """Return α = 0 clipped to the box, with the missing sum added to the first variables, as LIBSVM does.
 
-    One-class problems need this α as their start, because z ≠ 0. All changed variables except the last end at a bound.
-    Computing G thus needs few kernel rows, and most examples that have α = 0 in the solution begin with α = 0.
+    One-class problems start at this α, because z ≠ 0. All changed variables except one end at a bound. Computing G thus
+    needs few kernel rows, and most examples that have α = 0 in the solution begin with α = 0.
     """
     point = np.zeros(problem.n).clip(problem.lower, problem.upper)
     missing = problem.z - float(point.sum())

@@ -12,8 +12,8 @@ minimiser for G + r. So in every optimum
     Gᵢ − rᵢ > b_hi   ⇒   αᵢ* = Uᵢ                    Gᵢ + rᵢ < b_lo   ⇒   αᵢ* = Lᵢ
 
 If αᵢ is already at this bound, the rule removes variable i. The problem of the remaining variables has the same w*, so
-the next review can use the (smaller) δ of that problem. A removed variable never returns. If at the end ψ of all
-variables still exceeds ε, the rule solves the problem of the remaining variables again, to half its gap.
+the next review can use its (smaller) δ. A removed variable never returns. If at the end ψ of all variables still
+exceeds ε, the rule solves the problem of the remaining variables again, to half its gap.
 
 The proof needs a positive semi-definite K, finite boxes and kernel rows in float64. `error_of` bounds the rounding
 errors of G.
@@ -87,7 +87,7 @@ class SafeScreening(Shrinking):
         self, backend: Backend, limits: Limits[SolverState], state: SolverState, rules: Rules, budget: int,
         trace: Trace | None,
     ) -> int:  # fmt: skip
-        """Remove variables proved to be at bounds and solve for the rest; if none can be removed, solve for all."""
+        """Remove the variables that are proved to be at bounds, and solve for the other variables."""
         if code := rules.stop.check(state):
             return code
         if state.gap <= 0.0:
@@ -97,7 +97,7 @@ class SafeScreening(Shrinking):
         A, tolerance = state.shrinking or (np.arange(len(state.alpha)), wanted)
         if can_prove(state):
             A = A[undecided(state)[A]]
-        if len(A) < 2 or tolerance < EPSILON * wanted:  # no pair is left, or only a gap of rounding errors
+        if len(A) < 2 or tolerance < EPSILON * wanted:  # no pair is left, or ψ is only rounding error
             return -1
         if len(A) == len(state.alpha):
             return all_variables(backend, limits, state, rules, min(budget, self.period), trace)
@@ -106,7 +106,7 @@ class SafeScreening(Shrinking):
 
 
 def undecided(state: SolverState) -> np.ndarray:
-    """Return a mask, shape (n,), of the variables for which no proof says that they stay at their bound."""
+    """Return a mask, shape (n,), of the variables that are not proved to stay at their bound."""
     alpha, G, lower, upper, z = state.alpha, state.gradient, state.lower, state.upper, state.problem.z
     error = error_of(state)
     b = best_intercept(G, z, lower, upper)

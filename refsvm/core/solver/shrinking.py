@@ -14,7 +14,7 @@ the restricted problem is solved to half this gap, so that f hardly depends on t
 
 Shrinking is safe: the most violating pair of the full problem is always in A, so no restricted problem begins at its
 optimum, and f rises in every round. The solve ends only when the stopping rule is satisfied by all variables with their
-true gradient; a variable that A lacks although it should move joins A in the next round.
+true gradient. If a variable outside A should move, it joins A in the next round.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ class Shrinking(Rule):
 
     @property
     def for_restricted_problem(self) -> Shrinking:
-        """The rule inside a restricted problem: this rule, because such a problem can often be restricted further."""
+        """The rule for a restricted problem: this rule, because the problem can often be restricted further."""
         return self
 
     def solve_restricted(
@@ -148,9 +148,9 @@ class NoShrinking(Shrinking):
 
 @dataclass(frozen=True)
 class Restriction(Shrinking):
-    """Restrict the problem, solve it, bring the gradient up to date, and choose the variables again.
+    """Solve the problem restricted to some variables, update G, and choose the variables again.
 
-    The default values were chosen from measured times.
+    Measured times determined the default values.
 
     Parameters
     ----------
@@ -321,7 +321,7 @@ def restricted(state: SolverState, A: np.ndarray, rules: Rules, full_gram_up_to:
         maximise  G_Aᵀδ − ½ δᵀK_AA δ     subject to  1ᵀδ = 0,   L_A − α_A ≤ δ ≤ U_A − α_A
 
     `DualProblem.restrict` returns the same problem, but in α_A instead of δ. The linear term in δ is the known gradient
-    G_A, so that nothing has to be recomputed.
+    G_A, which need not be recomputed.
     """
     rows = state.rows
     source, chosen, dtype = rows.evaluator, rows.indices[A], rows.values.dtype.type

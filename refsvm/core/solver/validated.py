@@ -1,6 +1,6 @@
-"""Checks of the values that users' own rules return, before the loop could misinterpret them.
+"""Checks the values that users' own rules return, because the loop could misinterpret them.
 
-The package's own rules are checked by tests, not by this module. `refsvm.testing.check_strategy` finds more mistakes.
+Tests check the package's own rules. `refsvm.testing.check_strategy` finds more mistakes.
 """
 
 from __future__ import annotations
@@ -51,12 +51,12 @@ def validated(selector: Any, step: Any, stop: Any) -> tuple[Any, Any, Any]:
 
 
 def refuse_negative(stop: StoppingRule, code: Any) -> Any:
-    """Return the code of a user's stopping rule, or raise ValueError: the loop itself uses negative codes."""
+    """Return a user's code, or raise ValueError if it is negative, because the loop itself uses negative codes."""
     return validated_code(stop, code) if isinstance(code, Real) and code < 0 else code
 
 
 def user_code(stop: StoppingRule, state: SolverState, code: Any, own: Any) -> int:
-    """Return the code of a user's stopping rule after checking it; codes in `own`, from the run, need no check."""
+    """Return the code of a user's stopping rule after checking it; the run's own codes, in `own`, need no check."""
     if code not in own:
         return validated_code(stop, code)
     refuse_negative(stop, stop.check(state))

@@ -1,4 +1,4 @@
-"""Initialisation and backup routines (§IV and §V), which find points and directions by SMO instead of tracking."""
+"""Initialisation and backup routines (§IV, §V), which find points and directions by SMO instead of tracking."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def solve_at(walk: PathState, t: float, eps_smo: float, kind: str) -> bool:
 
 
 def _tolerance_of_range(solution: Solution, largest: float, eps: float) -> float:
-    """Return `eps` times the range of the decision values, or the gap that rounding leaves if that gap is larger."""
+    """Return `eps` times the range of the decision values, or the KKT gap that rounding causes if this is larger."""
     rounding = rounding_of_gradient(solution.alpha, solution.gradient, largest)
     return max(eps * solution.decision_range, rounding, SMALLEST)
 

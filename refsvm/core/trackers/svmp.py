@@ -54,20 +54,20 @@ class SVMP(PathTracker):
         The paper's ε_smo: KKT gap to which SMO solves at the start and for repairs, in units of the decision function.
     tau : float
         The paper's τ: components of d_p below τ times the largest component count as zero, as do rates pᵢ below their
-        rounding error. The paper uses 1e-4 for both, in units of the kernel.
+        rounding error. The paper uses 1e-4 in both cases, in units of the kernel.
     tau_2 : float
         The paper's τ₂: a fall of λ by less than τ₂λ does not count as progress. The paper uses 1e-8 in units of λ.
     gamma : float
-        The paper's γ: largest relative decrease of λ by which the backup routine may jump. The routine begins with
-        1e-7, so that the violation of optimality stays of that size, and multiplies the jump by ten only if necessary.
+        The paper's γ: largest relative decrease of λ by which the backup routine may jump. The first jump is 1e-7,
+        which violates optimality by about 1e-7, and each further jump is ten times larger.
     ell : int
         The paper's ℓ: number of events without progress after which the backup routine takes over.
     refresh : int
         Number of events between two recomputations of g.
     starts_at_bound : bool
         True starts SMO for the first point of the path in C as the paper does, eq. (55): every ŝ is at its upper bound,
-        except for the first examples of the larger class, and the point is solved to ε_smo. By default SMO starts at 0
-        and solves to 1e-9.
+        except for the first examples of the larger class, and SMO solves to ε_smo. By default SMO starts at ŝ = 0 and
+        reaches the KKT gap 1e-9.
 
     Raises
     ------

@@ -156,7 +156,7 @@ class QRFactors:
     s: float
 
     def solve(self, right: np.ndarray) -> np.ndarray:
-        """Return x = DE h with R h = g and Q g = D right; of several solutions, return one with m + 1 − r zeros."""
+        """Return x = DE h with R h = g and Q g = D right; if A is singular, m + 1 − r entries of x are 0."""
         from scipy.linalg.lapack import dtrtrs
 
         x, r = np.zeros_like(right), len(self.R) - self.null.shape[1]
@@ -179,7 +179,7 @@ class UpdatedAlgebra(ElbowAlgebra):
         positive("least_ratio", self.least_ratio)
 
     def is_regular(self, R: np.ndarray) -> bool:
-        """Return True if no diagonal entry of a triangular factor is below `least_ratio` times the largest."""
+        """Return True if every diagonal entry of R exceeds `least_ratio` times the largest."""
         diagonal = np.abs(np.diagonal(R))
         return bool(diagonal.min() > self.least_ratio * diagonal.max())
 
@@ -189,9 +189,9 @@ class UpdatedInverse(UpdatedAlgebra):
     """The default algebra: keeps A⁻¹ and updates it when one point enters or leaves the elbow.
 
     An update (`refsvm.core.walk.bordered`) takes two passes over m² numbers, whereas a factorisation takes m³
-    operations; and with A⁻¹, compiled code can follow many events in one call. A⁻¹ is used while A is well conditioned,
-    and computed again if a residual shows a loss of precision. If A is ill conditioned, and to find the rank of A, the
-    QR factors are used.
+    operations; and with A⁻¹, compiled code can follow many events in one call. The class uses A⁻¹ while A is well
+    conditioned, and computes A⁻¹ again if a residual shows a loss of precision. QR factors give the rank of A, and
+    replace A⁻¹ if A is ill conditioned.
 
     Parameters
     ----------

@@ -15,8 +15,7 @@ class Move(NamedTuple):
     example : int
         Index of the example.
     before, after : int
-        The sets: −1 right (α = 0), 0 elbow, 1 left (α at its other bound). On lines other than λ = 1/C: −1 at L,
-        0 free, 1 at U.
+        The sets: −1 right (α = 0), 0 elbow, 1 left (α at its other bound). On other lines, −1 is L, 0 free, and 1 U.
     kind : str
         Cause of the move, as in `Breakpoint`.
     """

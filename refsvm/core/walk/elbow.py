@@ -43,7 +43,7 @@ def pivoted(walk: PathState) -> Solve:
 def particular_direction(
     walk: PathState, solve: Solve, tau: float, from_scratch: Callable[[PathState], Solve] = pivoted
 ) -> tuple[float, tuple[float, float]]:
-    """Set the direction with A (db, d) = (0, −v_𝓔), eq. (23); return db and the zero tolerances of d and dG − db.
+    """Set the direction with A (db, d) = (0, −v_𝓔), eq. (23); return db and the rounding errors of d and dG − db.
 
     `solve` returns a solution of A x = right. On the elbow, dG − db is the residual of the equations. If the residual
     is not small, the inverse has lost precision. The function then applies the inverse to the residual, and if the
@@ -67,7 +67,7 @@ def particular_direction(
 
 
 def noise_of(walk: PathState, tau: float) -> tuple[float, float]:
-    """Return the zero tolerances of d and dG − db: the rounding errors of their sums."""
+    """Return the sizes up to which d and dG − db are only rounding errors."""
     largest, along = float(np.abs(walk.variables.d[walk.members]).max()), walk.along
     return tau * max(largest, along.pace), tau * (along.push + len(walk.members) * walk.largest * largest)
 
@@ -113,7 +113,7 @@ def empty_elbow_step(walk: PathState, room: float) -> Step:
 def jump_of_b(walk: PathState) -> bool:
     """If no variable is free but α must move, move b at fixed t until a variable is free; return True if b moves.
 
-    If z¹ − 1ᵀd_B > 0, b falls to the largest G among variables at L; if it is < 0, b rises to the smallest G among
+    If z¹ − 1ᵀd_B > 0, b falls to the largest G among variables at L; otherwise b rises to the smallest G among
     variables at U.
     """
     var, side = walk.variables, BELOW if walk.total > 0.0 else ABOVE

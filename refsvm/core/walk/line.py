@@ -45,8 +45,8 @@ class ProblemLine:
     sign : ndarray of shape (n,)
         0 for variables whose box has no width anywhere on the line, and 1 for all others.
     unit, span, least : tuple of float, float, float
-        Scales for tolerances: the scale of G − b is unit[0] + unit[1]·t, and the scale of t is t itself, but at least
-        `least` and at most `span`.
+        Scales for tolerances: the scale of G − b is unit[0] + unit[1]·t, and the scale of t is t, but at least `least`
+        and at most `span`.
     reach : float
         Largest possible decision value relative to `unit`, at most 1; it is small if C is small.
     push, pace : float
@@ -120,7 +120,7 @@ class ProblemLine:
         return one if one == other else float(self.between(one, other, t))
 
     def between(self, one: Any, other: Any, t: float) -> Any:
-        """Return (1 − s) one + s other: exactly at both ends, and with a small relative error near a small end."""
+        """Return (1 − s) one + s other, exact at both ends and precise near an end with small values."""
         way = self.t[1] - self.t[0]
         return ((self.t[1] - t) / way) * one + ((t - self.t[0]) / way) * other
 
@@ -173,7 +173,7 @@ class RegularizationLine(ProblemLine):
         return t * self.start.v, self.start.lower, self.start.upper
 
     def at(self, t: float) -> DualProblem:
-        """Return the problem in scaled variables."""
+        """Return the problem at λ = t, in scaled variables."""
         problem = self.start
         return DualProblem._of_checked(problem.gram, t * problem.v, problem.lower, problem.upper)
 
@@ -184,5 +184,5 @@ class RegularizationLine(ProblemLine):
     def point(
         self, t: float, alpha: np.ndarray, b: float, kind: str, moves: tuple[Move, ...], elbow: int
     ) -> Point:
-        """Return the breakpoint that a tracker reports, in terms of C."""
+        """Return the breakpoint that a tracker reports, with C."""
         return Breakpoint(self.exactly.get(t, 1.0 / t), alpha, b, kind, moves, elbow)

@@ -1,7 +1,7 @@
 """Special-event routine (§VI): changes the set of examples that are exactly between two sets and block λ from falling.
 
 Flipping all blocking examples at once is block principal pivoting, applied to the complementarity problem of the
-direction, and it can cycle. If flipping all examples cycles, the tracker flips only the example with the lowest index;
+direction, which can cycle. If flipping all examples cycles, the tracker flips only the example with the lowest index;
 if flipping one example also cycles, the tracker calls the backup routine.
 """
 
@@ -46,7 +46,7 @@ class SwitchingGuard:
     chosen: int = 0
 
     def looping(self, walk: Walk) -> bool:
-        """Count a special event; return True if flips of single examples cycle and the backup routine is needed."""
+        """Count a special event; return True if even flips of single examples cycle, or after ℓ events."""
         self.n_sr += 1
         key = walk.side.tobytes()
         if key in self.visited:
@@ -58,6 +58,6 @@ class SwitchingGuard:
         return self.n_sr > self.ell
 
     def may_choose(self) -> bool:
-        """Return True if SMO may choose the sets again from the derivative, which is allowed three times at one λ."""
+        """Return True if SMO may choose the sets from the derivative, which is allowed three times at one λ."""
         self.chosen += 1
         return self.chosen <= 3

@@ -81,7 +81,7 @@ class PathState(Walk):
     kept : object or None
         The object that an algebra other than the inverse keeps from one elbow to the next.
     began : float
-        Time of the start on the clock of `time.perf_counter`.
+        Start on the clock of `time.perf_counter`.
     backend : Backend
         The backend, which may follow many ordinary events in one call.
     problem : DualProblem
@@ -97,7 +97,7 @@ class PathState(Walk):
     status : Status or None
         The reason why no further point can be found; the tracker then returns.
     drift : float
-        Largest error of ξ that a recomputation has found.
+        Largest error of ξ that a recomputation found.
     nullity : int
         Largest dimension of the null space of A so far.
     counts : Counter
@@ -138,7 +138,7 @@ class PathState(Walk):
 
     @property
     def elbow(self) -> np.ndarray:
-        """The elbow 𝓔, in the order of the rows of A."""
+        """The examples of 𝓔, in the order of the rows of A."""
         return np.array(self.members, dtype=np.int64)
 
     @property
@@ -182,7 +182,7 @@ class PathState(Walk):
         self.unsettled = True
 
     def clip(self, end: float) -> None:
-        """Remove rounding errors: clip ŝ on the elbow to the box and set ξ = 0, (38); set t to a reached `end`."""
+        """Remove rounding errors: clip ŝ on the elbow to the box, set ξ = 0, (38), and set t to `end` if t is close."""
         var, elbow = self.variables, self.members
         if self.room(end) == 0.0:
             self.t, (_, var.lower[:], var.upper[:]) = end, self.along.arrays(end)

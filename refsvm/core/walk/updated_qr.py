@@ -23,7 +23,7 @@ class UpdatedQR(UpdatedAlgebra):
 
     s is the squared distance in feature space between φ(xₖ) and the affine hull of the elbow; it is the paper's
     indicator in another unit. Updates do not keep the diagonal of R sorted, so that the diagonal does not show the
-    rank. Therefore new factors with pivots are computed if A may be singular, if R is ill conditioned, or if more than
+    rank. Therefore the class computes new factors with pivots if A may be singular, R is ill conditioned, or more than
     a fourth of the elbow has changed. `UpdatedInverse` is a faster alternative.
 
     Parameters

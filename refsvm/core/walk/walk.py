@@ -146,7 +146,7 @@ class Walk:
         """Set M and the inverse of its matrix, and remove the members that are not FREE."""
         pace = self.variables.pace
         moving = np.flatnonzero(pace)
-        # sum in the order of the twin, not pairwise as NumPy does, so that the bits are the same
+        # sum in the order of the twin, not pairwise as NumPy does, to get the same bits
         self.total -= total(pace[moving])
         for i in moving.tolist():
             self.variables.push[:] -= pace[i] * self.row(i)
@@ -217,7 +217,7 @@ class Walk:
     def reach(self, noise: tuple[float, float] = (0.0, 0.0)) -> tuple[int, float]:
         """Return the variable with the next event and the distance to this event; ties go to the lowest index.
 
-        A free variable has an event when α reaches a bound, and another variable when G reaches b. Rates of α and of
+        A free variable has an event when α reaches a bound, a bounded variable when G reaches b. Rates of α and of
         G − b up to `noise` count as zero.
         """
         rates = self.rates(noise)
