@@ -69,8 +69,8 @@ def solve(
     shrinking : bool or Shrinking, default True
         Repeatedly solve a restricted problem over the variables that are
         likely to change (`refsvm.core.solver.shrinking`). Shrinking makes the
-        solve much faster, with the same solution within the tolerance. With
-        False, every step is chosen among all variables, as in the papers.
+        solve much faster, with the same solution within the tolerance. Without
+        shrinking, every step is chosen among all variables, as in the papers.
     cache_mb : float, default 200
         Budget for kernel rows in MiB; copies made by shrinking may take
         another quarter.
@@ -128,10 +128,10 @@ def solve(
     - n ≥ 10,000, and the budget does not hold all of K.
 
     Rounding to float32 moves G by about 2.4e-7 max K √Σα², where α of equal
-    examples is summed before squaring. If this change exceeds the tolerance,
-    the solve continues with float64 rows. If the change exceeds a tenth of the
-    tolerance, the stopping rule is evaluated again with float64 values of the
-    decisive entries of G. With ``cache_dtype="float32"`` the solve keeps
+    examples is summed before squaring. If this rounding exceeds the tolerance,
+    the solve continues with float64 rows. If the rounding exceeds a tenth of
+    the tolerance, the stopping rule is evaluated again with float64 values of
+    the decisive entries of G. With ``cache_dtype="float32"`` the solve keeps
     float32 rows even if the rounding exceeds the tolerance, and warns.
     ``solution.objective_error`` is the effect of the rounding on the
     objective.

@@ -70,7 +70,7 @@ def unsolved_of(records: Iterable[Mapping[str, Any]], metric: str) -> dict[tuple
 
 
 def notes_of(records: Sequence[Mapping[str, Any]], metric: str) -> Iterator[str]:
-    """Yield notes for a table: which problems were refused, which runs are unsolved, why seconds cannot be compared."""
+    """Yield notes on refused problems, unsolved runs and seconds that cannot be compared."""
     refused = [record for record in records if record.get("status") == REFUSED]
     # yield only the first refusal for each problem and strategy
     for record in {(each["problem"], each["strategy"]): each for each in reversed(refused)}.values():
@@ -113,7 +113,7 @@ def unsolved_notes(records: Sequence[Mapping[str, Any]]) -> Iterator[str]:
 
 
 def _where(some: Sequence[Mapping[str, Any]], runs: Sequence[Mapping[str, Any]]) -> str:
-    """Return, as text, the number of runs in `some` and the number of all runs, for each problem."""
+    """Return, for each problem, the numbers of runs in `some` and of all runs as text."""
     count, total = (Counter(record["problem"] for record in each) for each in (some, runs))
     return ", ".join(f"{problem} {count[problem]} of {total[problem]}" for problem in count)
 
@@ -255,7 +255,7 @@ class Ranking(Shown):
 
 
 def _is_number(value: float | None) -> bool:
-    """Return whether a ratio is a number, and not None or NaN."""
+    """Return whether a ratio is neither None nor NaN."""
     return value is not None and not math.isnan(value)
 
 

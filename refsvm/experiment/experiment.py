@@ -196,7 +196,7 @@ class Experiment(PlainNumbers, Shown):
         -----
         If a strategy refuses a problem, the run is stored with the status "REFUSED" and the message as `reason`. A
         refusal does not end the call, and tables show a dash and the message. If a strategy raises any other error, the
-        call ends with a note that names the run, after runs that workers are computing have been finished and stored.
+        call ends with a note that names the run, after the runs in workers are finished and stored.
         """
         workers = worker_count(n_jobs)
         in_this_process = n_jobs in (None, 1)
@@ -244,7 +244,7 @@ class Experiment(PlainNumbers, Shown):
                     store.add(run, metrics=metrics, **missing[run].described())
                     names = {"problem": missing[run].problem, "strategy": missing[run].strategy.name}
                     ended.append({**names, **metrics})
-                # delete the run from `missing`: after a worker's crash, the next attempt submits what is in `missing`
+                # delete the run from `missing`: after a worker's crash, the next attempt submits the runs in `missing`
                 del missing[run]
                 done, new = done + alike[run], new + (metrics is not None)
                 # call the callback after storing the run, which would be lost if the callback ended the experiment
@@ -386,7 +386,7 @@ class Experiment(PlainNumbers, Shown):
         return Comparison(metric, problems, names, baseline, cells, tuple(notes_of(records, metric)))
 
     def values(self, metric: str) -> dict[tuple[str, str], dict[int, float]]:
-        """Return, for each problem and strategy, a metric of the solved runs by permutation; errors as in `compare`."""
+        """Return, for each problem and strategy, a dict from permutation to the metric of the solved run."""
         return values_of(self.records(), metric, self.store)
 
     def table(

@@ -94,7 +94,7 @@ class GridSearch(Call):
 
 @dataclass(frozen=True)
 class SearchResult:
-    """A finished search with its seconds, and a status like other results; a search that has ended is CONVERGED."""
+    """A finished search with its seconds and the status CONVERGED."""
 
     model: Any
     seconds: float

@@ -1,4 +1,4 @@
-"""Hashes the code that computes a run, to identify the run, and describes the machine that computed the run."""
+"""Hashes the code that computes a run, to identify the run, and describes the machine."""
 
 from __future__ import annotations
 

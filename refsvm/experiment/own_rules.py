@@ -73,7 +73,7 @@ def _named_in(argument: str, file: Path, name: str) -> Any:
 
 @cache
 def _run(file: Path, changed: int) -> ModuleType:
-    """Run a Python file and return its module; the cache runs a file again after it has changed."""
+    """Run a Python file and return its module; a cache keeps the module until the file changes."""
     name = file.stem if file.stem not in sys.modules else f"{file.stem} of {file}"
     spec = spec_from_file_location(name, file)
     assert spec is not None

@@ -33,7 +33,7 @@ class Instance:
     C : float or ndarray of shape (n,)
         Penalty; an array contains the penalty of each example.
     epsilon, nu : float, optional
-        ε of a regression, ν of a one-class problem; without both, classification.
+        ε of a regression or ν of a one-class problem; by default the problem is a classification.
 
     Examples
     --------
@@ -53,7 +53,7 @@ class Instance:
     nu: float | None = None
 
     def __sizeof__(self) -> int:
-        """Return roughly the size of the examples in bytes, so that Dask sends a large object to a worker only once."""
+        """Return roughly the size of the examples in bytes, so that Dask sends large objects only once."""
         X = self.X.data if is_sparse(self.X) else self.X
         return object.__sizeof__(self) + X.nbytes + self.y.nbytes
 
@@ -102,7 +102,7 @@ class Instance:
 
 @dataclass(frozen=True)
 class Problem(PlainNumbers):
-    """Examples, kernel and C under a name; an experiment loads the examples when it needs them.
+    """Examples, kernel and C under a name; an experiment loads the examples when needed.
 
     Parameters
     ----------

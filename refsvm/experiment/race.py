@@ -154,15 +154,15 @@ def compare(
         names. A `Recording` of `problem` is compared without a new run.
     steps : step rule, or several
         Step rules in the same forms; each step rule is combined with each
-        selector. A selector and a step rule that do not fit together are left
-        out; at least one combination must fit.
+        selector. Rules that do not fit together are left out; at least one
+        combination must fit.
     stop : StoppingRule, optional
         Stopping rule of all runs, by default ``KKTGap(1e-3)``.
     engine, shrinking, **options
         As in `refsvm.solve`. Without shrinking, every step is taken on all
         variables, as in the papers. "auto" runs rules with a compiled twin in
         the compiled loop, and other rules in the readable loop; to compare
-        their seconds, use ``engine="numpy"`` for all rules.
+        their seconds, use ``engine="numpy"``.
 
     Returns
     -------

@@ -38,8 +38,8 @@ class Solve(Call):
     trace : bool
         Whether to count the planned steps and compare their lengths with Newton steps.
     cache_dtype : {"auto", "float64", "float32"}
-        As in `refsvm.solve`. Set `cache_dtype` when you compare rules by kernel rows or seconds: for large problems,
-        "auto" stores twice as many rows, as float32, with some rules but not with others.
+        As in `refsvm.solve`. Set `cache_dtype` when you compare rules by kernel rows or seconds: for large problems and
+        some rules, "auto" stores twice as many rows, as float32.
 
     Raises
     ------
@@ -50,8 +50,9 @@ class Solve(Call):
     -----
     The record contains ``iterations``, ``kernel_rows``, ``kernel_hits``, ``seconds``, ``objective``,
     ``primal_objective``, ``duality_gap``, ``kkt_gap``, ``support_vectors``, ``bounded_support_vectors`` (at a bound
-    other than zero), ``engine`` and ``status``. A classifier adds ``training_error`` (share of examples on the wrong
-    side). A trace adds ``free_steps``, ``planned_steps`` and ``step_ratio_histogram`` (over `STEP_RATIO_EDGES`).
+    other than zero), ``engine`` and ``status``. A run of a classifier adds ``training_error`` (share of misclassified
+    examples). A run with `trace` adds ``free_steps``, ``planned_steps`` and ``step_ratio_histogram`` (over
+    `STEP_RATIO_EDGES`).
 
     Examples
     --------

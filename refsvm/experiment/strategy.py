@@ -53,8 +53,8 @@ class ShrinksAtOnce(Restriction):
 class Strategy(PlainNumbers, ABC):
     """Base class of strategies: a strategy works on an instance and returns measurements.
 
-    For example, the strategy `Solve` solves a problem; other kinds of strategies run leave-one-out, cross-validate or
-    follow a path. Each kind is a frozen dataclass in its own file of this folder. To add a kind:
+    The strategy `Solve` solves a problem; other kinds of strategies run leave-one-out, cross-validate or
+    follow a path. Each kind of strategy is a frozen dataclass in its own file of this folder. To add a kind:
 
     1. Derive your strategy from `Strategy`, or from `Call` if the strategy calls one function of this package. The
        fields are the settings: rules as objects, numbers, strings. All fields except the name identify a run, so each

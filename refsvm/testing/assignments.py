@@ -1,8 +1,8 @@
 """The oracles of the assignments: functions that draw problems and examine a student's answers.
 
-An oracle does not compare numbers where it can test a property: it replays the steps of a training, or computes the
-duality gap of a result. So every correct answer gets its points, whatever the order of its operations. The package, and
-not docs/assignments, contains the oracles, because the grader runs from an installed wheel.
+An oracle tests properties rather than numbers: it replays the steps of a training, or computes the duality gap of a
+result. So every correct answer gets its points, whatever the order of its operations. The package contains the oracles
+because the grader runs from an installed wheel.
 """
 
 from __future__ import annotations
@@ -112,7 +112,7 @@ def equals(expected: Callable[..., Any], tol: float = 1e-8) -> Callable[..., Non
 
 
 def data(rng: Generator, n: int = 24, C: float | None = None) -> tuple[np.ndarray, np.ndarray, float]:
-    """Return K, y and C of two classes that overlap; both have at least three examples."""
+    """Return K, y and C of two overlapping classes with at least three examples each."""
     y = np.where(np.arange(n) < rng.integers(n // 3, 2 * n // 3 + 1), 1.0, -1.0)
     rng.shuffle(y)
     X = rng.normal(size=(n, 2)) + 0.8 * y[:, None]
@@ -650,7 +650,7 @@ def asked(call: Call, arrays: Any, state: Any, **how: Any) -> tuple[int, int]:
         nonlocal count
         count += 1
         if count > MOST_ROWS or type(i) is not int or not 0 <= i < len(state.alpha):
-            raise Lost(f"choose() asked for row {str(i)[:20]}, or for more than {MOST_ROWS} rows.")
+            raise Lost(f"choose() asked for row {str(i)[:20]}; ask for at most {MOST_ROWS} rows of K.")
         return np.asarray(state.row(i))
 
     return pair(call(*arrays, row=row, **how), arrays[0], arrays[2], arrays[3])
@@ -711,7 +711,7 @@ def ratios(call: Call, rng: Generator, seen: list[Any]) -> dict[str, float]:
 def keeps_nothing(call: Call, rng: Generator, seen: list[Any]) -> None:
     """Check that a new process, to which states are shown in reverse order, chooses the same pairs.
 
-    A rule that keeps data from earlier steps does not find these data in a new process.
+    A new process has no data from earlier steps.
     """
     fresh = True
     for k in sorted(rng.choice(len(seen), min(REPEATED, len(seen)), replace=False), reverse=True):

@@ -1,7 +1,7 @@
 """The contract of the base classes of rules, checked during a solve in the readable loop.
 
 No wrapper is placed around a rule. After every step, the pair and the step length stored in the state must explain
-the change of the state; any other change means that a rule wrote to the state without permission.
+the change of the state; any other change means that a rule wrote to the state.
 """
 
 from __future__ import annotations
@@ -215,7 +215,7 @@ def _rule_that_writes(case: Case, state: SolverState, before: SolverState, name:
 
 
 def _check_carried(case: Case, state: SolverState, before: SolverState) -> None:
-    """Check that a step with momentum stays in the box up to rounding, and that it explains the change of the state."""
+    """Check that a step with momentum stays in the box up to rounding, and explains the change of the state."""
     t, (i, j), mu, alpha = state.iteration, state.working_sets[0].tolist(), state.last_step, before.alpha
     # μ(eᵢ − eⱼ) + κΔ,  μ(K[i] − K[j]) + κKΔ
     change = state.last_carry * np.asarray(before.displacement)
@@ -233,7 +233,7 @@ def _check_carried(case: Case, state: SolverState, before: SolverState) -> None:
 
 
 def _check_gain(case: Case, state: SolverState, cost: float) -> float:
-    """Check that f has not fallen; return the loss that the next step must regain, or f for a rule with momentum."""
+    """Check that f has not fallen; return the loss that the next step must regain, or f with momentum."""
     if case.rules.step.uses_momentum:  # with momentum, f is the sum of the gains
         fallen = cost - state.objective
         rises = fallen <= 1e-12 * (1.0 + abs(cost))

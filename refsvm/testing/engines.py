@@ -1,4 +1,4 @@
-"""The check of twins: a solve in both engines, compared bit for bit."""
+"""Checks twins: compares a solve in both engines bit for bit."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ def first_difference(readable: Solution, compiled: Solution) -> tuple[int, str] 
 
 
 def _first_unequal(left: np.ndarray, right: np.ndarray) -> list[tuple[int, Any, Any]]:
-    """Return position and entries of the first difference within the common length; NaN equals NaN."""
+    """Return position and entries of the first difference between two arrays; NaN equals NaN."""
     length = min(len(left), len(right))
     left, right = left[:length], right[:length]
     unequal = (left != right) & ~(np.isnan(left) & np.isnan(right))

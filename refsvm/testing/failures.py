@@ -103,7 +103,7 @@ def within(seconds: float, name: str, rules: tuple[object, ...], run: Callable[[
 
     thread = threading.Thread(target=tell, daemon=True)
     thread.start()
-    # Python cannot end a thread from outside, so wait for the thread only this long
+    # wait only so many seconds, because Python cannot end a thread from outside
     thread.join(seconds)
     if thread.is_alive():
         number = thread.ident or 0

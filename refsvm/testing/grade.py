@@ -1,7 +1,7 @@
 """Grades a student's notebook: ``python -m refsvm.testing.grade assignment.ipynb [--seed N] [--json FILE]``.
 
 For each point of the score, the grader runs the answers in a new process (`refsvm.testing.student`), and sends this
-process random problems. The oracles of `refsvm.testing.assignments` then examine the results. The grader's process
+process random problems. The oracles of `refsvm.testing.assignments` examine the results. The grader's process
 holds oracles, score and seed, and reads from the student's process only lines of JSON.
 """
 

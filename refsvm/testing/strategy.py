@@ -81,13 +81,13 @@ def check_strategy(rule: Any, *, rng: Any = 0, time_limit: float | None = None) 
     Parameters
     ----------
     rule : Rule, KernelMatrix or object with `n` and `block`
-        An instance of the rule. For a kernel matrix of your own (``gram=``), blocks are computed and compared. A step
-        rule that plans is combined with selectors that take candidates, and such a selector with step rules that plan.
+        An instance of the rule. For a kernel matrix of your own (``gram=``), the check compares the values that its
+        methods return. Planning step rules are checked together with selectors that take candidates.
     rng : int, numpy.random.Generator or None
         Seed or generator of the practice problems, 0 by default.
     time_limit : float, optional
         Limit on the whole check in seconds. If a limit is given, the checks run in a separate process that is ended
-        after this time. The caller then continues even if the rule hangs in compiled code, exits or crashes.
+        after this time. With a limit, the caller continues even if the rule hangs in compiled code, exits or crashes.
 
     Returns
     -------
@@ -122,8 +122,8 @@ def check_strategy(rule: Any, *, rng: Any = 0, time_limit: float | None = None) 
 
     **A path tracker** covers the requested range of C in ascending order, on every practice problem that has a path;
     with ``may_refuse = True`` the tracker may refuse some problems with a message. The KKT conditions hold to 1e-6, or
-    to the tracker's ``accuracy``, at breakpoints and between them. A second call and the other engine return the same
-    path bit for bit.
+    to the tracker's ``accuracy``, at breakpoints and between them. Two calls, and both engines, return the same path
+    bit for bit.
 
     **Shrinking** solves every problem to the same tolerance, equally in both engines, and takes a similar number of
     steps on a problem with 500 variables, most of which it leaves out. **A check of leave-one-out** is correct for

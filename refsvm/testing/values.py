@@ -1,4 +1,4 @@
-"""The contract of the values of rules, which `check_value` checks without a state."""
+"""Checks that a rule is a frozen value whose stateless methods work."""
 
 from __future__ import annotations
 

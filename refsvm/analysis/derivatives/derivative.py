@@ -166,7 +166,7 @@ def derivative(
     """Return the derivatives of α, b and the decision function h with respect to a parameter.
 
     As the parameter moves, the free variables keep Gᵢ = b and the bounded variables stay at their bounds. `derivative`
-    solves these conditions as a linear system, as the path trackers do.
+    solves these optimality conditions as a linear system, as path trackers do.
 
     Parameters
     ----------
@@ -177,7 +177,7 @@ def derivative(
         The direction in which the parameters move together. `along` is required if each example or feature has its own
         parameter, and must be omitted otherwise.
     least_norm : bool
-        Whether `alpha` is the derivative of smallest norm if dα is not unique; False by default.
+        Whether `alpha` is the derivative of smallest norm if dα is not unique.
 
     Returns
     -------

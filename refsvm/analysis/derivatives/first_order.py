@@ -6,7 +6,7 @@ or leaves a bound:
     | 0   1ᵀ  | | ḃ   |     | Σ α_B      |        B = the bounded variables that leave;  d_R = −α_R for the
     | 1  K_MM | | d_M |  =  | K_MB α_B   |        free variables R that leave, by a multiplier λ: x ← x + A⁻¹[:, R] λ
 
-One inverse A⁻¹ is used for all groups. The first-order change is exact only if no variable reaches or leaves a bound.
+One inverse A⁻¹ serves all groups. The first-order change is exact only if no variable reaches or leaves a bound.
 `refsvm.analysis.derivatives.influence.influence` computes the exact change.
 """
 

@@ -185,12 +185,12 @@ def influence(
         As in `refsvm.leave_one_out`.
     cache_mb : float
         Budget for kernel rows in MiB. If the kernel matrix fits into the budget, each model is solved to a loose
-        tolerance, and a linear system then gives its exact optimum. Otherwise `influence` solves each model to `tol`
-        with steps of SMO, which is slower.
+        tolerance, and a linear system then gives its exact optimum. With a smaller budget, `influence` solves each
+        model to `tol` with steps of SMO, which is slower.
     time_limit : float, optional
         Limit on the whole call in seconds.
     progress : bool or "auto"
-        Whether to show the progress on a line on stderr, as in `refsvm.leave_one_out`.
+        Progress line on stderr, as in `refsvm.leave_one_out`.
     callback : callable, optional
         Called after each group with a `refsvm.core.engine.progress.Progress`. If the callback returns True, the call
         ends.
@@ -362,7 +362,7 @@ class EvaluatedExamples:
 def of_machines(
     left_out: LeftOutGroups, names: np.ndarray, members: tuple[np.ndarray, ...], evaluated: EvaluatedExamples
 ) -> Influence:
-    """Return the changes of decision values and of the loss from the models without the groups."""
+    """Return the changes of decision values and of the loss without the groups."""
     g, m = len(members), left_out.matrix.n
     # row 0 contains α and b of the full model; g rows contain their changes, and g rows their first-order changes
     alpha, b, gaps = np.zeros((2 * g + 1, m)), np.full(2 * g + 1, np.nan), np.full(g, np.nan)
@@ -400,7 +400,7 @@ def _first_order(
 
 
 def _values(left_out: LeftOutGroups, X: Any, alpha: np.ndarray) -> np.ndarray:
-    """Return Σᵢ αᵢ k(x, xᵢ) for each row of α, shape (rows, t), at X or at the examples themselves."""
+    """Return Σᵢ αᵢ k(x, xᵢ) for each row of α, shape (rows, t), at the rows of X or at the examples."""
     matrix, every = left_out.matrix, np.arange(left_out.matrix.n)
     moves = alpha.any(axis=1)  # leaving out an example with α = 0 changes nothing
     used = np.flatnonzero(alpha.any(axis=0))

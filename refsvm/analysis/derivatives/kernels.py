@@ -135,7 +135,7 @@ def of_rbf(kernel: RBF, name: str, X: Any, Z: Any, along: Any = None) -> np.ndar
 def sum_of_rbf(
     kernel: RBF, name: str, left: np.ndarray, X: Any, Z: Any, right: np.ndarray, values: np.ndarray
 ) -> Any:
-    """Return Σᵢⱼ leftᵢ ∂k(xᵢ, zⱼ)/∂γ rightⱼ from one product; for one γ per feature an array of shape (d,).
+    """Return Σᵢⱼ leftᵢ ∂k(xᵢ, zⱼ)/∂γ rightⱼ; if each feature has its own γ, an array of shape (d,).
 
     −Σᵢⱼ wᵢⱼ(xᵢ − zⱼ)² = 2 Σᵢ xᵢ Σⱼ wᵢⱼzⱼ − Σᵢ xᵢ² Σⱼ wᵢⱼ − Σⱼ zⱼ² Σᵢ wᵢⱼ,     wᵢⱼ = leftᵢ k(xᵢ, zⱼ) rightⱼ
     """

@@ -8,8 +8,8 @@
     A = | 1  K_MM |       regular where no free example is affinely dependent on the others in feature space
 
 If no variable is free or at an event, b may lie in an interval, from the largest G of the variables that may rise to
-the smallest G of the variables that may fall, and b is its midpoint. In this case M contains the variables whose G are
-the ends of b's interval.
+the smallest G of the variables that may fall, and b is its midpoint. Without free variables, M contains the variables
+whose G are the ends of b's interval.
 """
 
 from __future__ import annotations
@@ -193,7 +193,7 @@ class Optimum:
 
     @cached_property
     def condition(self) -> float:
-        """Condition number of A in the 1-norm, with kernel values divided by the largest; ∞ if A is singular."""
+        """Condition number of A in the 1-norm, with kernel values divided by their maximum; ∞ if A is singular."""
         if self.free > self.size:
             return np.inf
         scale = np.append(np.sqrt(self.largest), np.full(self.size, 1.0 / np.sqrt(self.largest)))
@@ -232,7 +232,7 @@ class Optimum:
         return np.unique(examples_of(self.problem.gram)[1][variables])
 
     def walk(self, line: Line) -> Walk:
-        """Return a walk of the variables in `places` at this point, with the system of the free variables."""
+        """Return a walk of the variables in `places` from this optimum, with the system of the free variables."""
         there, side = self.places, self.side
         lower, upper = self.problem.lower[there], self.problem.upper[there]
         at_bound = np.where(side == ABOVE, upper, lower)

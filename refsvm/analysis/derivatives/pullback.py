@@ -107,7 +107,7 @@ class Gradients(Stamped, Mapping[str, Any]):
 
     @np.errstate(under="ignore")
     def __getitem__(self, name: str) -> Any:
-        """Return the gradient with respect to a parameter; raise a KeyError if the problem does not have it."""
+        """Return the gradient with respect to a parameter; raise a KeyError if the problem lacks this parameter."""
         if name not in self._found:
             if name not in self._names:
                 raise KeyError(name)
@@ -183,7 +183,7 @@ def _reduced(optimum: Optimum, by_alpha: np.ndarray, least_norm: bool) -> np.nda
     if not least_norm and float(np.abs(part).max()) > 1e-7 * max(float(np.abs(g).max()), 1e-300):
         raise ValueError(
             f"The examples {optimum.dependent[:10].tolist()} depend on each other in feature space, so their alpha has "
-            "no unique derivative, and the loss depends on it. Use a loss of h, or least_norm=True."
+            "no unique derivative, and the loss depends on it. Use a loss that depends only on h, or least_norm=True."
         )
     return np.asarray(g - part)
 
@@ -198,7 +198,7 @@ def pullback(
     decision_function: ArrayLike = None,
     least_norm: bool = False,
 ) -> Gradients:
-    """Return the gradients of a loss with respect to all parameters, given its gradients for α, b and decision values.
+    """Return the gradients of a loss with respect to all parameters, given its gradients with respect to α, b and h.
 
     Parameters
     ----------
@@ -212,7 +212,7 @@ def pullback(
         The derivatives ∂ℓ/∂h(x) at these examples. If given, the returned gradients include the direct effect of a
         kernel parameter on k(x, xᵢ), not only its effect through α and b.
     least_norm : bool
-        Whether to use the dα of smallest norm if dα is not unique; False by default.
+        Whether to use the dα of smallest norm if dα is not unique.
 
     Returns
     -------

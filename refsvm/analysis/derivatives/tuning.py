@@ -188,7 +188,7 @@ def tune_by_gradient(
     time_limit : float, optional
         Limit on the whole call in seconds.
     progress : bool or "auto"
-        Whether to show the progress on a line on stderr, as in `refsvm.leave_one_out`.
+        Progress line on stderr, as in `refsvm.leave_one_out`.
     callback : callable, optional
         Called after each evaluation with a `refsvm.core.engine.progress.Progress`, which also has the attributes of
         the last `Evaluation`. If the callback returns True, the search ends.
@@ -224,7 +224,7 @@ def tune_by_gradient(
     standard error over the folds. J is smooth except for kinks at events, where a variable reaches or leaves a bound;
     at a kink the search takes the gradient at a C that differs by a millionth. J has many optima, and plateaus where
     all examples are support vectors or no example is; on small data the slope of J may be smaller than the noise of J.
-    `Tuning.best_of_starts` shows how far apart the starts ended.
+    `Tuning.best_of_starts` shows the smallest J that each start reached.
 
     References
     ----------
@@ -325,8 +325,8 @@ def minimised(
         )
     elif at := J.space.at_default_bounds(result.best):
         warnings.warn(
-            f"The best value is at an end of the default bounds: {', '.join(at)}. Values beyond it may be better; pass "
-            "wider bounds=.",
+            f"The best value is at an end of the default bounds: {', '.join(at)}. Values beyond the end may be better; "
+            "pass wider bounds=.",
             stacklevel=frames_within() + 1,
         )
     return unless_interrupted("tune_by_gradient", result, interrupt.pressed)

@@ -48,7 +48,7 @@ class Scaling:
     def of(cls, X: Any) -> Scaling:
         """Return the scaling that gives the features variance 1, and mean 0 if X is dense.
 
-        In a CSR matrix, which may have millions of features, only features with nonzero entries are scaled.
+        In a CSR matrix, only features with nonzero entries are scaled.
         """
         from sklearn.preprocessing import StandardScaler
 

@@ -87,8 +87,8 @@ def write_model(
     features. A line with the version of refsvm precedes the lines of names.
 
     An RBF kernel with one γ for each feature is written as LIBSVM's kernel with γ = 1 and support vectors whose
-    features are multiplied by √γⱼ. LIBSVM predicts correctly for data scaled in the same way, as by `RBF.scaled`;
-    `read_model` scales the data itself.
+    features are multiplied by √γⱼ. LIBSVM predicts correctly if you scale the data by `RBF.scaled`; `read_model` scales
+    the data itself.
 
     ``SV`` is followed by the number and the SHA-256 digest of the remaining bytes of the file. LIBSVM ignores this
     number and this digest, but `read_model` refuses a file that does not match them. If you edit a file by hand, delete

@@ -230,8 +230,8 @@ def solve_pairs(
     Yields
     ------
     BinaryResult
-        Results of the pairs in their order. After Ctrl-C or the time limit, the remaining pairs still take their
-        first steps.
+        Results of the pairs in their order. After Ctrl-C or the time limit, each remaining pair still takes its first
+        steps.
     """
     began, engines = time.perf_counter(), set[str]()
 
@@ -317,7 +317,7 @@ def layout(results: list[BinaryResult], codes: np.ndarray) -> tuple[np.ndarray, 
 def _layout_of_several(
     results: list[BinaryResult], codes: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the α of more than one pair in LIBSVM's layout, as `layout` describes it."""
+    """Return the α of several pairs in the layout that `layout` describes."""
     k = int(codes.max()) + 1
     first, second = (
         np.repeat(classes, [len(result.rows) for result in results])

@@ -130,7 +130,7 @@ def decision_values(
     large = isinstance(kernel, Kernel) and t * m >= (LARGE_ENTRIES if is_sparse(X) else LARGE_DENSE_ENTRIES)
     if large:
         arithmetic.fastest(waits=is_sparse(X))
-    # do not load compiled code for small data, because loading it takes longer than it saves
+    # small data do not repay the loading of compiled code
     table_from = 0 if large or arithmetic.current.sparse is not None else np.inf
     values = _kernel_values_of(kernel, X, vectors, table_from, origin)
 
@@ -153,7 +153,7 @@ def _reduced_in_blocks(
     values: Callable[[slice], np.ndarray], t: int, pairs: int, reduce: Callable[[np.ndarray], np.ndarray]
 ) -> np.ndarray:
     """Return the results of `reduce` for the decision values of t rows, in blocks of rows if there are many pairs."""
-    # if decision values themselves are returned, compute them in one block, because joining blocks copies all values
+    # compute plain decision values in one block, because joining blocks copies all values
     if reduce is np.asarray or t * pairs <= REDUCED_ENTRIES:
         return reduce(values(slice(0, t)))
     height = max(1, REDUCED_ENTRIES // pairs)

@@ -6,10 +6,10 @@ h_t is trained on all n + 1 examples. An example of weight w counts as w example
 interval contains every target t with p(t) > 1 − confidence. If the examples are exchangeable, the interval contains the
 next target with probability at least `confidence`.
 
-Scores that differ only by rounding errors count as equal: p(t) counts Rᵢ unless Rᵢ is below Rₙ₊₁ by more than 10⁻⁷
-times the range of all n + 1 targets. Counting such scores as equal treats all examples alike, as the guarantee
-requires. A model that fits every example exactly, for instance with ε = 0 and more features than examples, therefore
-accepts every target until the α of the new example reaches its bound.
+To treat all examples alike, scores that differ only by rounding errors count as equal: p(t) counts Rᵢ unless Rᵢ is
+below Rₙ₊₁ by more than 10⁻⁷ times the range of all n + 1 targets. A model that fits every example exactly, for instance
+with ε = 0 and more features than examples, therefore accepts every target until the α of the new example reaches its
+bound.
 
 Other methods evaluate p on a grid of t and train a model for each point. This module walks along t. As t changes only v
 of the new example's two copies, h_t is affine in t between two events. So two scores change their order at the root of
@@ -94,8 +94,8 @@ def conformal_intervals(
     -------
     ndarray of shape (m, 2)
         Lower and upper ends of the smallest interval that contains the set of accepted targets, which may have gaps.
-        The ends are infinite if there are too few examples, so that confidence > n/(n + 1), where an example of weight
-        w counts w times.
+        The ends of the interval are infinite if there are too few examples, so that confidence > n/(n + 1), where an
+        example of weight w counts w times.
 
     Raises
     ------
@@ -230,7 +230,7 @@ def _followed(
     n = len(shared.y)
     values = (alpha[:, : n + 1] + alpha[:, n + 1 :]) @ whole + b[:, None]
     targets = np.column_stack([np.tile(shared.y, (len(t), 1)), t])
-    # with ε = 0 one copy may be at its bound while the α of its twin cancels a part, so compare the sum with C
+    # with ε = 0 one copy may be at its bound while the α of the other copy cancels a part, so compare the sum with C
     return t, targets - values, bool(abs(alpha[-1, n] + alpha[-1, -1]) == shared.C_new)
 
 
@@ -238,7 +238,7 @@ def _middles(walk: PathState, K: np.ndarray, one: Any, other: Any) -> list[Any]:
     """Return the points at which b bends on a segment without free variables, on which b is the middle of an interval.
 
     On such a segment α is constant and only the new example's G moves, so b bends where this G passes the G of another
-    example. The guarantee requires a b that treats all examples alike, as the middle of the interval does.
+    example. The midpoint treats all examples alike, as the guarantee of `conformal_intervals` requires.
     """
     alpha = one[1]
     # rounding errors of LAPACK may leave an α slightly short of a bound that it has reached

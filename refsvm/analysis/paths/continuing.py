@@ -93,10 +93,10 @@ def continued(
     Returns
     -------
     Solution
-        The solution; its `iterations` count the events of the walk. If a limit ends the walk, `alpha` belongs to the
-        last event, made feasible, and `status` names the limit.
+        The solution; its `iterations` count the events of the walk. If a limit ends the walk, `alpha` is the feasible
+        point nearest to the last event, and `status` names the limit.
     Reached
-        The state at the end.
+        The state at the end of the walk.
     """
     refuse_unlike(start, end)
     limits = PathLimits(start.n, max_events, time_limit)
@@ -152,7 +152,7 @@ def _arrived(
 
 
 def _resumed(walk: PathState, alpha: np.ndarray, reached: Reached) -> bool:
-    """Set the walk to the end of an earlier walk; return whether this point is optimal at the start of the walk."""
+    """Set a walk to the end of an earlier walk; return whether that point is optimal for the walk's first problem."""
     problem, G = walk.along.at(0.0), reached.gradient.copy()
     new = np.flatnonzero(np.isnan(G))
     G[new] = problem.v[new] - walk.K[new] @ alpha
@@ -194,10 +194,10 @@ def continue_to(
     problem : DualProblem
         The new problem, over the same kernel matrix, or over a matrix with further examples after the same examples.
     progress : bool or "auto"
-        Whether to show the progress on a line on stderr, as in `refsvm.regularization_path`.
+        Progress line on stderr, as in `refsvm.regularization_path`.
     **options
-        tracker, engine, cache_mb, time_limit, max_events, as in `refsvm.parametric_path`. The whole kernel matrix is
-        computed.
+        tracker, engine, cache_mb, time_limit, max_events, as in `refsvm.parametric_path`. `continue_to` computes the
+        whole kernel matrix.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""cross_validate_path: the error of cross-validation as a function of C, one path for each fold."""
+"""cross_validate_path: computes the error of cross-validation as a function of C, with one path for each fold."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ def cross_validate_path(
         wᵢ ≥ 0: example i has the penalty C wᵢ and counts wᵢ times among the errors, and its copies are left out
         together. Each class needs a positive weight.
     progress : bool or "auto"
-        Whether to show the progress on a line on stderr, as in `refsvm.regularization_path`.
+        Progress line on stderr, as in `refsvm.regularization_path`.
 
     Returns
     -------
@@ -241,7 +241,7 @@ def left_out(
     X: Any, codes: np.ndarray, gram: Gram, fold: np.ndarray, weights: np.ndarray | None, interrupt: interruptible,
     options: dict[str, Any],
 ) -> Iterator[tuple[ErrorCurve, int]]:  # fmt: skip
-    """Yield the error curve of each left-out example, and the number of breakpoints on the walks without it.
+    """Yield the error curve of each left-out example, and the number of breakpoints on the walks without this example.
 
     An example is left out of the pairs that contain its class. The path of a pair determines the sign of most left-out
     examples of the pair's own two classes, and the sign of every example of a third class. `left_out` takes the

@@ -217,7 +217,7 @@ class LeftOutPaths:
         """Return whether ĥ_R(xᵣ) ≥ 0 at the least C, each C where its sign changes, and the sign afterwards."""
         at, values = self._along(r)
         positive = values >= 0.0
-        # between two breakpoints ĥ is linear in λ, so its sign changes where the line through their values is 0
+        # between two breakpoints ĥ is linear in λ, so its sign changes where the line through its values is 0
         turns = np.flatnonzero(positive[1:] != positive[:-1])
         a, b = values[turns], values[turns + 1]
         C = 1.0 / (at[turns] + (at[turns + 1] - at[turns]) * (a / (a - b)))

@@ -1,4 +1,4 @@
-"""Merging of duplicates: examples with equal features and labels become one variable with a wider box."""
+"""Merges duplicates: examples with equal features and labels become one variable with a wider box."""
 
 from __future__ import annotations
 

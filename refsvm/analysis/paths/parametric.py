@@ -105,8 +105,7 @@ class ParametricPath(TrackedPath):
     def _intercept(self, at: float, before: bool = False) -> float:
         """Return b; for a one-class problem, the end of b's interval at which examples with α below U are inside.
 
-        With b at this end of its interval, at most a share ν of the training data is outside, as in
-        `refsvm.OneClassSVM`.
+        At most a share ν of the training data is then outside, as in `refsvm.OneClassSVM`.
         """
         b = super()._intercept(at, before)
         if not (is_novelty(self.start) and is_novelty(self.end)):

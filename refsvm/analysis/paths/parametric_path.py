@@ -51,22 +51,22 @@ def parametric_path(
     ----------
     start, end : DualProblem
         Problems over the same positive semi-definite kernel matrix, with finite bounds. ``problem.boxed(…)``,
-        ``problem.without(r)`` and problems made with ``gram=problem.gram`` share the matrix. A problem has at most two
-        classes; with more classes, follow a path for each pair of classes.
+        ``problem.without(r)`` and problems made with ``gram=problem.gram`` share their kernel matrix. A problem has at
+        most two classes; with more classes, follow a path for each pair of classes.
     t : (float, float)
         The values of t at `start` and at `end`, by default (0, 1); t may rise or fall.
     tracker : PathTracker, optional
         Algorithm that follows the path, by default ``SVMP()``.
     merge : bool, default True
         Whether variables with the same kernel row and the same v on the whole line are merged into one variable, whose
-        box is the sum of their boxes. Merging changes no decision function. With False, the tracker must handle
+        box is the sum of their boxes. Merging changes no decision function. Without merging, the tracker must handle
         duplicates.
     engine, cache_mb, time_limit, max_events
         As in `refsvm.regularization_path`.
     callback : callable, optional
         Called with every `LinePoint`. If the callback returns True, the path ends at this point.
     progress : bool or "auto"
-        Whether to show the progress on a line on stderr, as in `refsvm.regularization_path`.
+        Progress line on stderr, as in `refsvm.regularization_path`.
 
     Returns
     -------

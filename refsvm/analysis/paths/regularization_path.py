@@ -69,7 +69,7 @@ def regularization_path(
         estimator is ignored.
     y : array-like of shape (n,)
         Labels of any type. With two classes the larger label is the positive
-        class. With more classes each pair of classes has its own path, and the
+        class. With more than two classes each pair of classes has its own path, and the
         pairs vote as in `refsvm.SVC`.
     kernel, gamma, degree, coef0
         As in `DualProblem.classification`, RBF by default. The kernel must be
@@ -90,8 +90,8 @@ def regularization_path(
         Algorithm that follows the path, by default ``SVMP()``.
     merge : bool, default True
         Whether examples with equal features and labels share one variable.
-        Merging changes no value of the path, and saves much time on data with
-        many duplicates. With False, the tracker must handle duplicates.
+        Merging changes no value of the path, and saves time on duplicates.
+        Without merging, the tracker must handle duplicates.
     engine : {"auto", "numba", "numpy"}, default "auto"
         Whether the search for events runs in compiled or in readable code;
         both give the same path bit for bit.

@@ -270,7 +270,7 @@ def pair_paths(
         Whether only examples of equal weights are merged.
     limits : PathLimits
         Limits on all pairs together. After a limit, or if the callback returned True, the paths of the remaining pairs
-        end at once. After Ctrl-C no further path is started, and the remaining pairs share an empty path.
+        end at once. After Ctrl-C the remaining pairs share an empty path.
     merge, **options
         As in `refsvm.regularization_path`.
     """

@@ -51,8 +51,7 @@ def cross_validate(
     """Predict every example by a model that was trained without the example's fold.
 
     All rounds share one kernel matrix. Each round is solved to the tolerance,
-    so that `seeder` changes only the time, not the predictions within the
-    tolerance.
+    so `seeder` changes the time, and predictions only within the tolerance.
 
     Parameters
     ----------
@@ -87,8 +86,9 @@ def cross_validate(
         ``from_full=False``; the notes name two exceptions.
     from_full : bool, default True
         Whether to solve on all examples first and start every round from this
-        solution. With False, the first round starts from zero and each later
-        round from the solution of the round before, as in the paper.
+        solution. If `from_full` is False, the first round starts from zero and
+        each later round from the solution of the round before, as in the
+        paper.
     stratified : bool, default False
         Whether to share the examples of each class equally among the folds.
         Only classification supports `stratified`.
@@ -117,8 +117,8 @@ def cross_validate(
     -------
     CrossValidation
         The predictions and scores. If a limit or the callback ended the call,
-        `status` names the limit or the callback, the scores are NaN, and
-        `bounds` contains the lowest and highest possible value of each score.
+        `status` says which, the scores are NaN, and `bounds` contains the
+        lowest and highest possible value of each score.
 
     Raises
     ------

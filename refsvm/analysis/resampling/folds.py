@@ -28,8 +28,8 @@ def fold_numbers(
         Whether to share the examples of each class equally among the folds. `stratified` applies only if `folds` is a
         number.
     rng : int, numpy.random.Generator or None
-        Seed or generator that shuffles the examples before they are assigned to folds. With None the examples stay in
-        order, so that consecutive examples share a fold. `rng` applies only if `folds` is a number.
+        Seed or generator that shuffles the examples before they are assigned to folds. Without `rng`, consecutive
+        examples share a fold. `rng` applies only if `folds` is a number.
     groups : array-like of shape (n,), optional
         Group of each example, for a splitter such as ``GroupKFold``, which holds out the examples of a group together.
 

@@ -224,7 +224,7 @@ def left_out_cells(
     splits : sequence of Split
         Splits with one test example each, and the same factors for the examples that they train on.
     score : callable, optional
-        Function that scores a cell. For classes, `score` may use only the sign of the decision values.
+        Function that scores a cell. In classification, `score` may use only the sign of the decision values.
     epsilon, checks
         As in `refsvm.leave_one_out`.
     **options
@@ -309,7 +309,7 @@ def planned(
     solved: dict[int, list[int]] = {split.number: [] for split in splits}  # indices of Cs
 
     def name(number: int, back: int) -> tuple[int, int]:
-        """Return the key of a split's next solution (back=0), its last solution (−1) or its second last (−2)."""
+        """Return the key of a split's next solution (back=0), last solution (−1) or second last solution (−2)."""
         return number, (len(solved[number]) + back) % 2
 
     for place in sorted({place for _, places in zip(splits, wanted, strict=False) for place in places}):

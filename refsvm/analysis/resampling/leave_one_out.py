@@ -170,7 +170,7 @@ def leave_one_out(
     -----
     The default of `stop` depends on the task and the seeder. With a seeder
     that walks to the optimum, the default is ``KKTGap(1e-8, relative=True)``.
-    Regression and novelty detection need values, so their default is
+    Regression and novelty detection need decision values, so their default is
     ``KKTGap(relative=True)``, and `leave_one_out` refuses rules that prove a
     sign. The tolerance of a regression is 1e-3 times the standard deviation of
     the targets. The rule `LOODualityGap` proves signs like `BallRule`, but
@@ -193,13 +193,14 @@ def leave_one_out(
     takes an exact step, and computes h with twice as many digits. If the sign
     is still not proved, the example is a "tie". The h of a tie is 0 up to
     rounding, or has different signs at the two ends of the interval in which b
-    may lie, as for an example in the middle of the gap between two classes. A
-    tie is predicted with the midpoint of b's interval. In `bounds`, a tie
-    counts as correct in the lowest error and as wrong in the highest error.
+    may lie, as for an example in the middle of the gap between two classes.
+    The prediction of a tie uses the midpoint of b's interval. In `bounds`, a
+    tie counts as correct in the lowest error and as wrong in the highest
+    error.
 
     No sign is proved if K is not positive semi-definite, if C is infinite, or
-    if kernel values are float32. Without proofs, all rounds end at the KKT
-    gap, and ``LeaveOneOut.is_proved`` is False. `leave_one_out` warns that it
+    if kernel values are float32. Without proofs, the KKT gap ends all rounds,
+    and ``LeaveOneOut.is_proved`` is False. `leave_one_out` warns that it
     proves no sign if you passed a check or a rule for left-out examples.
 
     Examples

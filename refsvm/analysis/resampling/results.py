@@ -55,9 +55,9 @@ class LeaveOneOut(Scores):
         The check, rule or tie that decided each example; see the notes. With three or more classes the shape is (n, k(k
         − 1)/2), with a column for each pair of classes.
     decision_values : ndarray of shape (n,), float64
-        h(xᵣ) of the model trained without r; NaN if h(xᵣ) was not computed. If "ball" or "duality gap" decided, only
-        the sign of h(xᵣ) is certain. With three or more classes the shape is (n, k(k − 1)/2), with signs and order as
-        in `refsvm.SVC`.
+        h(xᵣ) of the model trained without r; NaN if h(xᵣ) was not computed. If "ball" or "duality gap" decided an
+        example, only the sign of h(xᵣ) is certain. With three or more classes the shape is (n, k(k − 1)/2), with signs
+        and order as in `refsvm.SVC`.
     iterations, round_iterations : int, ndarray of shape (n,) of int
         Steps of all rounds and the full solution together, and steps of each example's round. If a round was repeated
         to reach a smaller gap, the steps of both runs are counted.
@@ -125,7 +125,7 @@ class LeaveOneOut(Scores):
         return scored(self, f"exact leave-one-out{self._unproved()}", decided)
 
     def _unproved(self) -> str:
-        """Return the number of signs without a proof as text for the card; an empty text if all signs are proved."""
+        """Return the number of unproved signs as text for the card; "" if all signs are proved."""
         if self.kind != CLASSIFICATION or self.is_proved is None or self.is_proved.all():
             return ""
         if not self.is_proved.any():

@@ -32,7 +32,7 @@ class Scores(Shown, ABC):
     """The scores of `LeaveOneOut` and `CrossValidation`.
 
     Each kind of task has its own scores; reading a score of another kind of task raises an AttributeError.
-    `LeaveOneOut` and `CrossValidation` describe the attributes.
+    `LeaveOneOut` and `CrossValidation` list the scores.
     """
 
     kind: str
@@ -243,7 +243,7 @@ def outcomes_of(values: np.ndarray, codes: np.ndarray, k: int) -> np.ndarray:
 def _may_win(own: int, least: np.ndarray, most: int, left: list[tuple[int, int]]) -> bool:
     """Return whether a class may win the vote if it gets the votes of all its own missing pairs, `most` in total.
 
-    A missing pair of two rival classes gives its vote to one of these two rivals. The class may win if the votes of the
+    A missing pair of two rival classes votes for either rival. The class may win if the votes of the
     missing pairs can be given so that no rival gets too many votes to be beaten. If both rivals of a pair already have
     as many votes as they may get, votes given earlier are moved along a path of pairs to a rival that may get more.
     """

@@ -147,12 +147,12 @@ class Decided(NamedTuple):
     steps: np.ndarray
 
     def part(self, which: slice) -> Decided:
-        """Return the predictions by some of the machines."""
+        """Return the predictions of the pairs in the slice `which`."""
         return Decided(*(each[which] for each in self))
 
 
 def left_out(stack: Stack, backend: SmallBackend, rules: Any, rounding: float) -> Decided:
-    """Predict each example of each pair by the pair's machine that is trained without the example."""
+    """Predict each example of each pair by the pair's machine trained without the example."""
     problems, m = stack.problems, stack.problems.size
     P = len(problems)
     names, values, steps = (
@@ -193,7 +193,7 @@ def left_out(stack: Stack, backend: SmallBackend, rules: Any, rounding: float) -
 
 
 def elsewhere(problems: SmallProblems, rows: np.ndarray, K: np.ndarray, rounding: float) -> Decided:
-    """Predict each example by the machines of the pairs of other classes, which were not trained on the example."""
+    """Predict each example by the machines of the pairs of other classes, which were not trained on it."""
     f = sums(K, rows, problems.alpha)
     bounds = Bounds(problems, rounding)
     sizes = np.sqrt(np.abs(np.diagonal(problems.kernels, axis1=1, axis2=2)))

@@ -226,7 +226,7 @@ def shared_gram(
 ) -> KernelMatrix:
     """Return the kernel matrix as an array, computed in one product; return `gram` if the budget is too small.
 
-    Any number of rounds and threads can read the array. If Σα = 0 (`is_balanced`), kernel values are computed for data
+    All rounds and threads can read the array. If Σα = 0 (`is_balanced`), kernel values are computed for data
     shifted by their mean when the shift makes them more precise. For a regression the matrix has one row for each
     example, not for each variable.
     """

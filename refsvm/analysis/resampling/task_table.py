@@ -83,7 +83,7 @@ class TaskTable:
     def begin(self, part: LeftOutMachine, options: RunOptions) -> LeftOutTable:
         """Make and return the `LeftOutTable` of the next machine."""
         rounds, start = Rounds.of(part.machine.problem, options), None
-        if self.task.kind == NOVELTY and self.fulls:  # all machines have one kernel matrix
+        if self.task.kind == NOVELTY and self.fulls:  # all machines share one kernel matrix
             start = rounds.problem.feasible(self.fulls[0].alpha)
         should_end = self._should_end if self._callback else None
         table = LeftOutTable(part.machine, rounds, part.asked, start, self.progress, should_end)
@@ -144,7 +144,7 @@ class TaskTable:
         if under_way:
             self._copy(*under_way)
             count += under_way[1].count()
-        # count wrong predictions only during the last pair, because no example has a prediction before
+        # no example has a prediction before the last pair
         is_last = len(self.fulls) + 1 >= self.values.shape[1]
         if is_last and self.task.kind == CLASSIFICATION and (known := (self.decided != "").all(axis=1)).any():
             values = np.where(np.isnan(self.values), self.signs, self.values)

@@ -14,8 +14,8 @@ has αᵢ = Lᵢ. Let M be the other variables. If M is empty, w_R = w.
 
        h_R(xᵣ)  =  fᵣ + Σ βᵢ(Gᵢ − eᵢ) + (w_R − w)·u,        |(w_R − w)·u|  ≤  Σ_M |α_Rⱼ − αⱼ| |φⱼ·u − c|  for any c
 
-   because α_R and α have the same sum. The box bounds every |α_Rⱼ − αⱼ|. If β minimises ‖u‖, φⱼ·u is the same number
-   for all free j. With c equal to this number, the sum over M contains only rounding errors. δ bounds each βᵢeᵢ.
+   because α_R and α have the same sum. The box bounds every |α_Rⱼ − αⱼ|. If β minimises ‖u‖, a number c equals φⱼ·u for
+   all free j, and the sum over M contains only rounding errors. δ bounds each βᵢeᵢ.
 
 If neither test proves the sign, the example is a tie: h is 0 up to rounding, or b may lie anywhere in an interval that
 gives h both signs.

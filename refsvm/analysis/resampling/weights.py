@@ -63,7 +63,7 @@ def given_weights(sample_weight: Any, n: int) -> np.ndarray | None:
     if (weights < 0.0).any():
         raise ValueError(f"sample_weight contains {weights.min():.6g}; give weights of at least 0.")
     if not weights.any():
-        raise ValueError("All examples have weight 0; give the examples to train on a weight such as 1.0.")
+        raise ValueError("All examples have weight 0; give a positive weight, such as 1.0, to some examples.")
     if (largest := weights.max()) > LARGE:
         raise ValueError(
             f"sample_weight contains {largest:.3g}, above the largest weight allowed ({LARGE:g}); give weights of "

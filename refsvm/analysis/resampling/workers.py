@@ -27,7 +27,7 @@ def sharing_pays(waiting: Collection[Round], seconds: float, is_compiled: bool) 
 
 
 class Workers:
-    """Workers that share the rounds of one `Rounds` object, as `refsvm.core.doors` calls them.
+    """Workers that share the rounds of one `Rounds` object.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ def in_parts(runner: Any, rounds: list[Round], seconds: float) -> Iterator[Round
 
 
 _numbers = itertools.count()
-_own = threading.local()  # the latest rounds of each worker
+_own = threading.local()  # each worker keeps its latest `Rounds` object in this variable
 
 
 def run_part(

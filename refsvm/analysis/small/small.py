@@ -1,6 +1,6 @@
 """Solves many small problems of one size in one call.
 
-Each call of `refsvm.solve` spends some tenths of a millisecond in Python, whatever the size of its problem. Many
+Each call of `refsvm.solve` spends some tenths of a millisecond in Python, even for a tiny problem. Many
 classes of few examples form thousands of pairs; each pair is a problem with a few variables, whose steps take
 microseconds. To save the time in Python, this module stacks the arrays of all problems. A backend takes the steps of
 all problems together (`refsvm.analysis.small.stacked`), or solves one problem after another in a single compiled call.
@@ -177,7 +177,7 @@ class SmallProblems:
         return np.asarray(stands & np.isfinite(self.gap))
 
     def _drifted(self, diagonal: np.ndarray, tolerance: np.ndarray) -> np.ndarray:
-        """Return whether rounding errors may have moved each G too far, as `refsvm.core.guards.rounding.drifted`."""
+        """Return whether rounding errors may have moved each G too far (`refsvm.core.guards.rounding.drifted`)."""
         size = np.abs(self.gradient).max(axis=1) + self.results[:, LARGEST_ALPHA] * diagonal
         updates = self.results[:, STEPS] + self.size  # computing G at the start costs at most m updates of G
         return np.asarray(moves(updates, size, self.gap, tolerance))

@@ -1,7 +1,7 @@
 """Pairs of small classes as stacks of small problems (`refsvm.analysis.small.small`) over one kernel matrix.
 
-If the kernel matrix of all examples fits into the budget, it is computed once. Otherwise the classes are divided into
-groups, and the kernel matrix of two groups at a time is computed for the pairs of classes from these groups.
+If the kernel matrix of all examples fits into the budget, it is computed once. With a smaller budget, the classes are
+divided into groups, and the kernel matrix of two groups is computed for the pairs of classes from these groups.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class Stack(NamedTuple):
 
 
 def stacks(gram: KernelMatrix, codes: np.ndarray, penalties: np.ndarray, cache_mb: float) -> Iterator[Stack]:
-    """Yield stacks of pairs of small classes with equal numbers of examples; there must be at least three classes.
+    """Yield stacks of pairs of small classes with equal numbers of examples, for at least three classes.
 
     Parameters
     ----------

@@ -116,7 +116,7 @@ class StackedStates:
         problems.results[there] = np.stack(ended, axis=1)
         self.runs[ends] = False
         left = np.flatnonzero(self.runs)
-        # keep finished problems in the arrays for a while: their steps cost less than copying all arrays each time
+        # keep finished problems in the arrays for a while: their steps cost less than copying all arrays
         if len(left) <= LEFT * len(self.runs):
             self.__dict__.update({k: a[left] for k, a in self.__dict__.items() if k != "kernels"})
 
@@ -224,7 +224,7 @@ def select(selector: SecondOrder, state: StackedStates) -> tuple[np.ndarray, np.
         gain[e] = np.where(room > 0.0, mu * (2.0 * slope[e] - mu * curvature[e]), -np.inf)
     gain[~((state.alpha > state.lower) & (slope > 0.0))] = -np.inf
     j = gain.argmax(axis=1)
-    # --- compare with the candidate pair that a planned step leaves ---
+    # --- after planned steps, compare the new pairs with the candidate pairs ---
     return challenged(state, i, j, of(gain, j), exact) if state.last_planned.any() else (i, j)
 
 
@@ -294,7 +294,7 @@ class StackedBackend(NumPyBackend):
     """The readable backend, which takes the steps of many small problems together if the rules permit it."""
 
     def small(self, problems: SmallProblems, rules: Rules, limit: int) -> None:
-        """Take the steps of all problems together if `are_stacked`, otherwise solve one problem after another."""
+        """Take the steps of all problems together if `are_stacked` accepts them; otherwise solve one after another."""
         if are_stacked(problems, rules):
             stacked_steps(problems, rules, limit)
             self.used["numpy"] = None

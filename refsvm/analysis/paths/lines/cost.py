@@ -1,4 +1,4 @@
-"""Classification for every division of a total cost between both kinds of errors."""
+"""`cost_path` trains a classifier for every division of a total cost between both kinds of errors."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ def cost_path(
     C: float = 1.0,
     **options: Any,
 ) -> CostPath:
-    """Train for every division of a total penalty C: C₊ from 0 to C for class +1, and C₋ = C − C₊ for class −1.
+    """Train a classifier for every division of a total penalty C: C₊ for class +1, and C₋ = C − C₊ for class −1.
 
     The larger of the two labels is class +1. At both ends of the path α = 0: one class has the penalty 0, and the model
-    predicts the other class for every example.
+    always predicts the other class.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Regression for every width of the tube."""
+"""`epsilon_path` solves a regression for every width of the tube."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def epsilon_path(
         As in `DualProblem.regression`; C is finite.
     epsilon : (float, float)
         ε at the start and at the end of the path, at least 0; ε may rise or fall. A path starts fastest at half the
-        range of y, where every example is inside the tube and α = 0.
+        range of y, where α = 0.
     **options
         tracker, merge, engine, cache_mb, time_limit, max_events, callback, progress, as in
         `parametric_path`.

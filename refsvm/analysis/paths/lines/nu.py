@@ -1,4 +1,4 @@
-"""Novelty detection for every share of novelties."""
+"""`nu_path` detects novelties for every share of novelties."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def nu_path(
     References
     ----------
     G. Lee and C. Scott, "The one class support vector machine solution path", ICASSP 2007; they scale α by ν, so that
-    the box moves instead of the sum, with the same breakpoints.
+    the box moves instead of the sum.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Classification for all penalties between two vectors of penalties."""
+"""`weight_path` trains a classifier for all penalties between two vectors of penalties."""
 
 from __future__ import annotations
 
@@ -28,10 +28,9 @@ def weight_path(
     gram: ArrayLike = None,
     **options: Any,
 ) -> ParametricPath:
-    """Train for all penalties between two vectors: Cᵢ(t) = (1 − t) C[0]ᵢ + t C[1]ᵢ.
+    """Train a classifier for all penalties between two vectors: Cᵢ(t) = (1 − t) C[0]ᵢ + t C[1]ᵢ.
 
-    An example whose penalty is 0 at one end of the line is added or removed along the line. The larger of the two
-    labels is the positive class.
+    An example with penalty 0 at one end of the line is added or removed. The larger label is the positive class.
 
     Parameters
     ----------
