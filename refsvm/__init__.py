@@ -76,7 +76,9 @@ _ESTIMATORS = ("OneClassSVM", "SVC", "SVCCV", "SVCGradientCV", "SVR", "SVRCV", "
 _FILES = ("read_model", "write_model")
 _LATER = {"compare": "experiment.race", **dict.fromkeys(_FILES, "analysis.multiclass.model_file")}
 _FOLDERS = ("datasets", "display", "experiment")
-_LEAVING = {"CacheAware": "services.cache_aware"}  # deprecated names; LEAVES in each module holds the warning
+_LEAVING = {
+    "CacheAware": "services.cache_aware"
+}  # maps deprecated names to modules, whose LEAVES is the warning
 _ELSEWHERE = {
     "NuSVC": "use SVC and choose C, or sklearn.svm.NuSVC",
     "NuSVR": "use SVR and choose epsilon, or sklearn.svm.NuSVR",
@@ -84,7 +86,7 @@ _ELSEWHERE = {
     "LinearSVR": 'use SVR(kernel="linear"), which penalises no intercept, or sklearn.svm.LinearSVR',
 }
 
-if _find_spec("refsvm.compiled"):  # the package also works without this folder, in NumPy alone
+if _find_spec("refsvm.compiled"):  # without this folder, refsvm computes with NumPy alone
     import refsvm.compiled.auto  # noqa: F401  registers itself as a backend
     from refsvm.compiled.warming import warm_up as warm_up
 

@@ -1,4 +1,4 @@
-"""Sets the doors of the reference (`refsvm.core.doors`) when `refsvm` is imported, one line for each door."""
+"""Makes `refsvm.core` call functions of this package; `refsvm` does so when it is imported."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from refsvm.services.summary import rendered
 
 
 def open_doors() -> None:
-    """Replace the defaults of the doors by functions of this package."""
+    """Replace the default functions in `refsvm.core.doors`."""
     DOORS.rendered = rendered
     DOORS.kernel_named = kernel_named
     DOORS.rows_and_guards = rows_and_guards

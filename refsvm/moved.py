@@ -68,7 +68,7 @@ def place(name: str) -> str:
 
 
 class Folder(ModuleType):
-    """A package with functions named like their files: a late import of a file must not replace the function."""
+    """A package whose functions are named like their files; importing a file later must not replace its function."""
 
     def __setattr__(self, name: str, value: Any) -> None:
         """Set an attribute, unless a module would replace the function of the same name."""
@@ -80,7 +80,7 @@ class Moved(MetaPathFinder, Loader):
     """Finds modules by their old names."""
 
     def find_spec(self, name: str, path: Sequence[str] | None, target: Any = None) -> ModuleSpec | None:
-        """Return the spec for an old name, and None for every other name."""
+        """Return the spec for an old name, or None."""
         new = place(name)
         return spec_from_loader(name, self, origin=new) if new else None
 

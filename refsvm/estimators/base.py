@@ -1,4 +1,4 @@
-"""The base classes of the estimators, which handle parameters, checks, kernels and storage.
+"""The base classes of the estimators, which check arguments, make kernels and store models.
 
 scikit-learn's base classes validate the parameters and provide the tags. `SVC`, `SVR` and `OneClassSVM` differ in the
 dual problem that they solve.
@@ -81,7 +81,7 @@ class KernelEstimator(BaseEstimator):
             str,
             type,
             None,
-        ],  # a name or class means a rule with its defaults
+        ],  # a name or class stands for a rule with defaults
         "step": [StepRule, str, type, None],
         "shrinking": ["boolean"],
         "cache_size": [Interval(Real, 0.0, None, closed="neither")],
@@ -153,7 +153,7 @@ class KernelEstimator(BaseEstimator):
         return self
 
     def __sklearn_tags__(self) -> Any:
-        """Tell scikit-learn whether X is a kernel matrix, and whether it may be sparse."""
+        """Tell scikit-learn whether X is a kernel matrix, and whether X may be sparse."""
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = is_precomputed(self.kernel)
         tags.input_tags.sparse = not tags.input_tags.pairwise
@@ -225,7 +225,7 @@ class KernelMachine(KernelEstimator):
         return checked_data(self, X, y, reset=reset, **checks)
 
     def _checked_of_any_kind(self, X: Any, y: Any, *, reset: bool, **checks: Any) -> Any:
-        """Return checked examples of any kind; only the user's kernel must be able to read them."""
+        """Return checked examples of any kind that the user's kernel can read."""
         # compare columns only if the model was trained on a table, because texts or graphs have no columns
         table = not reset and hasattr(self, "n_features_in_")
         checks |= {"accept_sparse": "csr", "dtype": None, "ensure_2d": table, "allow_nd": not table}
@@ -236,14 +236,14 @@ class KernelMachine(KernelEstimator):
         return checked
 
     def _by_number(self, kernel: Any, X: Any) -> tuple[Any, Any, int]:
-        """Return a user's kernel as the solver calls it, its examples, and the number of rows computed so far.
+        """Return kernel and examples as the solver takes them, and the number of kernel rows computed so far.
 
-        If the kernel matrix fits into `cache_size`, the kernel is called once with all of X; otherwise it is called
-        with blocks of rows.
+        If the kernel matrix fits into `cache_size`, this call computes the whole matrix; otherwise the solver calls the
+        user's kernel with blocks of rows.
         """
         n = X.shape[0]
         by_number, numbers = RowKernel(kernel, X), np.arange(n)
-        # call the kernel only once if its matrix fits into memory, because calls of a Python function are slow
+        # compute the matrix in a single call if possible, because calls of a Python function are slow
         if megabytes(n, n) > self.cache_size:
             return by_number, numbers[:, None], 0
         return Precomputed(), Gram(by_number, numbers[:, None]).block(numbers), n
@@ -254,7 +254,7 @@ class KernelMachine(KernelEstimator):
         return stopping_rule_of(self.tol)
 
     def _run_options(self, progress: Progress | None) -> RunOptions:
-        """Return the options of the solves of `fit`; the time limit starts with this call."""
+        """Return the solver options of `fit`; the time limit starts with this call."""
         return RunOptions(
             selector=self.selector, step=self.step, stop=self._stopping_rule, engine=self.engine,
             shrinking=self.shrinking, progress=progress, cache_mb=self.cache_size, cache_dtype=self.cache_dtype,
@@ -302,7 +302,7 @@ class KernelMachine(KernelEstimator):
         return own | machine, counts_alike
 
     def _machine(self, y: Any) -> tuple[dict[str, Any], bool]:
-        """Return C, ε or ν as arguments of a function, and whether all examples have the same weight in the scores."""
+        """Return C, ε or ν as keyword arguments, and whether all examples have equal weight in the scores."""
         return {name: getattr(self, name) for name in ("C", "epsilon", "nu") if hasattr(self, name)}, False
 
     @contextmanager
@@ -320,7 +320,7 @@ class KernelMachine(KernelEstimator):
 
     def _check_fitted(self) -> None:
         """Raise an error if the estimator has not been fitted."""
-        if not hasattr(self, "dual_coef_"):  # faster than scikit-learn's check
+        if not hasattr(self, "dual_coef_"):  # scikit-learn's check takes longer
             check_is_fitted(self)
 
     def to_sklearn(self) -> Any:
@@ -355,19 +355,19 @@ class KernelMachine(KernelEstimator):
         return to_sklearn(self)
 
     _centred: ClassVar[tuple[np.ndarray, np.ndarray, np.ndarray] | None] = None
-    """The origin of a linear kernel, b with respect to it, and b for the origin 0; None if the origin is 0."""
+    """The origin of a linear kernel, b for this origin, and b for the origin 0; None if the origin is 0."""
 
     @property
     def _origin(self) -> np.ndarray | None:
-        """Return the origin around which a linear kernel was evaluated."""
+        """The origin that was subtracted from all examples of a linear kernel; None for the origin 0."""
         return None if self._centred is None else self._centred[0]
 
     def _set_intercepts(self, b: list[float], origin: np.ndarray | None) -> None:
-        """Store b for the given origin, and ``intercept_`` for the origin 0; other attributes must be set before."""
+        """Store b for the given origin, and ``intercept_`` for the origin 0; set the other attributes before."""
         self.__dict__.pop("_centred", None)
         self.intercept_ = np.array(b)
         if origin is not None:
-            # use the mean of the support vectors as origin, because the reader of a model file can compute this mean
+            # move to the mean of the support vectors, because the reader of a model file can compute this mean
             if (mean := origin_of(self.support_vectors_)) is not None:
                 self.intercept_ += (self._sums(around(origin, self.support_vectors_)) * (mean - origin)).sum(
                     axis=1
@@ -392,7 +392,7 @@ class KernelMachine(KernelEstimator):
             return reduce(self._users_values(X) + self.intercept_)
         vectors = self.support_ if is_precomputed(self.kernel_) else self.support_vectors_
         origin, intercept = self._origin, self.intercept_
-        if self._centred is not None:  # the caller may have changed intercept_
+        if self._centred is not None:  # follow a change of intercept_ by the caller
             intercept = self._centred[1] + (intercept - self._centred[2])
         return decision_values(
             self.kernel_, X, vectors, self._sums, origin, lambda sums: reduce(sums + intercept)
@@ -401,7 +401,7 @@ class KernelMachine(KernelEstimator):
     def _users_values(self, X: Any) -> np.ndarray:
         """Return Σ αᵢ k(x, xᵢ), calling the user's kernel with all training examples, as scikit-learn does."""
         t, n = X.shape[0], self._examples.shape[0]
-        # limit the height of a block, because a row contains a kernel value for every training example
+        # limit the number of rows, because a row contains a kernel value for every training example
         height = max(1, int(self.cache_size * 2**20 / (8 * n)))
         parts = []
         for start in range(0, t, height):
@@ -414,9 +414,8 @@ class KernelMachine(KernelEstimator):
     def coef_(self) -> np.ndarray:
         """Weights w = Σ αᵢxᵢ of the linear kernel, one row for each decision function.
 
-        If features are far from 0 compared with their spread, the terms of w·x + b cancel. For such features
-        `decision_function`, which evaluates w·(x − c) with c at the centre of the features, is more precise than w·x +
-        b.
+        If features are far from 0 compared with their spread, w·x + b loses digits. `decision_function` is then more
+        precise, because it subtracts the centre of the features from x.
         """
         self._check_fitted()
         if not isinstance(self.kernel_, Linear):
@@ -425,7 +424,7 @@ class KernelMachine(KernelEstimator):
                 f"coef_ needs kernel='linear'; this {name} was fitted with {self.kernel_!r}."
             )
         coef = self._sums(around(self._origin, self.support_vectors_))
-        coef.flags.writeable = False  # read-only: each access returns a new array
+        coef.flags.writeable = False  # writing would change nothing, because each access returns a new array
         return coef
 
 

@@ -1,4 +1,4 @@
-"""The kernel matrix for one γ of a search, computed from inner products that all γ share."""
+"""Computes the kernel matrix for one γ of a search from inner products that all γ share."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from refsvm.core.kernels.sparse import squared_norms
 
 
 def column_gram(X: Any, token: str, kernel: Any, cache_mb: float) -> KernelMatrix:
-    """Return the kernel matrix for one γ, computed from shared inner products if the budget suffices."""
+    """Return the kernel matrix for one γ, computed from shared inner products if `cache_mb` suffices for both."""
     gram, n = gram_on(kernel, X).centred, X.shape[0]
     # if the matrix exceeds the budget, each γ of the search computes and caches kernel rows on demand
     if isinstance(kernel, Precomputed) or megabytes(n, n) > cache_mb:
@@ -39,13 +39,13 @@ _lock = threading.Lock()
 
 
 def shared_products(X: Any, token: str, origin: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
-    """Return x·z for all pairs of examples, and ‖x‖², around an origin; a process computes them once for each search.
+    """Return x·z and ‖x‖² for all examples less an origin; a process computes these products once for each search.
 
     Parameters
     ----------
     X : ndarray or CSR of shape (n, d)
     token : str
-        Text that identifies the search; the products of an earlier search are dropped.
+        Text that identifies the search; this call deletes the products of earlier searches.
     origin : ndarray of shape (d,) or None
         For a kernel of distances, the mean of dense data, around which ‖x‖² + ‖z‖² − 2 x·z loses the fewest digits; for
         a linear kernel, the origin of the kernel matrix (`refsvm.core.kernels.origin`).
@@ -53,7 +53,7 @@ def shared_products(X: Any, token: str, origin: np.ndarray | None) -> tuple[np.n
     key = token, b"" if origin is None else origin.tobytes()
     with _lock:
         if key not in _products:
-            # drop the products of earlier searches, which are as large as a kernel matrix
+            # delete earlier products, which are as large as a kernel matrix
             _products.clear()
             X = around(origin, X)
             inner = Gram(Linear(), X, may_move=False).block(np.arange(X.shape[0]))
@@ -62,7 +62,7 @@ def shared_products(X: Any, token: str, origin: np.ndarray | None) -> tuple[np.n
 
 
 def forget(token: str) -> None:
-    """Drop the inner products of the search with this token."""
+    """Delete the inner products of the search that `token` identifies."""
     with _lock:
         for key in [key for key in _products if key[0] == token]:
             del _products[key]

@@ -1,6 +1,6 @@
 """`to_sklearn` converts a fitted estimator to scikit-learn's class, with the same decisions.
 
-Tools such as a converter to ONNX expect scikit-learn's classes. `to_sklearn` trains nothing: it sets the attributes
+Converters to ONNX, for instance, expect scikit-learn's classes. `to_sklearn` trains nothing, but sets the attributes
 that scikit-learn's `predict` reads.
 """
 
@@ -17,7 +17,7 @@ from refsvm.core.kernels import RBF, Linear, Polynomial, Precomputed, Sigmoid
 NAMES: Final[dict[type, str]] = {
     Linear: "linear", Polynomial: "poly", RBF: "rbf", Sigmoid: "sigmoid", Precomputed: "precomputed",
 }  # fmt: skip
-"""Kernels that scikit-learn implements, with its names for them; other kernels are passed to it as callables."""
+"""scikit-learn's names of its kernels; every other kernel is passed to scikit-learn as a callable."""
 
 COPIED: Final = (
     "support_", "support_vectors_", "dual_coef_", "intercept_", "shape_fit_", "fit_status_", "n_iter_", "offset_",
@@ -48,7 +48,7 @@ def to_sklearn(estimator: Any) -> Any:
     for name in COPIED:
         if hasattr(estimator, name):
             setattr(theirs, name, getattr(estimator, name))
-    # for LIBSVM the first of two classes is positive, while for scikit-learn's public attributes the second is
+    # LIBSVM takes the first class as positive; scikit-learn's public attributes take the second class as positive
     sign = -1.0 if len(getattr(estimator, "classes_", ())) == 2 else 1.0
     theirs._dual_coef_, theirs._intercept_ = sign * estimator.dual_coef_, sign * estimator.intercept_
     is_callable = callable(theirs.kernel)
@@ -57,7 +57,7 @@ def to_sklearn(estimator: Any) -> Any:
         theirs.support_vectors_ = np.empty((0, 0))
     if theirs._sparse:
         theirs.dual_coef_, theirs._dual_coef_ = map(_all_stored, (theirs.dual_coef_, theirs._dual_coef_))
-    # repeat the number of support vectors: scikit-learn stores two even for one decision function, and reads the first
+    # repeat a single number of support vectors: scikit-learn always stores two numbers, and then reads the first
     theirs._n_support = np.resize(estimator.n_support_, max(2, len(estimator.n_support_))).astype(np.int32)
     gamma = 0.0 if is_callable else getattr(estimator.kernel_, "gamma", 0.0)
     theirs._gamma, theirs._num_iter = float(gamma), np.atleast_1d(theirs.n_iter_)
@@ -68,7 +68,7 @@ def to_sklearn(estimator: Any) -> Any:
 
 
 def _examples(estimator: Any) -> Any:
-    """Return the examples with which scikit-learn calls a kernel; it reads only the values of support vectors."""
+    """Return an array of the examples; other rows than support vectors may be 0, as scikit-learn does not read them."""
     if estimator._examples is not None:
         return estimator._examples
     vectors = estimator.support_vectors_
@@ -78,7 +78,7 @@ def _examples(estimator: Any) -> Any:
 
 
 def _kernel_parameters(kernel: Any) -> dict[str, Any]:
-    """Return scikit-learn's parameters for a kernel as numbers, or the kernel if scikit-learn lacks it."""
+    """Return scikit-learn's name and parameters of a kernel, or the kernel if scikit-learn has no such kernel."""
     named = {name: getattr(kernel, name) for name in ("gamma", "degree", "coef0") if hasattr(kernel, name)}
     if type(kernel) not in NAMES or isinstance(named.get("gamma"), tuple):
         return {"kernel": kernel}

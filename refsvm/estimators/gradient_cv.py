@@ -1,7 +1,6 @@
 """SVCGradientCV and SVRGradientCV: estimators that choose many parameters by the gradient of a held-out loss.
 
-`refsvm.analysis.derivatives.tuning.tune_by_gradient` searches for the best parameters, with which an `SVC` or `SVR` is
-then trained.
+`refsvm.analysis.derivatives.tuning` finds the parameters with which an `SVC` or `SVR` is then trained.
 """
 
 from __future__ import annotations
@@ -68,7 +67,7 @@ class GradientCV(ChoosingEstimator, ABC):
 
     @refuses(sample_weight="leave sample_weight={} out, or use SVCCV or SVRCV, whose fit takes it")
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
-        """Search along the gradient, then train with the best parameters.
+        """Minimise the held-out loss along its gradient, then train with the best parameters.
 
         Parameters
         ----------
@@ -87,8 +86,8 @@ class GradientCV(ChoosingEstimator, ABC):
             If parameters are out of range, X or y contains NaN, or a classifier gets more or fewer than two
             classes.
         KeyboardInterrupt
-            After Ctrl-C: a `refsvm.core.engine.limits.Interrupted` whose ``result`` lists the evaluations.
-            ``best_params_`` and ``cv_results_`` describe the search until Ctrl-C; no model is trained.
+            After Ctrl-C: a `refsvm.core.engine.limits.Interrupted` whose ``result`` lists the evaluations, as
+            ``cv_results_`` does. No model is trained.
 
         Warns
         -----
@@ -199,7 +198,7 @@ class SVCGradientCV(ChoosingClassifier, GradientCV):
     time_limit : float, optional
         Limit on the whole search in seconds.
     random_state : int, RandomState or None
-        Draws the starts after the first start; with None, every fit draws the same starts.
+        Seed of all starts but the first; with None, every fit draws the same starts.
     n_jobs : int, optional
         Number of threads that share the folds of an evaluation.
     store : str or path, optional
@@ -207,7 +206,7 @@ class SVCGradientCV(ChoosingClassifier, GradientCV):
     kernel : {"linear", "poly", "rbf", "sigmoid"}, default "rbf"
         Name of the kernel.
     degree, coef0, tol, selector, step, shrinking, cache_size, engine, max_iter
-        As in `SVC`. `tol` and the rules apply to the final fit; the fits of the search are solved to 1e-10.
+        As in `SVC`. `tol` and the rules apply to the final fit; the search solves its problems to 1e-10.
     verbose : bool, int or "auto", default "auto"
         Whether to show the progress of the search on one line, as in `SVCCV`.
 
@@ -223,7 +222,7 @@ class SVCGradientCV(ChoosingClassifier, GradientCV):
     n_splits_, n_iter_ : int
         Number of folds, and number of evaluations.
     best_estimator_ : SVC
-        The estimator trained on all examples. The attributes of this estimator are available on the search itself.
+        The estimator trained on all examples. The search offers the attributes of `best_estimator_`.
     classes_, n_features_in_, feature_names_in_
         As in `SVC`.
 
@@ -275,8 +274,8 @@ class SVRGradientCV(RegressorMixin, GradientCV):
         Values at the first start; a parameter that is not tuned keeps its value. The defaults are 1 and 0.1 times the
         standard deviation of the targets.
     tol : float, optional
-        Tolerance of the final fit, as in `SVRCV`. The fits of the search are solved to 1e-10 times the standard
-        deviation of the targets.
+        Tolerance of the final fit, as in `SVRCV`. The search solves its problems to 1e-10 times the standard deviation
+        of the targets.
     loss : {"squared", "huber", "pinball"} or Loss, default "squared"
         The held-out loss; see `refsvm.analysis.derivatives.losses`.
     cv, gamma, bounds, n_starts, max_evaluations, time_limit, random_state, n_jobs, store, verbose

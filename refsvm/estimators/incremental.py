@@ -1,4 +1,4 @@
-"""Incremental: `partial_fit` adds examples and `forget` removes them; after each call the model is the exact optimum.
+"""Incremental: `partial_fit` adds examples, and `forget` removes examples; each call ends at the exact optimum.
 
 The estimator keeps the examples and their kernel matrix. A call changes the problem: the box of a new example is empty
 before the call, and the box of a removed example is empty after the call. A walk from the old problem to the new
@@ -37,7 +37,7 @@ TOGETHER: Final = 256
 
 
 class MachineChange(NamedTuple):
-    """One dual problem of an estimator, before and after examples are added or removed.
+    """A dual problem of an estimator, before and after examples are added or removed.
 
     Attributes
     ----------
@@ -62,10 +62,10 @@ class Incremental(KernelMachine):
     """Copies of examples, weights and kernel matrix, and the solutions and settings of the last walk."""
 
     _settings: ClassVar[tuple[str, ...]]
-    """Parameters that may change between two calls: the walk moves all examples to the new value."""
+    """Parameters that may change between two calls; the walk ends at their new values."""
 
     def _add(self, X: Any, y: np.ndarray, weights: np.ndarray) -> None:
-        """Add X, y to the held examples and walk to the new optimum; in the first call, hold what `fit` trained on."""
+        """Add X, y to the held examples and walk to the new optimum; in the first call, hold the examples of `fit`."""
         if hasattr(self, "held_"):
             self._go_on()
             before = self.held_
@@ -73,17 +73,17 @@ class Incremental(KernelMachine):
                 self.held_ = self._held_with(before, X, y, weights)
                 after = self.held_["weights"]
                 self._walk(np.where(np.arange(len(after)) < len(before["y"]), after, 0.0), after)
-            except Exception:  # the model is unchanged
+            except Exception:  # leave the model unchanged
                 self.held_ = before
                 raise
         elif is_precomputed(self.kernel_):
-            self.held_ = {}  # mark the first call: later calls then fail
+            self.held_ = {}  # the next call raises an error
         else:
             self.__dict__.pop("_kept", None)  # `fit` has just set it
             self.held_ = self._held_of(X, y, weights, self._fitted_with())
 
     def _fitted_with(self) -> dict[str, Any]:
-        """Return the settings with which the model was trained; parameters set since apply only to the next fit."""
+        """Return the settings with which the model was trained; the user may have set other parameters since."""
         return {"named": self._named(), "settings": self._values(), "tol": self.tol}
 
     def _held_of(
@@ -114,7 +114,7 @@ class Incremental(KernelMachine):
             )
         every = stacked(held["X"], X)
         kernel, most = self.kernel_, math.sqrt(self.cache_size / megabytes(1, 1))
-        together = TOGETHER if isinstance(kernel, Kernel) else m  # one call of a user's kernel
+        together = TOGETHER if isinstance(kernel, Kernel) else m  # call a user's kernel once
         here, there = (around(held.get("origin"), each) for each in (X, every))
         return {
             **held, "X": every, "y": np.append(held["y"], y), "weights": np.append(held["weights"], weights),
@@ -168,7 +168,7 @@ class Incremental(KernelMachine):
             )
 
     def _values(self) -> dict[str, Any]:
-        """Return the present values of the settings that may change between two calls."""
+        """Return the values of the parameters in `_settings`."""
         return {name: getattr(self, name) for name in self._settings}
 
     def _named(self) -> dict[str, Any]:
@@ -207,7 +207,7 @@ class Incremental(KernelMachine):
         )
 
     def _is_same_kernel(self, changed: list[str]) -> bool:
-        """Return whether the parameters `changed` still mean the kernel with which the stored examples were trained."""
+        """Return whether the kernel is still the kernel of the training, although the parameters `changed` differ."""
         # for "scale" and "auto", keep the γ that was computed from the first examples
         if isinstance(self._named().get("gamma"), str):
             return not changed
@@ -215,7 +215,7 @@ class Incremental(KernelMachine):
         return kernel is self.kernel_ or bool(kernel == self.kernel_)
 
     def forget(self, indices: ArrayLike) -> Self:
-        """Remove examples: afterwards the model is the exact model of the remaining examples.
+        """Remove examples; afterwards the model is the optimum for the remaining examples.
 
         ``receipt_`` records the removal. The receipt is a dictionary with the numbers of examples that were "forgotten"
         and are "left", and with the "kkt_gap" of the model, computed afresh from the remaining examples.
@@ -224,7 +224,7 @@ class Incremental(KernelMachine):
         ----------
         indices : int or array-like of int, or array-like of bool of shape (n,)
             Positions of the examples to remove, in the order in which the examples were added; or a mask that is true
-            for the examples to remove. The positions of later examples become smaller.
+            for the examples to remove. Examples after a removed example move to lower positions.
 
         Returns
         -------
@@ -234,15 +234,14 @@ class Incremental(KernelMachine):
         Raises
         ------
         ValueError
-            If the estimator does not hold its examples (`fit` keeps them for `SVR` only), a position is out of range,
-            a class would lose all of its examples, or the parameters name a kernel other than the kernel of the
-            training.
+            If the estimator does not hold its examples (only `fit` of `SVR` keeps examples), a position is out of
+            range, a class would lose all examples, or the kernel is not the kernel of the training.
 
         Notes
         -----
         The features, target, weight, kernel values and α of a removed example are deleted from the model. For
         ``gamma="scale"`` and ``class_weight="balanced"``, the model keeps the values computed from the first examples,
-        which may include removed examples; give numbers if the values must not depend on removed examples.
+        which may include removed examples; give numbers to avoid this.
         """
         self._hold_kept()
         if not hasattr(self, "held_"):
@@ -264,7 +263,7 @@ class Incremental(KernelMachine):
         return self
 
     def _gap_anew(self) -> float:
-        """Return the largest KKT gap over the machines, with gradients computed again from the held examples."""
+        """Return the largest KKT gap of all dual problems, with gradients computed again."""
         weights, gaps = self.held_["weights"], [0.0]
         for machine in self._machines(weights, weights):
             alpha, problem = machine.alpha, machine.end
@@ -299,27 +298,27 @@ class Incremental(KernelMachine):
                 break
 
     def _count(self) -> int:
-        """Return the number of machines, each with a dual problem of its own."""
+        """Return the number of dual problems."""
         return 1
 
     @abstractmethod
     def _machines(self, before: np.ndarray, after: np.ndarray) -> Iterator[MachineChange]:
-        """Yield a `MachineChange` for each machine, in order: its dual problem before and after the change of weights.
+        """Yield each dual problem before and after the change of weights.
 
         The problems before the change have the settings of the last walk.
         """
 
     @abstractmethod
     def _take(self, solutions: list[Solution], places: list[np.ndarray], remaining: np.ndarray) -> None:
-        """Set the fitted attributes: `places` locates the examples of each solution, `remaining` all that remain."""
+        """Set the fitted attributes from the solutions; `places` and `remaining` are positions of held examples."""
 
     @abstractmethod
     def _refuse_empty(self, weights: np.ndarray) -> None:
-        """Raise an error if the estimator would lose examples that it needs; a weight below 0 means to forget."""
+        """Raise an error if too few examples have positive weight; `forget` removes examples of negative weight."""
 
 
 def renumbered(rows: np.ndarray, reached: Reached, others: np.ndarray) -> Reached:
-    """Return `reached` with the variables at positions `rows` (ascending) moved to positions `others` (ascending)."""
+    """Return `reached` for the examples `others` in place of the examples `rows`; both are ascending."""
     place = others.searchsorted(rows)
     place[~np.isin(rows, others)] = -1
     copies = len(reached.gradient) // len(rows)

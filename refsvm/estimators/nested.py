@@ -1,7 +1,6 @@
-"""Parameters of kernels and rules by scikit-learn's convention: kernel__gamma, selector__rows, tol__tol.
+"""Reads and sets parameters of kernels and rules under scikit-learn's names, such as kernel__gamma or selector__rows.
 
-Kernels and rules are frozen, so that setting a parameter creates a new object, and an instance that two estimators
-share stays unchanged.
+Setting a parameter creates a new kernel or rule, so that an object that two estimators share stays unchanged.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from refsvm.services.names import parameters_named
 
 
 def has_own_parameters(value: Any) -> bool:
-    """Return whether a value is an estimator, which handles its own parameters."""
+    """Return whether a value handles its own parameters, as an estimator does."""
     return hasattr(value, "get_params") and hasattr(value, "set_params") and not isinstance(value, type)
 
 
@@ -45,7 +44,7 @@ def with_parameters(name: str, value: Any, changes: dict[str, Any]) -> Any:
     Parameters
     ----------
     name : str
-        Name of the estimator's parameter that holds the kernel or rule, such as "kernel" or "selector"; for messages.
+        Name of the estimator's parameter, such as "kernel" or "selector", for messages.
     value : object
         The kernel or rule, which stays unchanged.
     changes : dict

@@ -94,7 +94,7 @@ class OneClassSVM(OutlierMixin, SingleMachine):
         ValueError
             If parameters are out of range, or X contains NaN or infinity.
         KeyboardInterrupt
-            After Ctrl-C, with the last point reached in the fitted attributes.
+            After Ctrl-C; the fitted attributes describe the last point.
 
         Warns
         -----
@@ -104,7 +104,7 @@ class OneClassSVM(OutlierMixin, SingleMachine):
         return self._train(X, y, sample_weight)
 
     def partial_fit(self, X: ArrayLike, y: ArrayLike = None, sample_weight: ArrayLike = None) -> Self:
-        """Train on more examples; the model is then the exact model of all examples so far, as in `SVC.partial_fit`.
+        """Train on more examples; the model is then the optimum for all examples so far, as in `SVC.partial_fit`.
 
         Parameters
         ----------

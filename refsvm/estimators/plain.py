@@ -1,8 +1,7 @@
 """Converts fitted estimators to plain types, so that a stored estimator contains only numbers, texts, lists and dicts.
 
-A kernel, rule, status or result of this package is written as a dictionary with its class name and its fields.
-Reading such a dictionary creates objects of the classes in `KNOWN` only. `pickle` and `skops` write and read objects by
-the functions of this file.
+A kernel, rule, status or result of this package is written as a dictionary with its class name and its fields. Reading
+such a dictionary creates objects of the classes in `KNOWN` only. `pickle` and `skops` call these functions.
 """
 
 from __future__ import annotations

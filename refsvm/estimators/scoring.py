@@ -2,8 +2,7 @@
 
 A scorer is called with an estimator, examples and labels. The search passes the scorer an `SVC` or `SVR` that stands
 for one cell and one split. The `decision_function` of this estimator returns the decision values of the test part,
-which the search has computed from the gradient. The estimator can predict only the test part, so that no cell is
-trained or evaluated twice.
+which the search has computed from the gradient. This estimator can predict only the test part, and trains nothing.
 """
 
 from __future__ import annotations
@@ -48,7 +47,7 @@ class HeldOut:
         known, values = self._part
         if X is not known and (np.shape(X) != known.shape or (known != X).sum()):
             raise ValueError(
-                "scoring= asked for predictions of other examples than the test part X; predict X only, or use "
+                "scoring= asked for predictions of examples outside the test part X; predict X only, or use "
                 f"GridSearchCV({type(self).__name__.removeprefix('HeldOut')}(), ...), which trains each model."
             )
         return reduce(values)
@@ -58,11 +57,11 @@ class HeldOut:
 
 
 class HeldOutSVC(HeldOut, SVC):
-    """The classifier of one split that is passed to a scorer."""
+    """The classifier that a scorer gets for one split."""
 
 
 class HeldOutSVR(HeldOut, SVR):
-    """The regression model of one split that is passed to a scorer."""
+    """The regression model that a scorer gets for one split."""
 
 
 @dataclass(frozen=True)
@@ -132,7 +131,7 @@ class Scoring:
         return {name: float(each) for name, each in score.items()} if several is score else float(score)
 
     def _positive_class(self) -> str:
-        """Return the message for a score of class 1 if y has no label 1; the message names the scorer to write."""
+        """Return the message for a score that needs the label 1, which y lacks; the message names a suitable scorer."""
         labels, scorers = self.classes.tolist() if self.classes is not None else [], []
         for each in getattr(self.scorer, "_scorers", {"": self.scorer}).values():
             function, response = (
@@ -148,7 +147,7 @@ class Scoring:
         )
 
     def _rows(self, weights: np.ndarray) -> np.ndarray:
-        """Return the positions of the test examples with positive weight, each as often as the scorer needs it."""
+        """Return the positions of the test examples for the scorer; if `repeats`, an example of weight 2 twice."""
         counts = copies("scoring", weights, len(weights)) if self.repeats else (weights > 0.0) * 1
         return np.repeat(np.arange(len(weights)), counts)
 
@@ -171,7 +170,7 @@ class Scoring:
 
 @dataclass(frozen=True)
 class SeveralScorings:
-    """Several scorers, which are called together and return a dict of scores by name."""
+    """Several scorers; a call returns a dict of scores by name."""
 
     each: dict[str, Scoring]
 
@@ -272,11 +271,11 @@ def of_present(values: np.ndarray, present: np.ndarray, k: int) -> np.ndarray:
     if len(present) == k:
         return values
     chosen = values[:, OneVsOne(k).places(present)]
-    return -chosen if len(present) == 2 else chosen  # with two classes, h > 0 means the second
+    return -chosen if len(present) == 2 else chosen  # with two classes, h > 0 predicts the second class
 
 
 def with_ties(values: np.ndarray) -> np.ndarray:
-    """Return decision values, shape (t, machines), after making values equal that differ only by rounding errors.
+    """Return decision values, shape (t, machines), with equal numbers for values that differ only by rounding errors.
 
     h = v − G + b may round differently for two equal examples with different labels, which would change a score that
     depends on ranks.

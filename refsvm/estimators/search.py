@@ -69,7 +69,7 @@ class Search:
         Whether `refsvm.leave_one_out` scores the splits, because each split leaves out one example and keeps all
         penalties.
     scoring : Scoring, SeveralScorings or None
-        The scorers; None for accuracy or R². For R² with `is_loo`, the score of a cell is the contribution of its
+        The scorers; None for accuracy or R². For R² with `is_loo`, the score of a split is the contribution of its test
         example to the R² of all examples.
     is_loo : bool
         Whether the splits come from ``cv="loo"``.
@@ -123,9 +123,9 @@ class Search:
         store : path or None
             SQLite file with the cells of earlier calls.
         tell : callable
-            Called after each cell with the number of finished cells and the number of all cells.
+            Called after each cell with the numbers of finished cells and of all cells.
         progress : Progress, optional
-            Object that counts the cells and shows the best score so far.
+            Object that shows the number of cells and the best score so far.
 
         Returns
         -------
@@ -146,7 +146,7 @@ class Search:
 
             def take(number: int, cell: Cell) -> None:
                 key = (number, cell.place, cell.split)
-                # ignore a known cell: a worker that seemed lost may deliver a cell that another worker has solved
+                # ignore a known cell: a worker that seemed lost may return a cell that another worker has solved
                 if key not in cells:
                     if stored is not None:
                         stored.keep(key, cell)
@@ -155,7 +155,7 @@ class Search:
                     pace.take()
 
             try:
-                # start no workers for a single column: the loop below solves all cells that are left
+                # the loop below solves all cells that these workers leave
                 workers = worker_count(n_jobs)
                 if workers > 1 and (joblib_is_set_up() or self._is_compiled):
                     self._solve_at_once(X, labels, token, workers, cells, take)
@@ -179,7 +179,7 @@ class Search:
         return cells
 
     def _look(self, progress: Progress, cells: dict[Key, Cell]) -> None:
-        """Show the number of finished cells, and the best parameters among those whose splits are all finished."""
+        """Show the number of finished cells, and the best parameters for which all splits are finished."""
         done, scores = cells.copy(), defaultdict[tuple[int, int], dict[int, Any]](dict)
         for (number, place, split), cell in done.items():
             scores[number, place][split] = cell.score
@@ -222,7 +222,7 @@ class Search:
         }
 
     def _tasks(self, cells: dict[Key, Cell]) -> list[tuple[int, list[list[int]]]]:
-        """Return the columns with missing cells, and for each column and split the positions of these cells."""
+        """Return the columns with unsolved cells, and for each column and split the positions of these cells."""
         # solve in ascending order of C, because the solution for a small C is a good start for a larger C
         ascending, m = np.argsort(self.Cs, kind="stable"), len(self.Cs)
         order = [int(e * m + c) for e in range(len(self.epsilons)) for c in ascending]
@@ -326,7 +326,7 @@ class StoredCells:
     def keep(self, key: Key, cell: Cell) -> None:
         """Store a cell."""
         metrics = {name: np.asarray(value).item() for name, value in cell._asdict().items()}
-        del metrics["split"], metrics["place"]  # in another grid, the indices of a cell differ
+        del metrics["split"], metrics["place"]  # omit both indices, which differ in another grid
         config = self._identities[key]
         names = {"problem": f"C={config['C']:g}, {config['kernel']}, split {key[2]}", "strategy": self._name}
         self.runs.add(self._hashes[key], config=config, metrics=metrics, **names)

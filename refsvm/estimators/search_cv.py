@@ -157,7 +157,7 @@ class SearchCV(SearchScores, ABC):
         """Return the class numbers of y and the sorted labels; for regression, return the targets and None."""
 
     def _refuse_weights(self, labels: np.ndarray, classes: Any, weights: np.ndarray | None) -> None:
-        """Raise an error if only one class has positive weights; `_refuse_split` later checks each split."""
+        """Raise an error if only one class has positive weights."""
 
     def _look_at(self, labels: np.ndarray, weights: np.ndarray | None) -> None:
         """Store quantities from which default values are computed, such as the standard deviation of the targets."""
@@ -172,7 +172,7 @@ class SearchCV(SearchScores, ABC):
 
     def _factors(self, y: np.ndarray, train: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
         """Return the factor of C for each example of a training part."""
-        # count how often a split names an example: an example named twice has twice the penalty
+        # an example that a split names twice has twice the penalty
         counts = np.bincount(train, minlength=len(y)).astype(np.float64)
         return counts if weights is None else counts * weights
 
@@ -227,7 +227,7 @@ class SearchCV(SearchScores, ABC):
 
     @property
     def _tolerance(self) -> float:
-        """The tolerance of the final model, which is trained with the best parameters."""
+        """The tolerance of the final model."""
         tol: Any = self.tol
         return float(tol)
 
@@ -235,7 +235,7 @@ class SearchCV(SearchScores, ABC):
         return f"tol={self._tolerance:g} times the range of their decision values, or times 1 if that is less"
 
     def _warn_of_edges(self, ranks: np.ndarray) -> None:
-        """Warn if the best value of a parameter is an end of the default grid and scores better than its neighbour."""
+        """Warn if the smallest or largest value of a default grid is best, and better than the value next to it."""
         is_default = {
             "C": self.Cs is None or (isinstance(self.Cs, tuple) and self.Cs == CS),
             "gamma": isinstance(self.gammas, Integral),
@@ -292,7 +292,7 @@ class SearchCV(SearchScores, ABC):
         return splits
 
     def _weighted(self, splits: list[Split], weights: np.ndarray) -> list[Split]:
-        """Return the splits with the weights of their test examples; a split with one test example gets its weight."""
+        """Return the splits with the weights of their test examples; a single test example weights its whole split."""
         if all((split.test == split.test[0]).all() for split in splits):
             return [replace(split, weight=float(weights[split.test].sum())) for split in splits]
         for split in splits:
@@ -320,7 +320,7 @@ class SearchCV(SearchScores, ABC):
             "best_score_",
             "best_params_",
             "best_estimator_",
-        ):  # from an earlier search
+        ):  # delete results of an earlier search
             self.__dict__.pop(name, None)
         if self.refit is not False or not self.multimetric_:
             self._choose(self.refit if self.multimetric_ and isinstance(self.refit, str) else SINGLE)
@@ -344,7 +344,7 @@ class SearchCV(SearchScores, ABC):
             )
 
     def _choose(self, score: str) -> None:
-        """Set the best cell: the choice of the function `refit`, or the cell with the highest mean of this score."""
+        """Choose the best cell: the index that the function `refit` returns, or the highest mean of this score."""
         results = self.cv_results_
         if callable(self.refit):
             place, count = self.refit(results), len(results["params"])

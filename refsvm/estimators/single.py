@@ -73,7 +73,7 @@ class SingleMachine(Incremental):
         yield MachineChange(rows, start, end, alpha)
 
     def _take(self, solutions: list[Solution], places: list[np.ndarray], remaining: np.ndarray) -> None:
-        """Set the fitted attributes, and the numbers of the remaining examples."""
+        """Set the fitted attributes for the remaining examples."""
         alpha = solutions[0].alpha.reshape(-1, len(places[0]))[:, remaining].ravel()
         self._store(solutions[0], self.held_["X"], np.arange(len(remaining)), len(remaining), alpha)
 
@@ -83,7 +83,7 @@ class SingleMachine(Incremental):
             raise ValueError("forget would remove all examples with a positive weight; keep at least one.")
 
     def _partial(self, X: Any, y: Any, sample_weight: Any, *, begins: bool) -> Self:
-        """In the first call, train with `fit` and hold the examples; in later calls, walk to the new optimum."""
+        """Train with `fit` in the first call and hold the examples; walk to the new optimum in later calls."""
         if begins:
             self.fit(X, y, sample_weight)
         X, y = self._checked_examples(X, y, self.kernel_, reset=False)
@@ -92,23 +92,23 @@ class SingleMachine(Incremental):
         return self
 
     def _start(self, problem: DualProblem, n: int, rows: np.ndarray) -> np.ndarray | None:
-        """Return a feasible α close to the α of the last fit; None before the first fit, or for another n."""
+        """Return a feasible α close to the α of the last fit; None before the first fit, or if n has changed."""
         if not hasattr(self, "alpha_"):
             return None
         if len(self.alpha_) != n:
             warnings.warn(
-                f"warm_start=True, but the last fit had {len(self.alpha_)} examples and this one has {n}; "
+                f"warm_start=True, but the last fit had {len(self.alpha_)} examples and this fit has {n}, "
                 "so this fit starts from zero.",
                 stacklevel=4,
             )
             return None
-        # give both variables of an example its coefficient: `feasible` sets the one whose bounds forbid the sign to 0
+        # start both variables of an example from its coefficient; `feasible` moves a variable outside its bounds to 0
         return problem.feasible(np.tile(self.alpha_[rows], problem.n // len(rows)))
 
     def _store(
         self, solution: Solution, X: Any, rows: np.ndarray, computed: int, chosen: np.ndarray | None = None
     ) -> None:
-        """Set the fitted attributes; `chosen` selects the entries of α that belong to `rows`, by default all."""
+        """Set the fitted attributes; `chosen` is the α of the examples `rows`, by default the α of the solution."""
         alpha = np.zeros(X.shape[0])
         variables = solution.alpha if chosen is None else chosen
         alpha[rows] = variables.reshape(-1, len(rows)).sum(axis=0)
@@ -116,7 +116,7 @@ class SingleMachine(Incremental):
         self.support_ = np.flatnonzero(alpha).astype(np.int32)
         self.n_support_ = np.array([len(self.support_)], dtype=np.int32)
         self.support_vectors_ = np.empty((0, 0)) if is_precomputed(self.kernel_) else X[self.support_]
-        self._examples = X if is_user_kernel(self.kernel_) else None  # for a user's kernel X is a copy
+        self._examples = X if is_user_kernel(self.kernel_) else None  # the caller has copied this X
         self.dual_coef_ = alpha[self.support_][None]
         there = solution.in_solver_coordinates()
         origin = there.problem.gram.origin if chosen is None else self.held_.get("origin")

@@ -54,8 +54,9 @@ class SVC(ClassifierMixin, Incremental):
 
         max yᵀα − ½ αᵀKα   subject to   1ᵀα = 0,   0 ≤ yᵢαᵢ ≤ Cᵢ
 
-    and h(x) = Σ αᵢ k(x, xᵢ) + b > 0 predicts ``classes_[1]``. More classes are solved one-vs-one. Names, defaults and
-    layouts follow `sklearn.svm.SVC`; instead of ``probability`` use scikit-learn's ``CalibratedClassifierCV``.
+    and h(x) = Σ αᵢ k(x, xᵢ) + b > 0 predicts ``classes_[1]``. With more classes, `SVC` trains each pair of classes.
+    Names, defaults and layouts follow `sklearn.svm.SVC`; instead of ``probability`` use scikit-learn's
+    ``CalibratedClassifierCV``.
 
     Parameters
     ----------
@@ -74,11 +75,11 @@ class SVC(ClassifierMixin, Incremental):
     tol : float or StoppingRule, default 1e-3
         Training ends when the KKT gap is at most `tol` times the range of the decision values, or at most `tol` if this
         range exceeds 1. An exact step then polishes the solution of a small problem (`refsvm.services.guards.polish`).
-        A stopping rule, such as ``KKTGap(1e-3)`` for an absolute gap, replaces this condition for the end of training.
+        A stopping rule, such as ``KKTGap(1e-3)`` for an absolute gap, replaces this condition.
     selector, step : WorkingSetSelector and StepRule, optional
         The rule that selects the next pair of variables, by default `SecondOrder`, and the rule for the length of the
         step, by default `PlanningAheadStep`. If the selector cannot plan ahead, the step is `NewtonStep`. If you give
-        neither rule, restricted problems are solved with `ConjugateSecondOrder` and `ConjugateStep`.
+        neither rule, the problems that shrinking restricts are solved with `ConjugateSecondOrder` and `ConjugateStep`.
     shrinking : bool, default True
         Whether to restrict steps to the variables that still change. With False, every step is chosen among all
         variables, as in the papers.
@@ -92,8 +93,8 @@ class SVC(ClassifierMixin, Incremental):
         Whether `decision_function` returns a column for each class or for each pair of classes. With two classes
         `decision_function` always returns a vector.
     break_ties : bool, default False
-        Whether `predict` follows the one-vs-rest decision values instead of the votes alone. `break_ties` has an effect
-        only with more than two classes.
+        Whether `predict` follows the one-vs-rest decision values instead of the votes alone, with more than two
+        classes.
     max_iter, time_limit : int and float, default -1 and None
         Limit on the steps for each pair of classes (−1 means max(10⁷, 100n)), and limit on the seconds of the whole
         `fit`.
@@ -109,8 +110,8 @@ class SVC(ClassifierMixin, Incremental):
         `partial_fit` and `forget`. "auto" shows the line in a terminal or a notebook after two seconds
         (`refsvm.services.line`); 1 shows the line everywhere.
     n_jobs : int, optional
-        Number of threads that solve pairs of classes at the same time; −1 means one for each processor. The result does
-        not depend on the number of threads.
+        Number of threads that solve pairs of classes at the same time; −1 means one thread for each processor. The
+        result does not depend on `n_jobs`.
     random_state : int, RandomState or None, default None
         Ignored, because the solver is deterministic; `SVC` accepts it so that code written for scikit-learn runs.
 
@@ -130,8 +131,8 @@ class SVC(ClassifierMixin, Incremental):
     coef_ : ndarray of shape (k(k − 1)/2, d), float64
         Weights w = Σ αᵢxᵢ of each pair, for the linear kernel only; never sparse.
     alpha_ : ndarray of shape (n,) or (k(k − 1)/2, n), float64
-        Signed α of all training examples. With more than two classes, `alpha_` has one row for each pair, with 0 for
-        examples of other classes.
+        Signed α of all training examples. With more than two classes, `alpha_` has a row for each pair of classes, with
+        0 for examples of other classes.
     binary_results_ : list of `refsvm.analysis.multiclass.one_vs_one.BinaryResult`
         For each pair of classes, a record of its classes, examples, α, b, objectives, gaps, steps, kernel rows and
         status.
@@ -214,7 +215,7 @@ class SVC(ClassifierMixin, Incremental):
             If parameters are out of range, rules do not fit together, X contains NaN, or only one class has positive
             weights.
         KeyboardInterrupt
-            After Ctrl-C, with the last point reached in the fitted attributes.
+            After Ctrl-C; the fitted attributes describe the last point.
 
         Warns
         -----
@@ -274,7 +275,7 @@ class SVC(ClassifierMixin, Incremental):
     def partial_fit(
         self, X: ArrayLike, y: ArrayLike, classes: ArrayLike = None, sample_weight: ArrayLike = None
     ) -> Self:
-        """Train on more examples; afterwards the model is the exact model of all examples so far.
+        """Train on more examples; afterwards the model is the optimum for all examples so far.
 
         To remove examples again, call `forget`. The notes describe the memory, the cost, and which parameters may
         change.
@@ -305,7 +306,7 @@ class SVC(ClassifierMixin, Incremental):
         calls walk from the old optimum to the new optimum (`refsvm.Solution.continue_to`), with one or two events for
         each new example; an event costs O(mn) operations for m free support vectors.
 
-        `fit` keeps support vectors only, so `partial_fit` after `fit` warns and drops the fitted model. If you set
+        `fit` keeps support vectors only, so `partial_fit` after `fit` warns and discards the fitted model. If you set
         another C (or ε of `SVR`, ν of `OneClassSVM`) between two calls, the next call applies it to all examples. If
         you set another kernel, γ or class weight, the next call raises an error.
 
@@ -323,7 +324,7 @@ class SVC(ClassifierMixin, Incremental):
             refuse_missing(classes, y)
             before = self.__dict__.copy()
             self.fit(X, y, sample_weight)
-            if (name := self._absent()) is not None:  # no walk starts from an empty class
+            if (name := self._absent()) is not None:  # a walk needs an example of each class
                 self.__dict__.clear()
                 self.__dict__.update(before)
                 raise ValueError(no_weight(name))
@@ -348,7 +349,7 @@ class SVC(ClassifierMixin, Incremental):
             yield MachineChange(rows, start, end, result.scattered(len(codes))[rows])
 
     def _take(self, solutions: list[Solution], places: list[np.ndarray], remaining: np.ndarray) -> None:
-        """Set the fitted attributes and the numbers of the remaining examples."""
+        """Set the fitted attributes for the remaining examples."""
         results = []
         for old, solution, rows in zip(self.binary_results_, solutions, places, strict=True):
             here = np.isin(rows, remaining)
@@ -383,7 +384,7 @@ class SVC(ClassifierMixin, Incremental):
             return before
         warnings.warn(
             f"warm_start=True, but the last fit had {self.shape_fit_[0]} examples of {len(self.classes_)} classes "
-            f"and this one has {len(codes)} of {codes.max() + 1}, so this fit starts from zero.",
+            f"and this fit has {len(codes)} of {codes.max() + 1}, so this fit starts from zero.",
             stacklevel=3,
         )
         return None
@@ -393,7 +394,7 @@ class SVC(ClassifierMixin, Incremental):
         self.binary_results_, self.shape_fit_ = results, X.shape
         self.support_, self.n_support_, self.dual_coef_ = layout(results, codes)
         self.support_vectors_ = np.empty((0, 0)) if is_precomputed(self.kernel_) else X[self.support_]
-        self._examples = X if is_user_kernel(self.kernel_) else None  # with a user's kernel X is a copy
+        self._examples = X if is_user_kernel(self.kernel_) else None  # the caller has copied this X
         self._set_intercepts([result.centred_intercept for result in results], results[0].origin)
         if self._centred is not None:
             numbers = zip(results, self.intercept_.tolist(), strict=True)
@@ -457,8 +458,8 @@ class SVC(ClassifierMixin, Incremental):
     ) -> dict[tuple[Any, Any], Solution]:
         """Return the solution for each pair of classes, for derivatives and other analyses.
 
-        The votes of the pairs are counts, which have no derivative, but the decision values of each pair have a
-        derivative. Each solution is made from the α of this model, so that no model is trained again.
+        The decision values of each pair have derivatives; the votes have none. Each solution is made from the α of this
+        model, and no model is trained again.
 
         Parameters
         ----------

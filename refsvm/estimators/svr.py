@@ -171,7 +171,7 @@ class SVR(RegressorMixin, SingleMachine):
         ValueError
             If parameters are out of range, X or y contains NaN or infinity, or a target exceeds 1e150.
         KeyboardInterrupt
-            After Ctrl-C, with the last point reached in the fitted attributes.
+            After Ctrl-C; the fitted attributes describe the last point.
 
         Warns
         -----
@@ -181,7 +181,7 @@ class SVR(RegressorMixin, SingleMachine):
         return self._train(X, y, sample_weight)
 
     def partial_fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike = None) -> Self:
-        """Train on more examples; the model is then the exact model of all examples so far, as in `SVC.partial_fit`.
+        """Train on more examples; the model is then the optimum for all examples so far, as in `SVC.partial_fit`.
 
         Parameters
         ----------

@@ -292,7 +292,7 @@ def test_a_warm_start_goes_on(twin):
     assert (limited.status_, limited.fit_status_) == (Status.MAX_ITER, 1)
     limited.set_params(max_iter=-1).fit(twin.X, twin.y)
     assert limited.status_ is Status.CONVERGED
-    with pytest.warns(UserWarning, match="had .* and this one has .*so this fit starts from zero") as caught:
+    with pytest.warns(UserWarning, match="had .* and this fit has .*so this fit starts from zero") as caught:
         model.fit(twin.X[:60], None if twin.y is None else twin.y[:60])
     assert caught[0].filename == __file__
 

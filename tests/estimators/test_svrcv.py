@@ -126,7 +126,7 @@ def test_a_scorer_may_ask_for_the_test_part_and_the_parameters_only() -> None:
         return float(model.predict(A.copy())[0] + model.C + (model.get_params()["gamma"]))
 
     with pytest.raises(
-        ValueError, match=r"other examples than the test part X.*GridSearchCV\(SVR\(\)"
+        ValueError, match=r"examples outside the test part X.*GridSearchCV\(SVR\(\)"
     ) as refused:
         SVRCV(**GRID, scoring=other).fit(X, T)
     assert "on split 0 with {'C': 0.1, 'epsilon': 0.05, 'gamma': 0.1}" in refused.value.__notes__[0]
