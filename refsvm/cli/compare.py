@@ -78,7 +78,7 @@ def compare(
 def _finish(
     outcome: Outcome, document: dict[str, Any], table: Callable[[], object], finished: str, output: Output
 ) -> None:
-    """Print a note about the strategies that were left out; print and draw the results of the other strategies."""
+    """Print a note about each strategy that was left out; print and draw the results."""
     for choice, reason in outcome.left_out:
         note(f"note: {choice} left out: {reason}")
     left_out = [{**asdict(choice), "reason": reason} for choice, reason in outcome.left_out]

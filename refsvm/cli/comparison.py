@@ -27,7 +27,7 @@ SHOWN: Final = (("mvp", "newton"), ("second-order", "newton"), ("second-order", 
 
 @dataclass(frozen=True)
 class Choice:
-    """A strategy by its names on the command line: selector, step, engine and shrinking."""
+    """Names a strategy on the command line: selector, step, engine and shrinking."""
 
     selector: str
     step: str
@@ -69,9 +69,9 @@ class Outcome:
 
 
 def choices(selectors: str | None, steps: str | None, engines: str, shrinking: bool) -> list[Choice]:
-    """Return the choice for every combination of a selector, a step and an engine; the arguments are lists with commas.
+    """Return the choice for every combination of a selector, a step and an engine, which the texts name with commas.
 
-    Without names, return the choices of the papers and the package's default, which uses shrinking.
+    Without names of rules, return the papers' choices and the package's default, which uses shrinking.
     """
     pairs = product(
         names("selectors", "mvp,second-order" if selectors is None else selectors, SELECTORS),
@@ -121,7 +121,7 @@ def strategies(
 
 
 def compare_once(wanted: Iterable[Choice], settings: Mapping[str, Any], instance: Instance) -> Outcome:
-    """Solve an instance by each strategy in turn, until all strategies are done or Ctrl-C is pressed.
+    """Solve an instance by each strategy in turn, until Ctrl-C is pressed.
 
     Parameters
     ----------
@@ -159,7 +159,7 @@ def compare_once(wanted: Iterable[Choice], settings: Mapping[str, Any], instance
             except ValueError as refusal:
                 outcome.left_out.append((choice, str(refusal)))
                 continue
-            except KeyboardInterrupt:  # Ctrl-C in the warm-up, or pressed twice
+            except KeyboardInterrupt:  # Ctrl-C was pressed in the warm-up, or twice
                 break
             if solution.trace is not None:
                 outcome.solutions.setdefault(choice.rules, solution)
@@ -185,13 +185,12 @@ def compare_in_orders(
     repeats: int,
     store: Path | None,
 ) -> Outcome:
-    """Solve every problem by every strategy in `repeats` orders of its examples, until the end or Ctrl-C.
+    """Solve every problem by every strategy in `repeats` orders of its examples, until Ctrl-C is pressed.
 
     Parameters
     ----------
     wanted : iterable of Choice
-        The choices. A choice is left out if its rules do not fit together; a choice that cannot solve a problem is left
-        out for this problem.
+        The choices. A choice is left out if its rules do not fit together, or for the problems that it cannot solve.
     settings : mapping
         Arguments of `Solve` that all strategies share.
     problems : sequence of Problem

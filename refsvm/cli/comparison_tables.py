@@ -1,4 +1,4 @@
-"""Tables of a comparison, with as many columns as fit into the terminal (or 80 characters), or all with --wide."""
+"""Prints tables of a comparison: all columns with --wide, otherwise the columns that fit into the terminal."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def tell(console: Console, text: str) -> None:
 
 
 def _narrow_table(console: Console, rows: list[dict[str, Any]]) -> None:
-    """Print a line for each selector and step with the seconds of both engines; omit columns without space."""
+    """Print a line for each selector and step with the seconds of both engines; omit columns that do not fit."""
     strategies: dict[tuple[Any, ...], dict[str, dict[str, Any]]] = {}
     for row in rows:
         place = row.get("data", ""), row["selector"], row["step"], row["shrinking"]
@@ -130,7 +130,7 @@ def _ended(row: Mapping[str, Any]) -> str:
 
 
 def is_solved(row: Mapping[str, Any]) -> bool:
-    """Return whether the run of a row, or each of several runs, converged."""
+    """Return whether all runs of a row converged."""
     return bool(
         row["status"] == Status.CONVERGED.name if "status" in row else row["converged"] == row["runs"]
     )

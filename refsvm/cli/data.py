@@ -37,7 +37,7 @@ _NUMBER: Final = re.compile(r"[+-]?\d+(\.\d*)?([eE][+-]?\d+)?").fullmatch
 
 
 class Opened(NamedTuple):
-    """The data, kernel, C, scaling of the features and task, with ε or ν, that a command works with."""
+    """Holds a command's data, kernel, C, scaling of the features, task, and ε or ν."""
 
     data: Dataset
     kernel: Any
@@ -47,7 +47,7 @@ class Opened(NamedTuple):
     own: dict[str, float]
 
     def instance(self) -> Instance:
-        """Return the problem in the form that strategies and functions of every task take."""
+        """Return the problem as an `Instance`, which the strategies of every task take."""
         return Instance(self.data.X, self.data.y, self.kernel, self.C, **self.own)
 
     def settings_in_words(self) -> str:
@@ -84,16 +84,16 @@ class Training:
     def opened(self, source: str, tell: bool = True) -> Opened:
         """Open the data, choose kernel and C, and determine the task from --task or from the labels.
 
-        Values that the user gives come first; then γ and C that were published for the data with an RBF kernel;
-        otherwise gamma is "scale" and C is 1. Novelty detection uses weights of 1 instead of C and needs no labels,
-        which new data often lack. If `tell`, a note says that labels with fractions are treated as targets.
+        Without values from the user, γ and C are the values published for the data with an RBF kernel, or otherwise
+        "scale" and 1. Novelty detection uses weights of 1 instead of C and needs no labels, which new data often lack.
+        If `tell` is true, a note says that labels with fractions are treated as targets.
         """
         if self.task is not None:
             one("task", self.task, TASKS)
         epsilon = not_negative("epsilon", 0.1 if self.epsilon is None else self.epsilon)
         share("nu", self.nu)
         data = open_data(source, self.label, self.data_dir, self.delimiter, labelled=self.task != NOVELTY)
-        # check the name here, because the message of the command line lists its names, and not the names of classes
+        # check the name here, because the command line's message lists names of kernels, and not of classes
         one("kernel", self.kernel, KERNELS)
         if data.places is not None:
             if self.kernel != "precomputed":
@@ -211,8 +211,8 @@ class Output:
 def task_of(y: np.ndarray, wanted: str | None, tell: bool) -> str:
     """Return the task that --task names; without --task, regression if labels are numbers with fractions.
 
-    Without --task, a note says whether labels are treated as classes or as targets. The note about labels with
-    fractions is printed only if `tell`.
+    Without --task, a note says whether labels are treated as classes or as targets. The note about fractions is printed
+    only if `tell` is true.
     """
     numeric = y.dtype.kind in "iuf"
     if wanted == "regression" and not numeric and not all(map(_NUMBER, y)):
@@ -241,8 +241,7 @@ def label_text(label: Any) -> str:
 def writable(option: str, file: Path, *read: str | Path | None) -> None:
     """Raise an error if an output file cannot be written, or is a file that the command reads.
 
-    Call `writable` before the computation, so that an hour of training does not end with an error for a misspelt
-    folder.
+    Call `writable` before the computation, so that training does not end with an error for a misspelt folder.
     """
     if not file.absolute().parent.is_dir() or file.is_dir():
         raise ValueError(f"{option}={str(file)!r} cannot be written; give a file in a directory that exists.")

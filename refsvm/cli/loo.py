@@ -51,7 +51,6 @@ def loo(
     # create the problem once, so that all strategies get the same arrays
     instance = opened.instance()
     limits: dict[str, Any] = training.limits() | {"engine": engine}
-    # arguments of each call
     more: dict[str, Any] = {"n_jobs": n_jobs, "time_limit": limits.pop("time_limit")}
     strategies = [
         LeaveOneOutError(
@@ -65,7 +64,7 @@ def loo(
     if len(strategies) == 1:
         # load compiled code before the seconds are measured
         strategies[0].warm_up()
-        with interruptible():  # show the decided examples after Ctrl-C
+        with interruptible():  # after Ctrl-C, show decided examples
             result = strategies[0].call(instance, **strategies[0].arguments(), **more)
         _show({"problem": description, **strategies[0].measured(result)}, result, output)
         if output.plot is not None:

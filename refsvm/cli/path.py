@@ -56,7 +56,7 @@ def path(
     # load compiled code before the seconds are measured
     TrackPath("", chosen, c_min, c_max, engine=engine).warm_up()
     curve = None
-    with interruptible():  # show the path so far after Ctrl-C
+    with interruptible():  # after Ctrl-C, show the path so far
         result = regularization_path(**arguments, time_limit=training.time_limit, **common)
     is_cut = result.status is Status.INTERRUPTED
     if folds is not None and not is_cut:

@@ -25,7 +25,7 @@ from refsvm.services.printable import printable
 _CSR: Final = ("data", "indices", "indptr", "shape")
 
 _UNPACKED: Final[dict[bytes, Any]] = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ": lzma.open}
-"""Functions that open packed files, by their first bytes, since the file name may be wrong."""
+"""Functions that open packed files, by the first bytes of a file."""
 
 _FOREIGN: Final = {b"PK\3\4": "a zip archive or a workbook", b"\x28\xb5\x2f\xfd": "packed by zstd",
                    b"7z\xbc\xaf": "packed by 7-Zip", b"\xd0\xcf\x11\xe0": "a workbook"}  # fmt: skip
@@ -144,7 +144,7 @@ def is_archive(source: Source, *, may_be_damaged: bool = False) -> bool:
 
 
 def archived(source: Source) -> dict[str, np.ndarray]:
-    """Return the arrays of an archive from which X and y are made.
+    """Return the arrays of an archive that contain X and y.
 
     Parameters
     ----------
@@ -196,7 +196,7 @@ def table(parts: dict[str, np.ndarray]) -> Any:
     values = parts["X" if "X" in parts else "data"]
     if values.dtype.kind not in "biuf":
         raise ValueError(f"the values are of type {values.dtype}, not numbers")
-    with np.errstate(over="ignore"):  # too large numbers become infinite, which is refused later
+    with np.errstate(over="ignore"):  # numbers that are too large become infinite, and are refused later
         values = values.astype(np.float64)
     if "X" in parts:
         return values

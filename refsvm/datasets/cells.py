@@ -52,7 +52,7 @@ class Cells(NamedTuple):
     numbers: np.ndarray
     rows: np.ndarray
     comment: tuple[int, list[str]] | None = None
-    """The comment directly above the rows, with its line, if it has as many cells: it may name the columns."""
+    """The line and the cells of the comment directly above the rows, if a row has as many cells."""
 
     def below_comment(self) -> Cells:
         """Return the cells with the comment above the table as first row."""
@@ -65,7 +65,7 @@ class Cells(NamedTuple):
         )  # fmt: skip
 
     def refuse(self, wrong: np.ndarray, first: int, places: Sequence[int], reason: str) -> None:
-        """Raise an error if a cell is marked in `wrong`, which begins at line `first` and has the columns `places`."""
+        """Raise an error if `wrong` marks a cell; `wrong` begins at row `first` and contains the columns `places`."""
         for line, j in np.argwhere(wrong):
             place = places[j]
             # without a header, name the column by its number, which --label accepts
@@ -88,8 +88,8 @@ def csv_table(
         As in `read_csv`.
     delimiter : str, optional
         Character between the cells. The default is the character in a line ``sep=;`` at the top of the file. Without
-        this line, the delimiter is the first among tab, semicolon, comma and space that splits most of the first rows
-        into the same number of cells, at least two.
+        this line, `csv_table` tries tab, semicolon, comma and space, until the most frequent number of cells in a row
+        is at least two.
     columns : sequence of str, optional
         For a file with a header, the columns to read, in this order.
 
@@ -112,7 +112,7 @@ def csv_table(
     head = cells.texts[0].tolist()
     place, is_named = (None, False) if label is None else _label_column(cells, label)
     is_named = is_named or (columns is not None and set(columns) <= set(head))
-    first = int(is_named or _starts_with_header(cells, place))  # index of the row with the first example
+    first = int(is_named or _starts_with_header(cells, place))  # the first example is in this row
     if first == len(cells.rows):
         raise refused(cells.path, "has a header but no examples; give at least one row.")
     # find the features by position, because two columns may have the same name
@@ -131,7 +131,7 @@ def csv_table(
 
 
 def _named(cells: Cells, label: str | int | None, columns: Sequence[str] | None) -> Cells:
-    """Return the cells, with the comment above as first row if it names the columns, as a header of NumPy does."""
+    """Return the cells; the first row is the comment above the table, if the comment names the columns."""
     if cells.comment is None:
         return cells
     line, names = cells.comment
@@ -141,7 +141,7 @@ def _named(cells: Cells, label: str | int | None, columns: Sequence[str] | None)
     number = int(label) if label is not None and _is_place(label) else len(head)
     place = number % len(head) if -len(head) <= number < len(head) else None
     is_comment = bool(wanted and wanted <= set(head)) or _starts_with_header(cells, place)
-    # keep the rows as they are if the comment may be a row whose first cell is a label such as #1
+    # warn if the comment may be a row whose first cell is a label such as #1
     if not is_comment or any(re.fullmatch(r"[+-]?[\d.,]*\d", name) for name in names[1:]):
         as_what = "a comment" if is_comment else "the names of the columns"
         note = f"row {line} ({', '.join(names[:5])}), which starts with #, is taken for {as_what}."
@@ -197,7 +197,7 @@ def cells_of(path: Source, delimiter: str | None = None, least: int = 2) -> Cell
     body, skipped = text[above.end :], lines_in(text[: above.end])
     if not body.strip():
         raise refused(path, "contains only comments (#); expected one example in each row.")
-    # prefer the delimiter that a spreadsheet has written into the file to a guess
+    # guess only if no spreadsheet has written the delimiter into the file
     between = delimiter or above.delimiter or delimiter_of(body)
     top = [row for row in islice(_rows(path, body, between, skipped + 1, strict=False), 20) if row] or [[]]
     if mode(map(len, top[1:] or top)) == len(top[0]) + 1 and not all(map(_NUMBER, top[0])):
@@ -228,7 +228,7 @@ def cells_of(path: Source, delimiter: str | None = None, least: int = 2) -> Cell
 
 
 def _replace_commas(texts: np.ndarray) -> None:
-    """Return texts with decimal points in place of decimal commas, unless commas may separate thousands.
+    """Replace decimal commas by decimal points, unless commas may separate thousands.
 
     Commas may separate thousands if some numbers contain points, or if every comma could separate thousands.
     """
@@ -241,7 +241,7 @@ def _replace_commas(texts: np.ndarray) -> None:
 
 
 def _names_in(path: Source, comment: str, between: str) -> list[str]:
-    """Return the cells of a comment without the mark #; if the table has one column, keep the mark."""
+    """Return the cells of a comment without the mark #; keep the mark if no other text is in the first cell."""
     mark = comment[: len(comment) - len(comment.lstrip("#%/"))]
     first, *others = (
         each.strip() for each in next(_rows(path, comment[len(mark) :].lstrip(), between, strict=False), [""])
@@ -270,7 +270,7 @@ def _text(path: Source) -> str:
 def _rows(
     path: Source, text: str, between: str, first: int = 1, *, strict: bool = True
 ) -> Iterator[list[str]]:
-    """Yield the number, from `first` on, and the cells of each row; raise an error for a cell above 128 KiB."""
+    """Yield the cells of each row; the error for a cell above 128 KiB counts rows from `first`."""
     rows = csv.reader(StringIO(text, newline=""), delimiter=between, skipinitialspace=True, strict=strict)
     for row in count(first):
         try:
@@ -346,7 +346,7 @@ def _columns(path: Source, head: list[str], names: Sequence[str]) -> list[int]:
 
 
 def _starts_with_header(cells: Cells, place: int | None) -> bool:
-    """Return whether the first row names the columns; warn if only its numbers, such as years, suggest that it does."""
+    """Return whether the first row names the columns; warn if its names are numbers, such as years."""
     # the first row is an example if its label occurs again in a row below
     others = [] if place is None else cells.texts[1:, place].tolist()
     head, is_word = cells.texts[0], np.isnan(cells.numbers[0])
@@ -376,7 +376,7 @@ def _starts_with_header(cells: Cells, place: int | None) -> bool:
 
 
 def _note_index(path: Source, X: np.ndarray, names: tuple[str, ...] | None) -> None:
-    """Warn about features that number the rows, because in examples sorted by class they determine the labels."""
+    """Warn about features that number the rows, because row numbers determine the labels of sorted examples."""
     counting = (
         (np.diff(X, axis=0) == 1.0).all(axis=0) & ((X[0] == 0.0) | (X[0] == 1.0)) & (len(X) >= LEAST_ROWS)
     )

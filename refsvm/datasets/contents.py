@@ -67,7 +67,7 @@ def kind_of(source: Source, is_named_table: bool = False) -> str:
         return ARCHIVE
     text = _beginning(source)
     lines = [] if "\0" in text else [*islice(_without_comments(text), _LINES)]
-    # count lines with index:value pairs, which are LIBSVM's, and lines with a single word, which fit both kinds
+    # count lines with index:value pairs, which only LIBSVM files contain, and lines of one word, which fit both kinds
     examples, bare = sum(map(is_example, lines)), sum(len(line.split()) == 1 for line in lines)
     if examples > (others := len(lines) - examples - bare) or (examples and others == 0):
         return LIBSVM
@@ -113,7 +113,7 @@ def _without_comments(text: str) -> Iterator[str]:
 
 
 class Beginning(NamedTuple):
-    """The content of the lines above a table: the first row's position, a delimiter if given, and the last comment."""
+    """Describes the lines above a table: where the first row starts, a delimiter if given, and the last comment."""
 
     end: int
     delimiter: str | None
@@ -123,7 +123,7 @@ class Beginning(NamedTuple):
 
 
 def beginning_of(text: str) -> Beginning:
-    r"""Return the `Beginning` of a table, from its empty lines, comments, and a spreadsheet's line ``sep=;``.
+    r"""Return the `Beginning` of a table: empty lines, comments, and a spreadsheet's line ``sep=;``.
 
     Examples
     --------
@@ -149,7 +149,7 @@ def lines_in(text: str) -> int:
 
 
 def delimiter_of(text: str) -> str:
-    r"""Return the delimiter among tab, semicolon, comma and space that splits most rows into equally many (≥ 2) cells.
+    r"""Return the first of tab, semicolon, comma and space that most often splits a row into at least two cells.
 
     Examples
     --------

@@ -114,12 +114,12 @@ class Dataset(Shown):
 
 
 def training_matrix(data: Dataset) -> Dataset:
-    """Return the kernel matrix of data in LIBSVM's format, with rows sorted by their numbers, as its columns are.
+    """Return the kernel matrix of data in LIBSVM's format, with its rows in the order of its columns.
 
     Raises
     ------
     ValueError
-        If the matrix does not have one row for each column; its rows can then be predicted, but not trained on.
+        If the matrix does not have one row for each column; such data can be predicted, but not trained on.
 
     Examples
     --------

@@ -1,8 +1,8 @@
 """Artificial problems of the papers, drawn from their published distributions.
 
 Every function takes the number of examples and ``rng``, a seed or a `numpy.random.Generator`, which
-`numpy.random.default_rng` accepts. The class of each example is drawn independently, so that a small sample may contain
-only one class.
+`numpy.random.default_rng` accepts. The class of each example is drawn independently, so a small sample may contain a
+single class.
 """
 
 from __future__ import annotations

@@ -109,7 +109,7 @@ def labels_of(cells: Any, place: int, first: int) -> np.ndarray:
 
 
 def note_lookalikes(source: str, labels: Iterable[str], stacklevel: int = 4) -> None:
-    """Warn about labels that differ only in case, blanks or the form of characters, and therefore form two classes.
+    """Warn about two labels that differ only in case, blanks or the form of characters.
 
     Examples
     --------

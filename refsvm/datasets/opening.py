@@ -34,8 +34,8 @@ def open_data(
     ----------
     source : str or path
         The name of a bundled set (`names`); the name of an archive ``name.npz`` in the data directory; "-" for the
-        standard input; or the path of a file or a pipe. `open_data` tries these four meanings in this order. The
-        content of a file, packed or not, determines whether `read_npz`, `read_csv` or `read_libsvm` reads it. Write
+        standard input; or the path of a file or a pipe. `open_data` tries the four meanings in this order. The content
+        of a file, packed or not, determines whether `read_npz`, `read_csv` or `read_libsvm` reads it. Write
         "./heart" for a file with the name of a bundled set.
     label : str, int or None
         The label column of a table; must be None for other files.
@@ -59,7 +59,7 @@ def open_data(
     FileNotFoundError
         If the set, the file or the data directory does not exist.
     ValueError
-        If the file cannot be read, if it is a table without `label`, or no table but `label` is given.
+        If the file cannot be read, `label` is missing for a table, or `label` is given for another file.
     ImportError
         If the file is a LIBSVM file and scikit-learn is not installed.
 
@@ -161,7 +161,7 @@ def _not_found(text: str, directory: Path | None) -> str:
     def with_folder(name: str) -> str:
         return repr(str(Path(text).with_name(name)))
 
-    if Path(text).suffix:  # a name with an ending means a file
+    if Path(text).suffix:  # only a file's name has an ending
         beside = [each.name for each in Path(text).parent.glob("*")] if Path(text).parent.is_dir() else []
         near = hint(Path(text).name, beside, "check spelling and folder.", with_folder, cutoff=0.75)
         return f"source={text!r} is not a file; {near}"

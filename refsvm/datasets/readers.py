@@ -27,16 +27,16 @@ _ROW_NUMBER: Final = re.compile(rb"(\s*\S+\s+)0:(\S+)\s*").match
 class _Lines:
     """Iterates over the lines of a LIBSVM file without comments and without blanks before values, for scikit-learn.
 
-    If the file contains a kernel matrix, `places` collects the numbers of its rows.
+    For a kernel matrix, `places` collects the numbers of the rows.
     """
 
     def __init__(self, stream: Any) -> None:
         self.stream, self.text, self.ended = stream, b"", False
         self.places: list[int] | None = None  # numbers of a kernel matrix's rows
-        self.number, self.numbers = 0, array("q")  # numbers of the present line, and of lines with examples
+        self.number, self.numbers = 0, array("q")  # the present line, and all lines with examples
 
     def read(self) -> None:
-        """Do nothing; scikit-learn only checks that the object has this method, and is therefore not a path."""
+        """Do nothing; scikit-learn only checks that the object has this method, which a path lacks."""
 
     def __iter__(self) -> Iterator[bytes]:
         for number, text in enumerate(self.stream, 1):
@@ -199,10 +199,9 @@ def read_csv(
 
     Notes
     -----
-    The first row is a header if `label` is the text of one of its cells. If no cell of the first row is the text of
-    `label`, the first row is a header if no cell is a number and the cell in the label column is not a label of another
-    row; or if its cells are ascending integers and the cell in the label column is a word above numbers. A first row of
-    the numbers from 0 on, or of years, counts as a header, with a warning.
+    The first row is a header if `label` is the text of one of its cells. Otherwise the first row is a header if its
+    cells are words, and no row below has its label; or if its cells are ascending integers, with a word in the label
+    column above numbers. A first row of the numbers from 0 on, or of years, counts as a header, with a warning.
 
     If the delimiter is not a comma, 0,5 is a number, unless the file also contains numbers such as 0.5.
 

@@ -22,11 +22,11 @@
 `BarDisplay`             numbers by name, such as the number of examples that each check decided
 =======================  ==============================================================
 
-``result.plot()`` draws a result with a display of this table (`refsvm.display.of_result`). Class methods ``from_…``
-compute and draw a plot: ``from_result`` from a result, ``from_estimator`` from a model or the best model of a fitted
-search, and further class methods from further objects, such as ``from_state``. ``plot`` draws the display again, on
-other axes or with other settings, and returns the display. ``ax_`` and ``figure_`` (of `refsvm.display.canvas.Display`)
-belong to the latest drawing. Matplotlib is imported at the first drawing.
+``result.plot()`` draws a result with a display of this table (`refsvm.display.of_result`). ``from_result`` draws a
+result; ``from_estimator`` draws a model or the best model of a fitted search; other objects have their own class
+methods, such as ``from_state``. ``plot`` draws the display again, on other axes or with other settings, and returns the
+display. ``ax_`` and ``figure_`` are the axes and the figure of the latest drawing. Matplotlib is imported at the first
+drawing.
 """
 
 from refsvm.display.convergence import ConvergenceDisplay

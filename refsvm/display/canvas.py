@@ -40,13 +40,13 @@ class Display:
     figure_: Figure = field(init=False, repr=False)
 
     def __init_subclass__(cls) -> None:
-        cls.__repr__ = Display.__repr__  # type: ignore[method-assign]  # before dataclass makes one
+        cls.__repr__ = Display.__repr__  # type: ignore[method-assign]  # dataclass keeps this method
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}>"
 
     def _draw_on(self, ax: Axes | None, look: Mapping[str, Any] | None = None) -> None:
-        """Set `ax_` to `ax`, or to the axes of a new figure; remember the colours in `look`, which are never changed.
+        """Set `ax_` to `ax`, or to the axes of a new figure; colours that `look` contains stay unchanged.
 
         Raises
         ------
@@ -72,7 +72,7 @@ class Display:
             ax.set_prop_cycle(color=[legible(colour, ax.get_facecolor()) for colour in PALETTE])
         self.ax_ = ax
         figure: Any = self.ax_.figure
-        self.figure_ = figure.figure  # the figure that contains a subfigure
+        self.figure_ = figure.figure  # a subfigure belongs to a figure
         self._before = set(ax.get_children())
         self._is_given = look is not None and bool({"color", "c", "facecolor", "edgecolor"} & set(look))
 
@@ -185,7 +185,7 @@ class Curves(Display, ABC):
     lines_ : dict of str to matplotlib.lines.Line2D
         The lines of the latest drawing.
     example : str
-        Words of the error message for a display without curves that say which argument to give.
+        Words that the error message for a display without curves adds: which argument to give.
     kind : type
         Type of each curve.
     """
@@ -196,7 +196,7 @@ class Curves(Display, ABC):
     lines_: dict[str, Any] = field(init=False, repr=False, default_factory=dict)
 
     def plot(self, ax: Axes | None = None, **line_kwargs: Any) -> Self:
-        """Draw on `ax`, or on a new figure.
+        """Draw all curves on `ax` or a new figure.
 
         Parameters
         ----------

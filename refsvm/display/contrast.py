@@ -140,7 +140,7 @@ def _opaque(colour: Any, behind: Any) -> tuple[float, float, float]:
 
 
 def _recolour(artist: Any, ground: Any) -> None:
-    """Change the colours of a line, markers, a text or a histogram's outline if they do not stand out."""
+    """Change the colours of a line, markers, a text or a histogram's outline that do not stand out."""
     from matplotlib.collections import Collection
     from matplotlib.lines import Line2D
     from matplotlib.patches import Polygon

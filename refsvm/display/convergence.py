@@ -31,9 +31,9 @@ POINTS: Final = 4000
 class ConvergenceDisplay(Curves):
     """Draws the KKT gap, or the distance to the best objective, of several solves on a logarithmic scale.
 
-    For each solve, a thin line shows every recorded value, a thick line the smallest value so far, and a dot the end of
-    the solve. The thin lines are not monotone, because the gap rises and falls from step to step, and a planned step
-    may lower the objective.
+    For each solve, a thin line shows every recorded value, a thick line shows the smallest value so far, and a dot
+    marks the end. The thin lines are not monotone, because the gap rises and falls, and a planned step may lower the
+    objective.
 
     Parameters
     ----------
@@ -195,7 +195,7 @@ def _name(run: Solution | Recording | Trace) -> str:
 
 
 def _end_of(solution: Solution | Recording | Trace) -> tuple[float, str]:
-    """Return f at the end of a run, and the reason if the run is not solved; take all steps of a recording."""
+    """Return the last f of a run, and the reason if the run is unsolved; first take all steps of a recording."""
     if isinstance(solution, Trace):
         return -np.inf, ""
     if isinstance(solution, Solution):

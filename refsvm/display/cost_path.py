@@ -1,4 +1,4 @@
-"""CostPathDisplay: draws the ROC curve of a classifier as a total cost moves from one class to the other."""
+"""CostPathDisplay: draws the ROC curve for all divisions of a total cost between two classes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ INK = PALETTE[6]
 
 @dataclass(eq=False)
 class CostPathDisplay(Curves):
-    """Draws the share of true positives against the share of false positives, for every C₊ from 0 to C.
+    """Draws true positives against false positives, as shares, for every cost C₊ of class +1 from 0 to C.
 
     Each point of the curve is a classifier trained for its own costs, so the curve need not be monotone.
 
@@ -69,7 +69,7 @@ class CostPathDisplay(Curves):
     def from_estimator(
         cls, model: Any, X: Any, y: Any, *, test: Any = None, ax: Axes | None = None, **options: Any
     ) -> Self:
-        """Train with the kernel of a model for every cost of the two errors, and draw the ROC curve.
+        """Train with a model's kernel for every division of a cost between both classes; draw the ROC curve.
 
         A ring marks the classifier with equal costs, which is `model` itself if its classes have no weights.
 

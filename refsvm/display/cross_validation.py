@@ -1,4 +1,4 @@
-"""SeedDisplay draws a seed against the optimum; GridDisplay draws the scores of a grid and their costs."""
+"""SeedDisplay draws α of a seed against the optimal α; GridDisplay draws the scores of a grid."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ class SeedDisplay(Display):
         return cls(seed, optimum, member, repr(seeder)).plot(ax, **kwargs)
 
     def plot(self, ax: Axes | None = None, **kwargs: Any) -> Self:
-        """Draw on `ax`, or on a new figure; pass further arguments to ``Axes.plot``."""
+        """Draw the seed on `ax` or a new figure; pass further arguments to ``Axes.plot``."""
         self._draw_on(ax, kwargs)
         both = np.concatenate([self.seed, self.optimum, [0.0]])
         ends = [float(both.min()), float(both.max())]
@@ -107,8 +107,8 @@ class GridDisplay(Display):
     scores, iterations : ndarrays of shape (len(gammas), len(Cs))
         Mean score and mean number of steps of each cell.
     unsolved : ndarray of shape (len(gammas), len(Cs)), optional
-        Number of splits of each cell that did not converge. A star marks cells with such splits, and a note says how
-        many cells have a star.
+        Number of splits of each cell that did not converge. A star marks cells with unsolved splits, and a note counts
+        these cells.
     best : (int, int), optional
         Row and column of the best cell; by default, the first cell with the highest score.
 
@@ -189,7 +189,7 @@ class GridDisplay(Display):
     def plot(
         self, ax: Axes | None = None, *, scores: bool = True, steps: bool = False, **kwargs: Any
     ) -> Self:
-        """Draw on `ax`, or on a new figure.
+        """Draw the grid on `ax` or a new figure.
 
         Parameters
         ----------

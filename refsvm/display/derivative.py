@@ -59,14 +59,14 @@ class DerivativeDisplay(Display):
         return cls(result.name, sides).plot(ax, **kwargs)
 
     def plot(self, ax: Axes | None = None, *, most: int = 40, **kwargs: Any) -> Self:
-        """Draw on `ax`, or on a new figure.
+        """Draw rates on `ax` or a new figure.
 
         Parameters
         ----------
         ax : matplotlib Axes, optional
             Axes to draw on.
         most : int
-            Largest number of variables to draw; a note says how many variables move.
+            Largest number of variables to draw; a note counts the variables that move.
         **kwargs
             Passed to ``Axes.plot``.
         """

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(eq=False)
 class ProfileDisplay(Display):
-    """Draws a performance profile: the share of runs in which a strategy needs at most τ times the minimum.
+    """Draws a performance profile: the share of runs in which a strategy needs at most τ times the least cost.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ class ProfileDisplay(Display):
     def from_experiment(
         cls, experiment: Experiment, metric: str = "iterations", *, ax: Axes | None = None, **kwargs: Any
     ) -> Self:
-        """Compare the strategies by a metric of which smaller values are better, and draw the profile.
+        """Compare the strategies by a metric, such as the number of steps, and draw the profile.
 
         Parameters
         ----------
@@ -110,7 +110,7 @@ class ProfileDisplay(Display):
 
 @dataclass(eq=False)
 class BoxDisplay(Display):
-    """Draws a metric of each strategy over the orders as box plots, with a group of boxes for each problem.
+    """Draws box plots of a metric over random orders of the examples, for each strategy and problem.
 
     Parameters
     ----------
@@ -199,7 +199,7 @@ class BoxDisplay(Display):
 
 @dataclass(eq=False)
 class MeanDisplay(Display):
-    """Draws the mean of a metric over the orders, for each strategy and problem, with a bar of one standard deviation.
+    """Draws a metric's mean over random orders of the examples, with a bar of one standard deviation.
 
     With a baseline the plot shows ratios of means, without bars.
 
@@ -230,7 +230,7 @@ class MeanDisplay(Display):
         return cls(result).plot(ax, **kwargs)
 
     def plot(self, ax: Axes | None = None, **kwargs: Any) -> Self:
-        """Draw on `ax`, or on a new figure; pass further arguments to ``Axes.errorbar``."""
+        """Draw the means on `ax` or a new figure; pass further arguments to ``Axes.errorbar``."""
         self._draw_on(ax, kwargs)
         comparison = self.comparison
         names, problems = comparison.strategies, comparison.problems
@@ -270,7 +270,7 @@ class MeanDisplay(Display):
 def _values_and_notes(
     experiment: Experiment, metric: str
 ) -> tuple[dict[tuple[str, str], dict[int, float]], tuple[str, ...]]:
-    """Return the values of the solved runs, and the notes; raise an error if there are no values."""
+    """Return the metric of the solved runs, and the notes; raise an error if no run was solved."""
     if not hasattr(experiment, "compare"):
         raise ValueError(f"experiment={shown(experiment)} is not an Experiment; give one with finished runs.")
     values, notes = experiment.values(metric), experiment.compare(metric).notes

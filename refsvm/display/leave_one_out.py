@@ -1,4 +1,4 @@
-"""Displays of leave-one-out: F and H in a round, and the check or rule that decided each example in the plane."""
+"""Displays of leave-one-out: LOOGapDisplay draws F and H in a round, and LOODecisionDisplay draws all decisions."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class LOOGapDisplay(Display):
         ax: Axes | None = None,
         **rules: Any,
     ) -> Self:
-        """Train without one example to the KKT gap, and draw F, H and f of each step.
+        """Train without one example until the KKT gap is small, and draw F, H and f of each step.
 
         Parameters
         ----------
@@ -89,7 +89,7 @@ class LOOGapDisplay(Display):
         return int(above[0]) + 1 if len(above) else None
 
     def plot(self, ax: Axes | None = None) -> Self:
-        """Draw the display again."""
+        """Draw F, H and f again."""
         self._draw_on(ax)
         steps = np.arange(1, len(self.primal) + 1)
         self.ax_.plot(steps, self.primal, label="$F$: primal objective without the example")
@@ -205,7 +205,7 @@ class LOODecisionDisplay(Display):
         return cls(points, loo.labels, loo.decided_by, loo.predictions != loo.labels).plot(ax=ax)
 
     def plot(self, ax: Axes | None = None) -> Self:
-        """Draw the display again."""
+        """Draw all examples again."""
         self._draw_on(ax)
         classes = np.unique(self.labels)  # texts have no maximum
         positive = self.labels == classes[-1]

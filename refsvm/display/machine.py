@@ -10,7 +10,7 @@ from refsvm.core._checks import shown
 
 
 def machine_of(model: Any) -> dict[str, Any]:
-    """Return kernel and C of a model as keyword arguments of functions.
+    """Return kernel and C of a model as keyword arguments.
 
     Parameters
     ----------

@@ -80,7 +80,7 @@ class BarDisplay(Display):
         return cls(*bars_of(result)).plot(ax, **bar_kwargs)
 
     def plot(self, ax: Axes | None = None, **bar_kwargs: Any) -> Self:
-        """Draw on `ax`, or on a new figure; return the display itself.
+        """Draw the bars on `ax` or a new figure; return the display.
 
         Parameters
         ----------

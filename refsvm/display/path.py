@@ -27,11 +27,11 @@ NEGATIVE, POSITIVE, INK = PALETTE[0], PALETTE[1], PALETTE[6]
 
 @dataclass(eq=False)
 class PathDisplay(Display):
-    """Draws α against log C: for each example the share α/(Cw) of its bound, 0 in the right set and 1 in the left set.
+    """Draws α/(Cw) of each example against log C: the value is 0 outside the margin and 1 inside it.
 
-    A grey step function in the background shows the number of points on the elbow (right axis), and ticks at the
-    bottom show the events. Between two breakpoints a line is straight in 1/C, and therefore slightly curved on this
-    axis. For a line of problems along another parameter, α itself is drawn against this parameter, with straight lines.
+    A grey step function in the background shows the number of points on the elbow (right axis), and ticks at the bottom
+    show the events. Between two breakpoints a line is straight in 1/C, and therefore slightly curved on this axis.
+    Along another parameter, straight lines show α itself.
 
     Parameters
     ----------
@@ -186,7 +186,7 @@ class PathDisplay(Display):
         if isinstance(path, RegularizationPath):
             first, last = float(at[0]), float(at[-1])
             C = np.unique(np.append(at, np.geomspace(first, last, points).clip(first, last)))
-            # divide by ∞ for an example with C = 0, whose α and share are 0
+            # divide by ∞ for an example with C = 0, so that its share is 0
             weight = np.where(path.merged.weight == 0.0, np.inf, path.merged.weight)
             shares = np.array([path.alpha(float(value)) / (value * weight) for value in C])
             signs = np.sign(path.merged.weight)
@@ -214,7 +214,7 @@ class PathDisplay(Display):
         return self.plot(self.ax_)
 
     def plot(self, ax: Axes | None = None) -> Self:
-        """Draw on `ax`, or on a new figure; return the display itself."""
+        """Draw the path on `ax` or a new figure; return the display."""
         self._draw_on(ax)
         self.elbow_ax_ = self.ax_.twinx()
         self.elbow_ax_.step(*self.elbow.T, where="post", color="0.75", lw=1.2)
@@ -388,7 +388,7 @@ class LOOPathDisplay(Display):
         return cls(found.curve, found.curves).plot(ax)
 
     def plot(self, ax: Axes | None = None) -> Self:
-        """Draw on `ax`, or on a new figure; return the display itself.
+        """Draw the error on `ax` or a new figure; return the display.
 
         Raises
         ------

@@ -66,7 +66,7 @@ class ResidualDisplay(Display):
         return cls({"held out": np.abs(result.residuals)}).plot(ax, **kwargs)
 
     def plot(self, ax: Axes | None = None, **kwargs: Any) -> Self:
-        """Draw on `ax`, or on a new figure; pass further arguments to ``Axes.step``."""
+        """Draw curves on `ax` or a new figure; pass further arguments to ``Axes.step``."""
         require_some("residuals", self.residuals, "array of distances")
         self._draw_on(ax, kwargs)
         for name, residuals in self.residuals.items():

@@ -17,7 +17,7 @@ from refsvm.core.stopping.base import StoppingRule
 
 
 def reached(recordings: Sequence[Recording], k: int) -> str:
-    """Take the steps of all recordings up to the k-th step and one more; return the text that the rules print."""
+    """Take steps until step k + 1 of each recording is known; return the text that the rules print."""
     printed = io.StringIO()
     with redirect_stdout(printed):
         for each in recordings:

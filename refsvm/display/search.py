@@ -76,7 +76,7 @@ class SearchDisplay(Display):
         return cls(curves, best, xlabel).plot(ax, **line_kwargs)
 
     def plot(self, ax: Axes | None = None, **line_kwargs: Any) -> Self:
-        """Draw on `ax`, or on a new figure; pass further arguments to ``Axes.plot``."""
+        """Draw scores on `ax` or a new figure; pass further arguments to ``Axes.plot``."""
         require_some("curves", self.curves, "pair of places and scores")
         self._draw_on(ax, line_kwargs)
         for name, (places, scores) in self.curves.items():

@@ -15,7 +15,7 @@ from refsvm.display.canvas import Axes, Display, literal, require, require_some
 
 @dataclass(eq=False)
 class StepSizeDisplay(Display):
-    """Draws a histogram of μ/μ̂ − 1 over planned steps: 0 is the Newton step, and below −1 a step goes backwards.
+    """Draws a histogram of μ/μ̂ − 1 over planned steps: 0 means a Newton step; a step below −1 goes back.
 
     The axis is linear up to `linear` on both sides of 0, and logarithmic beyond; 0 is an edge of two bins.
 
@@ -97,7 +97,7 @@ class StepSizeDisplay(Display):
         return cls.from_traces({"planned steps": trace}, ax=ax, **kwargs)
 
     def plot(self, ax: Axes | None = None, *, bins: int = 60, linear: float = 0.1, **kwargs: Any) -> Self:
-        """Draw on `ax`, or on a new figure.
+        """Draw bins on `ax` or a new figure.
 
         Parameters
         ----------

@@ -40,7 +40,7 @@ LOG: Final = 4_000
 
 
 class Stepper:
-    """The steps of one solve, or of two side by side, with a picture of the next pair.
+    """Shows the steps of one or two solves, with a picture of the next pair.
 
     If a Stepper is the last line of a notebook cell, the notebook shows a widget. The buttons of the widget take a
     step, go back, play the steps and run to the end, and you can drag, relabel and add examples in the plane. The
@@ -166,7 +166,7 @@ class Stepper:
         self.to(max(self.k - whole("count", count, 1), 0))
 
     def to(self, k: int) -> None:
-        """Show the states after k steps; a run with fewer steps shows its last state. Ctrl-C stops before k steps."""
+        """Show the states after k steps; a run with fewer steps shows its last state, and Ctrl-C stops all runs."""
         self._advance(whole("k", k, 0), Deadline())
         self._refresh()
 
@@ -175,7 +175,7 @@ class Stepper:
         self.to(LIMIT)
 
     def _advance(self, k: int, deadline: Deadline) -> None:
-        """Take steps up to the k-th step, or until all runs have ended, the time is over or Ctrl-C is pressed."""
+        """Take steps up to the k-th step, the end of all runs, the deadline or Ctrl-C."""
         self.k = min(self.k, k)
         with interruptible() as block:
             while self.k < k and self.may_step and deadline.left() > 0.0 and not block.pressed:
@@ -243,7 +243,7 @@ class Stepper:
         if one.error is not None:
             raise one.error
         if taken is None:
-            raise ValueError(f"The pair ({i}, {j}) is not needed: the KKT gap is at most tol.")
+            raise ValueError(f"The pair ({i}, {j}) is not needed, because the KKT gap is at most tol.")
         refused = refusal(self.task.problem, self.now[0], i, j, float(self.rules[0].stop.tolerance))
         if refused:
             raise ValueError(refused)
@@ -290,7 +290,7 @@ class Stepper:
         return "".join(traceback.format_exception(error, limit=-3))
 
     def receive(self, message: Mapping[str, Any]) -> None:
-        """Carry out the message of a button; if an error occurs, show its text as the note.
+        """Call the method that a button's message names; if an error occurs, show its text as the note.
 
         Parameters
         ----------
@@ -309,7 +309,7 @@ class Stepper:
 
     @cached_property
     def _actions(self) -> dict[str, Callable[..., None]]:
-        """Return a dict from the name in a message to the method that carries the message out."""
+        """Return a dict from each name in messages to its method."""
         return {
             "step": self.step, "back": self.back, "to": self.to, "end": self._end_for_a_while, "reset": self.reset,
             "C": self.set_penalty, "gamma": self.set_gamma, "move": self.move, "relabel": self.relabel,
@@ -321,7 +321,7 @@ class Stepper:
 
     @property
     def widget(self) -> Any:
-        """The widget, which is created at the first use, and created again after it was closed.
+        """The widget, created at the first use, and created again after it was closed.
 
         Raises
         ------

@@ -64,7 +64,7 @@ class StepperTask:
         elif given["epsilon"] is None:
             X, y, classes = two_classes(X, y, pair)
         task = cls(Instance(X, np.array(y), **given), classes=classes)
-        task.problem  # noqa: B018  raises errors now instead of later
+        task.problem  # noqa: B018  raises errors now, not later
         return (
             task if task.ranges is not None or not task.in_plane else replace(task, ranges=ranges_around(X))
         )
@@ -182,9 +182,9 @@ class StepperTask:
         return self._with(X=np.vstack([self.X, self._inside(x)]), y=np.append(instance.y, sign))
 
     def start(self, alpha: np.ndarray, before: StepperTask) -> np.ndarray:
-        """Return a feasible α for this task, nearest to the previous task's α multiplied by the ratio of the C.
+        """Return the feasible α of this task that is nearest to the previous task's α, after scaling it with C.
 
-        α/C stays the same, and a variable at its bound is put exactly at the new bound. A new or relabelled example
+        α/C stays the same, and a variable at its bound moves exactly to the new bound. A new or relabelled example
         starts at 0.
         """
         problem, old = self.problem, before.problem
@@ -203,7 +203,7 @@ class StepperTask:
 
     def _with(self, **changed: Any) -> StepperTask:
         task = replace(self, instance=replace(self._changeable(*changed), **changed))
-        task.problem  # noqa: B018  raises errors now instead of later
+        task.problem  # noqa: B018  raises errors now, not later
         return task
 
     def _changeable(self, name: str = "it", *_: str) -> Instance:

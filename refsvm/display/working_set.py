@@ -196,7 +196,7 @@ class WorkingSetDisplay(Display):
         return cls(pair, state.alpha[B], box, state.gradient[B], kernel, steps).plot(ax, **kwargs)
 
     def plot(self, ax: Axes | None = None, *, window: float | None = None, levels: int = 12) -> Self:
-        """Draw on `ax`, or on a new figure.
+        """Draw everything on `ax` or a new figure.
 
         Parameters
         ----------

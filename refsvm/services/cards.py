@@ -1,4 +1,4 @@
-"""Makes the cards of the results of `refsvm.core`, which without this module print as a single line."""
+"""Makes cards, which show the results of `refsvm.core` as tables of numbers."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from refsvm.services.summary import CARDS, Card, Parts, Table, counted, ended
 
 
 def of_matrix(matrix: KernelMatrix) -> Card:
-    """Return the card for a kernel matrix."""
+    """Summarise a kernel matrix on a card."""
     pairs = {"rows and columns": f"{matrix.n:,}", "values": matrix.kernel_name}
     held = "held in memory" if matrix.dense is not None else "evaluated in blocks"
     return Card(matrix._line(), sentence=held, pairs=pairs)
 
 
 def of_problem(problem: DualProblem) -> Card:
-    """Return the card for a problem."""
+    """Summarise a problem on a card."""
     kind, what, kernel, C = problem._description()
     n = problem.n // 2 if kind == "regression" else problem.n
     pairs = {
@@ -32,7 +32,7 @@ def of_problem(problem: DualProblem) -> Card:
 
 
 def of_state(state: SolverState) -> Card:
-    """Return the card for the state of a solve."""
+    """Summarise a solver's state on a card."""
     pairs = {
         "steps": f"{state.iteration:,}", "objective": f"{state.objective:.6f}", "KKT gap": f"{state.gap:.2e}",
         "variables": f"{len(state.alpha):,}", "nonzero variables": f"{np.count_nonzero(state.alpha):,}",
@@ -41,7 +41,7 @@ def of_state(state: SolverState) -> Card:
 
 
 def of_trace(trace: Trace) -> Card:
-    """Return the card for a trace, with its first steps."""
+    """Show the first steps of a trace on a card."""
     rows = trace.rows
     columns = ("iteration", "i", "j", "step", "objective", "gap")
     first = [tuple(f"{row[name]:.6g}" for name in columns) for row in rows[:5]]
@@ -52,7 +52,7 @@ def of_trace(trace: Trace) -> Card:
 
 
 def of_solution(solution: Solution) -> Card:
-    """Return the card for a solution."""
+    """Summarise a solution on a card."""
     a, problem = np.abs(solution.alpha), solution.problem
     support = int(np.count_nonzero(a))
     is_at_bound = (solution.alpha <= problem.lower) | (solution.alpha >= problem.upper)
@@ -72,7 +72,7 @@ def of_solution(solution: Solution) -> Card:
 
 
 def of_rounds(rounds: Rounds) -> Card:
-    """Return the card for rounds."""
+    """Summarise rounds on a card."""
     pairs = {
         "variables": f"{rounds.problem.n:,}", "kernel": rounds.problem.gram.kernel_name,
         "solutions kept": f"{len(rounds.solutions)}", "kernel rows": f"{rounds.rows.computed:,}",
@@ -82,7 +82,7 @@ def of_rounds(rounds: Rounds) -> Card:
 
 
 def of_path(path: TrackedPath) -> Card:
-    """Return the card for a path."""
+    """Summarise a path on a card."""
     elbow = path.record.elbow
     pairs = {
         "breakpoints": f"{len(path.record.t):,}", "events": f"{len(path.events):,}",

@@ -1,4 +1,4 @@
-"""Writes files so that they are complete or unchanged, and reads archives without wasting memory on false claims."""
+"""Writes files so that a failure leaves the old file unchanged, and reads archives whose headers may be false."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def written_whole(file: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
 
 
 def _replaceable(target: str) -> os.stat_result | None:
-    """Return the state of the file to be replaced, or None without a file; raise an error for a read-only file."""
+    """Return `os.stat` of the file to be replaced, or None without a file; raise an error for a read-only file."""
     try:
         info = os.stat(target)  # noqa: PTH116
     except FileNotFoundError:
@@ -108,7 +108,7 @@ def _sync_folder(folder: str) -> None:
 
 
 def is_same_file(one: str | os.PathLike[str], other: str | os.PathLike[str]) -> bool:
-    """Return whether two names denote the same existing file or pipe; return False for devices such as null."""
+    """Return whether two names denote the same existing file or pipe; return False for devices such as /dev/null."""
     try:
         first, second = Path(one).stat(), Path(other).stat()
     except (OSError, ValueError):
@@ -128,12 +128,12 @@ def member(archive: zipfile.ZipFile, name: str) -> np.ndarray:
     """
     info = archive.getinfo(name)
     if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-        raise ValueError(f"{name} is compressed by another method than deflate")
-    # check the claimed size, because a few bytes may claim to unpack to gigabytes and fill the memory
+        raise ValueError(f"{name} is not compressed by deflate")
+    # check the size in the archive's directory, because a few bytes could unpack to gigabytes and fill the memory
     if info.file_size > _EXPANSION * (info.compress_size + 1):
         raise ValueError(f"{name} claims to unpack to {info.file_size} bytes")
     with archive.open(info) as stream:
-        # check the header, because NumPy would reserve the memory that it claims, however few bytes follow
+        # check the header, because NumPy would reserve memory for its shape, however few bytes follow
         shape, dtype = _header(stream)
         size = math.prod(shape) * dtype.itemsize
         if not dtype.hasobject and size != info.file_size - stream.tell():

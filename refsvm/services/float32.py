@@ -41,9 +41,9 @@ READ_FLOAT32: Final = {
 
 
 def rows_for(problem: DualProblem, options: RunOptions) -> KernelRows:
-    """Return storage for the kernel rows of a run, in the type that its options name or in the faster type."""
+    """Return storage for kernel rows, in the type that the options name, or in the faster type for "auto"."""
     rules, dtype, budget = options.rules, options.cache_dtype, options.cache_mb
-    proves = isinstance(options.shrinking, SafeScreening)  # screening needs exact kernel values
+    proves = isinstance(options.shrinking, SafeScreening)  # screening needs float64 kernel values
     may_begin = dtype == "auto" and options.shrinking and not proves and problem.n >= FLOAT32_FROM
     if dtype == "float32" or (may_begin and begins_in_float32(problem.centred, rules, budget)):
         read = np.float32 if reads_float32(rules) else np.float64
@@ -52,22 +52,22 @@ def rows_for(problem: DualProblem, options: RunOptions) -> KernelRows:
 
 
 def float64_rows(problem: DualProblem, options: RunOptions) -> KernelRows:
-    """Return storage for float64 kernel rows, with which a run that started on float32 rows can continue."""
-    # make a new store, because the present store contains float32 values
+    """Return storage for float64 kernel rows; a run that started on float32 rows can continue on these rows."""
+    # the present storage contains float32 values
     n, gram = problem.n, problem.centred.gram.exact
     needed = rows_at_once(options.rules, n)
     return stored_rows(gram, max(options.cache_mb, megabytes(needed, n)), at_least=needed)
 
 
 def reads_float32(rules: Rules) -> bool:
-    """Return whether all three rules accept float32 rows without a copy."""
+    """Return whether selector, step and stopping rule accept float32 rows without a copy."""
     return tuple(map(type, rules)) in READ_FLOAT32
 
 
 def begins_in_float32(problem: DualProblem, rules: Rules, cache_mb: float) -> bool:
-    """Return whether a solve starts on float32 rows, because they save time and a single α has a small rounding error.
+    """Return whether float32 rows save time, and the rounding error that a single α causes in G is small enough.
 
-    During the solve, `refsvm.services.guards.float32` checks the rounding error of all α together.
+    During the solve, `refsvm.services.guards.float32` checks the rounding error that all α cause together.
     """
     gram, crowded = problem.gram, megabytes(problem.n, problem.n) > cache_mb
     if not float32_pays(gram, rules.stop.tolerance, reads_float32(rules), crowded=crowded):
@@ -102,7 +102,7 @@ def float32_pays(gram: KernelMatrix, tolerance: float, reads_float32: bool, *, c
     """
     if gram.n < FLOAT32_FROM or tolerance < FLOAT32_TOLERANCE:
         return False
-    # float32 caches twice as many rows, which saves more time than rules lose that read converted copies
+    # the cache holds twice as many float32 rows, which saves more time than converting rows to float64 takes
     if crowded and gram.n >= FLOAT32_CROWDED_FROM:
         return True
     return reads_float32 and gram.supports_float32

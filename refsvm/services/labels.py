@@ -21,7 +21,7 @@ FEW_EXAMPLES: Final = 20
 
 
 def labelled(problem: DualProblem, y: Any, kernel: Any, gram: Any, C: Any = 1.0) -> DualProblem:
-    """Return a problem given in place of X; raise an error unless it is a classification without further arguments."""
+    """Return the problem given as X; raise an error for further arguments or another kind of problem."""
     for name, value in {"y": y, "kernel": kernel, "gram": gram, "C": None if np.all(C == 1.0) else C}.items():
         if value is not None:
             raise ValueError(f"X is a DualProblem, which already contains {name}; omit {name}.")
@@ -63,7 +63,7 @@ def warn_of_many_classes(classes: np.ndarray, n: int) -> None:
     if n > FEW_EXAMPLES and k > round(0.5 * n):
         warnings.warn(
             f"y holds {k:,} different labels in {n:,} examples, which may be the targets of a regression. As classes "
-            f"they take {k * (k - 1) // 2:,} machines. For a regression use SVR, or give epsilon= to leave_one_out "
+            f"they need {k * (k - 1) // 2:,} models. For a regression use SVR, or give epsilon= to leave_one_out "
             "or cross_validate.",
             stacklevel=frames_within() + 1,
         )

@@ -1,8 +1,8 @@
 """Shows the progress of a long call on one line of stderr, which is rewritten.
 
-A thread reads the `Progress` of the call at intervals, so that the computation itself neither writes nor waits. tqdm
-rewrites the line, both in a terminal and in a notebook. If the line would not be visible, neither a line nor a thread
-is started. `Stream` and `ProgressLine` catch every error of a stream, so that a broken stream only stops the line and
+A thread reads the `Progress` of the call at intervals, so that the computation neither writes nor waits. tqdm rewrites
+the line, both in a terminal and in a notebook. If the line would not be visible, neither a line nor a thread is
+started. `Stream` and `ProgressLine` catch every error of a stream, so that a broken stream only stops the line and
 never the computation.
 """
 
@@ -58,7 +58,7 @@ class Writer(Protocol):
 
 
 def line_of(progress: Progress, wanted: Any) -> AbstractContextManager[Progress | None]:
-    """Return a context manager that shows a line during its block; entering it returns `progress` if a line is shown.
+    """Return a context manager that shows a line during its block; its value is `progress` if a line is shown.
 
     A call inside another call, or parallel to another call in another thread, shows no line of its own. If no line
     would be visible, the context manager does nothing.
@@ -165,21 +165,21 @@ class Stream:
 
 
 class ProgressLine:
-    """A line that shows the progress of a call, and that is rewritten when an update is due; any error ends the line.
+    """A line that shows the progress of a call and is rewritten when an update is due; any error ends the line.
 
     Parameters
     ----------
     progress : Progress
         Progress of the call.
     stays : bool
-        Whether the last state stays visible. A line that stays and can be rewritten appears without delay.
+        Whether the last state stays visible. In a terminal or a notebook, such a line appears without delay.
     """
 
     def __init__(self, progress: Progress, stays: bool) -> None:
         self.progress, self.stays = progress, stays
         self._lock, self._is_open = threading.Lock(), True
         self._writer: Writer | None = None
-        # start at once only if the line can be rewritten: into a file, a short call writes a single sentence at its end
+        # start at once only if the line can be rewritten; into a file, a short call writes a single sentence at its end
         is_at_once = stays and is_rewritten() and has_tqdm()
         self._due = time.perf_counter() + (0.0 if is_at_once else SHOWN_FROM)
 
@@ -249,7 +249,7 @@ class Bar:
     def close(self) -> None:
         """End the line."""
         if self._bar is not None:
-            if not self._stays and has_widgets():  # with a total, tqdm would leave a red bar
+            if not self._stays and has_widgets():  # tqdm would leave a red bar on the screen
                 self._bar.total = None
             self._bar.close()
 
@@ -321,7 +321,7 @@ class Place:
         self._thread: threading.Thread | None = None
 
     def take(self, line: ProgressLine | None) -> bool:
-        """Store a line, or None, as this process's line, unless another is stored; return whether it was stored."""
+        """Store `line` unless this process has stored a line or None already; return whether `line` was stored."""
         with self._lock:
             if not self._is_free:
                 return False
@@ -332,7 +332,7 @@ class Place:
             if self._thread is None or not self._thread.is_alive():
                 self._is_taken = threading.Event()
                 self._thread = threading.Thread(target=self._watch, name="refsvm-line", daemon=True)
-                with suppress(RuntimeError):  # without a thread, only the end is shown
+                with suppress(RuntimeError):  # without a thread, the line shows only the end
                     self._thread.start()
             self._is_taken.set()
             return True

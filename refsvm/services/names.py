@@ -1,6 +1,6 @@
 """Finds kernels by name, as in scikit-learn's SVC, LIBSVM and the command line.
 
-A function gets the parameters of a named kernel as arguments beside the name, and γ may depend on the data.
+The parameters of a named kernel are further arguments of a function, and γ may depend on the data.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def chosen_kernel(kernel: Any = None, gamma: Any = "scale", degree: Any = 3, coe
 
 
 def kernel_named(*arguments: Any) -> Any:
-    """Return `chosen_kernel` of these arguments, or `DEFAULT` in place of None, for `refsvm.core.doors`."""
+    """Return `chosen_kernel` of the arguments; without arguments, return `DEFAULT`."""
     return chosen_kernel(*arguments) if arguments else DEFAULT
 
 
@@ -96,7 +96,7 @@ def _called(kernel: str, gamma: Any, degree: Any, coef0: Any) -> Named | None:
 
 
 def in_order(gamma: Any, columns: Sequence[str]) -> Any:
-    """Return γ; if γ is a pandas Series with a name for each feature, put its values in the order of X's columns.
+    """Return γ; if γ is a pandas Series with a name for each feature, put its values in the order of `columns`.
 
     Raises
     ------
@@ -279,7 +279,7 @@ def _sparse_variance(X: Any, weights: np.ndarray | None) -> float:
 
 
 def is_precomputed(kernel: Any) -> bool:
-    """Return True if the kernel says that the user gives a kernel matrix in place of examples."""
+    """Return whether the user gives a kernel matrix in place of examples."""
     return isinstance(kernel, Precomputed) or (isinstance(kernel, str) and kernel == "precomputed")
 
 

@@ -15,10 +15,10 @@ import numpy as np
 from refsvm.core.engine.limits import interruptible
 
 ATTEMPTS: Final = 4
-"""Number of consecutive attempts ended by a lost worker after which the call gives up."""
+"""The call gives up when lost workers have ended this many consecutive attempts."""
 
 WORTH_SECONDS: Final = 0.05
-"""Seconds of work below which starting threads costs more than it saves."""
+"""For fewer seconds of work, starting threads takes longer than the threads save."""
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -27,7 +27,7 @@ Result = TypeVar("Result")
 def worker_count(n_jobs: Any) -> int:
     """Return the number of workers for `n_jobs`: −1 means all cores that this process may use, −2 all cores but one.
 
-    None means one worker, or the number of workers for which joblib is set up.
+    None means one worker, or the number of workers that the user has set in joblib.
 
     Raises
     ------
@@ -58,8 +58,8 @@ def worker_count(n_jobs: Any) -> int:
 
 
 def joblib_is_set_up() -> bool:
-    """Return whether ``joblib.parallel_config`` has set joblib up for other workers than threads of this process."""
-    if "joblib" not in sys.modules:  # code that sets joblib up imports it
+    """Return whether ``joblib.parallel_config`` has chosen workers that are not threads of this process."""
+    if "joblib" not in sys.modules:  # code that sets joblib up has imported joblib
         return False
     from joblib.parallel import get_active_backend
 
@@ -107,7 +107,7 @@ def in_threads(work: Callable[[Item], Result], items: Iterable[Item], workers: i
             while waiting:
                 yield waiting.popleft().result()
     finally:
-        # after an error, do not wait for running tasks, which end by themselves
+        # after an error, let running tasks end by themselves
         pool.shutdown(wait=not waiting, cancel_futures=True)
 
 
@@ -139,7 +139,7 @@ def in_workers(
     """
     if workers == 1:
         return in_turn(work, arguments)
-    # prefer a backend, such as a cluster, that the user has set up in joblib, to threads of this machine
+    # if the user has set up a backend in joblib, such as a cluster, use this backend instead of threads
     if joblib_is_set_up():
         return by_joblib(work, arguments, workers)
     return in_threads(lambda each: work(*each), arguments, workers)
@@ -160,7 +160,7 @@ def by_joblib(
 
 
 def resubmitted(attempt: Callable[[], Iterator[Result]]) -> Iterator[Result]:
-    """Yield the results of an attempt; repeat the attempt if a worker was lost with its data or its pool.
+    """Yield the results of an attempt; repeat the attempt if it fails because a worker was lost.
 
     Parameters
     ----------

@@ -26,7 +26,7 @@ from refsvm.core._checks import is_sparse, version
 from refsvm.services.identity import described as described  # noqa: PLC0414  this module exports the name since 0.3.0
 from refsvm.services.identity import digest_of
 
-_APPLICATION: Final = 0x52535652  # "RSVR" in the header of the file
+_APPLICATION: Final = 0x52535652  # appears as RSVR in the file's header
 _FORMAT: Final = 1
 _WAIT_SECONDS: Final = 60.0  # seconds that a writer waits for another writer
 _SEAL: Final = "_digest"  # name of the entry with a digest of the metrics
@@ -96,7 +96,7 @@ class RunStore:
         OSError
             If the file cannot be created or written, or another process locks it for a minute.
         """
-        if str(self.path) == ":memory:":  # each connection would open a new, empty database
+        if str(self.path) == ":memory:":  # each connection would open another, empty database
             raise self._refused("is a database in memory, which keeps nothing; give a file, or omit store.")
         if not self.path.absolute().parent.is_dir() or self.path.is_dir():
             raise self._refused("cannot be written; give a file in a folder that exists.")
@@ -124,7 +124,7 @@ class RunStore:
             connection.execute("INSERT OR IGNORE INTO runs VALUES (?, ?, ?, ?, ?, ?)", row)
 
     def metrics(self, runs: Iterable[str]) -> dict[str, dict[str, Any]]:
-        """Return a dict from hash to metrics for those of the given hashes whose runs are stored.
+        """Return a dict from each given hash whose run is stored to the metrics of the run.
 
         Raises
         ------
@@ -180,7 +180,7 @@ class RunStore:
 
     @contextmanager
     def kept_open(self) -> Iterator[None]:
-        """Keep a connection open in the block, so that closing other connections does not write back the whole log."""
+        """Keep a connection open in the block, so that SQLite does not write back the whole log after each run."""
         with self._sentences():
             connection = self._opened()
         with closing(connection):
@@ -188,7 +188,7 @@ class RunStore:
 
     @contextmanager
     def _connected(self) -> Iterator[sqlite3.Connection]:
-        """Yield a connection to the file for a few statements, and close it after the block."""
+        """Yield a connection to the file, and close the connection after the block."""
         with self._sentences(), closing(self._opened()) as connection:
             yield connection
 
@@ -255,7 +255,7 @@ class RunStore:
         connection.execute("COMMIT")
         parts = {(kind, name, _plain_sql(sql)) for kind, name, sql in made}
         if (application, form) == (_APPLICATION, _FORMAT):
-            # refuse a view or a trigger, which the next statement would run, for any length of time
+            # refuse views and triggers: the next statement could run their code for ever
             if more := [f"{kind} {_line(name)}" for kind, name, _ in sorted(parts - _PARTS)]:
                 raise self._refused(
                     f"contains more than a store's table ({', '.join(more):.100}); move it away and give another "
@@ -286,7 +286,7 @@ class RunStore:
                 connection.execute("PRAGMA journal_mode=WAL")
                 return
             except sqlite3.OperationalError as error:
-                # wait only for a lock, and not for ever, because a killed process may hold it for ever
+                # wait only for a lock, and only until the deadline, because a killed process may hold a lock for ever
                 is_held = error.sqlite_errorcode & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
                 if not is_held or time.monotonic() > deadline:
                     raise

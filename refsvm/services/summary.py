@@ -29,7 +29,7 @@ COLOURS: Final = (
     "#7b68c8",
     "#661100",
 )
-"""Colours of the parts of a bar in order; the first one is for parts that cost nothing."""
+"""Colours of the parts of a bar, in order."""
 
 LONGEST: Final = 28
 """Longest name in a table, in characters; a longer name is cut."""
@@ -66,7 +66,7 @@ STYLE: Final = (
 
 
 class Table(NamedTuple):
-    """Rows of text below headers; the first `labels` columns contain names, aligned left, and other columns numbers."""
+    """A table of text: the first `labels` columns contain names, aligned left; the other columns contain numbers."""
 
     headers: tuple[str, ...]
     rows: Sequence[tuple[str, ...]]
@@ -242,7 +242,7 @@ class Card:
 
 
 CARDS: Final[dict[type, Callable[[Any], Card]]] = {}
-"""The function that makes the card of each result class of the reference; `refsvm.services.cards` fills it."""
+"""The function that makes the card of each result class of `refsvm.core`; `refsvm.services.cards` fills this dict."""
 
 
 def card_of(result: Any) -> Card:
@@ -253,13 +253,13 @@ def card_of(result: Any) -> Card:
 
 
 def rendered(result: Any, form: str) -> str:
-    """Return a result as one line, as a table of text, or as HTML, as `form` says."""
+    """Return a result as a line, as a table of text, or as HTML, depending on `form`."""
     name, card = type(result).__name__, card_of(result)
     return printable(card.line if form == "line" else card.html(name) if form == "html" else card.text(name))
 
 
 def cut(text: str) -> str:
-    """Return a name, cut to the longest length in a table.
+    """Return a name, cut to `LONGEST` characters.
 
     Examples
     --------

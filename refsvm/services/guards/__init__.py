@@ -1,1 +1,1 @@
-"""The guards that callers pass to the reference; `chosen` selects the guards of a run."""
+"""A guard checks a solve for faults; `chosen` selects the guards of a run."""

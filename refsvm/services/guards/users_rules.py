@@ -1,4 +1,4 @@
-"""Guards against faulty rules of the user, such as rules that never take a step or that leave the feasible set."""
+"""Guards against faults of users' rules: a rule may never take a step, or leave the feasible set."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from refsvm.core.solver.validated import place
 from refsvm.core.state import SolverState
 
 IDLE: Final = 10_000
-"""Largest number of calls without a step."""
+"""Largest number of calls of a shrinking rule without a step."""
 
 STEPS_FOR_EACH: Final = 30
 """A solve counts as long from this number of steps for each variable."""
 
 OFF: Final = 1e-6
-"""Largest distance of α from its box, and of Σα from z, relative to Σ|α|; rounding errors stay below it."""
+"""Largest distance of α from its box, and of Σα from z, relative to Σ|α|; rounding errors are smaller."""
 
 
 class PointError(ValueError):
-    """Raised if a solve ended at a point that no steps inside the box can reach."""
+    """Raised if a solve ended at a point that steps inside the box cannot reach."""
 
 
 class NoStepGuard(Guard):
@@ -41,7 +41,7 @@ class NoStepGuard(Guard):
         self._shrinking, self._calls, self._reached = shrinking, 0, -1
 
     def before(self, state: SolverState, rules: Any) -> None:
-        """Count the calls since the last step, and raise an error after too many."""
+        """Raise an error after more than `IDLE` calls without a step."""
         self._calls = self._calls + 1 if state.iteration == self._reached else 0
         self._reached = state.iteration
         if self._calls > IDLE:
@@ -89,7 +89,7 @@ class ChosenPair(Guard):
     for_users_rules = True
 
     def after(self, state: SolverState, rules: Any, verdict: Verdict) -> None:
-        """If the solve has stalled, call the selector once more, and warn if its pair cannot move."""
+        """If the solve has stalled, call the selector again, and warn if its pair cannot move."""
         if verdict.status is not Status.STALLED or is_builtin(cast("type[Rule]", type(rules.selector))):
             return
         i, j = rules.selector.select(state)

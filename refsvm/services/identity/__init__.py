@@ -1,4 +1,4 @@
-"""Identifies rules, kernels and data by value: by their code, and by all values and code to which they refer."""
+"""Computes digests that identify rules, kernels and data by their values and their code."""
 
 from refsvm.core.rule import export
 from refsvm.services.identity.package import hash_of_folders as hash_of_folders

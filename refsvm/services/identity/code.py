@@ -1,7 +1,7 @@
-"""Yields the parts of functions, classes and modules: instructions, closures, and the code that they call by name.
+"""Yields the parts of functions, classes and modules: instructions, closures, and the functions that code calls.
 
-An identity depends on the code that runs, instruction by instruction. An identity also depends on the file on disk: if
-the file has been edited, another process would run the edited code.
+An identity depends on the instructions that run, and on the file on disk, because another process would run the edited
+file.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Uses:
 
 @dataclass(frozen=True)
 class Unread:
-    """A module of the user that is not imported; its file is read, because importing the module would run it."""
+    """A module of the user that is not imported, because an import would run its file."""
 
     name: str
     file: Path
@@ -58,7 +58,7 @@ def parts_of_code(code: CodeType) -> Parts:
 
 
 def parts_of_function(function: FunctionType) -> Parts:
-    """Yield the code, the closure and the globals with which a user's function computes."""
+    """Yield the code, the closure and the globals that a user's function reads."""
     code, space = function.__code__, function.__globals__
     names = frozenset(names_in(code))
     yield "name", (str(function.__module__), function.__qualname__)
@@ -99,7 +99,7 @@ def parts_of_class(cls: type) -> Parts:
 
 
 def parts_of_use(use: Uses) -> Parts:
-    """Yield the name of a module from which code reads, and for a user's file the values that the code may read."""
+    """Yield a module's name, and for a user's module the values that code may read from the module."""
     module, space = use.module, vars(use.module)
     yield "module", module.__name__
     origin = of_module(module)
@@ -163,7 +163,7 @@ def _whole_name(name: str, package: str, level: int) -> str:
 
 
 def _imports_of(tree: ast.AST, package: str) -> Iterator[str]:
-    """Yield the full names of the modules that a file may import; a name imported from a module may be a module."""
+    """Yield the full names of the modules that a file may import, including names that may not be modules."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
@@ -173,7 +173,7 @@ def _imports_of(tree: ast.AST, package: str) -> Iterator[str]:
 
 
 _unread: dict[str, Unread] = {}
-"""Modules that this process described by their files; the description stays the same after the run imports them."""
+"""Modules that this process described by their files; a later import does not change the description."""
 
 
 def _imported(name: str, names: frozenset[str]) -> Any:
@@ -214,7 +214,7 @@ def _used(value: Any, names: frozenset[str]) -> Any:
 
 
 def _content(cell: Any) -> Any:
-    """Return the value of a variable in a closure; a tuple with one word if the variable has no value."""
+    """Return the value of a variable in a closure; ("empty",) if the variable has no value."""
     try:
         return cell.cell_contents
     except ValueError:

@@ -73,8 +73,8 @@ def digest_of(*values: Any, without: tuple[str, ...] = ()) -> str:
     Raises
     ------
     NoIdentityError
-        If only its address identifies a part of a value, such as an open file. If an object has a text in its attribute
-        `identity`, this text identifies the object in place of such parts.
+        If a part of a value, such as an open file, has no content to compare. The text in the attribute `identity` of
+        an object, if present, identifies these parts of the object.
 
     Examples
     --------
@@ -88,7 +88,7 @@ def digest_of(*values: Any, without: tuple[str, ...] = ()) -> str:
 
 
 def opaque_parts(*values: Any) -> list[Any]:
-    """Return, in a fixed order, the parts of values that only the user's `identity` identifies."""
+    """Return, in a fixed order, the parts of values that only a text in an attribute `identity` identifies."""
     walk = _Walk(())
     walk.root(values)
     return walk.opaque
@@ -99,7 +99,7 @@ class _Walk:
 
     def __init__(self, without: tuple[str, ...]) -> None:
         self.without, self.opaque, self._tolerates = without, [], 0  # type: tuple[str, ...], list[Any], int
-        # dicts by the address of a value: depths of open values, final digests, digests valid only inside an open value
+        # the keys are addresses of values; a value is open while its digest is computed
         self._open: dict[int, int] = {}
         self._closed: dict[int, bytes] = {}
         self._partial: dict[int, tuple[int, bytes]] = {}
@@ -114,7 +114,7 @@ class _Walk:
             raise NoIdentityError("it is nested too deeply") from None
 
     def digest(self, value: Any, place: str) -> bytes:
-        """Return the digest of a value; where a value contains itself, hash the number of levels in between."""
+        """Return the digest of a value; if a value contains itself, hash the number of levels in between."""
         if isinstance(value, np.generic) and (value.dtype.kind == "U" or value.dtype.name in _NUMBERS):
             value = value.item()
         if type(value) in (bytes, memoryview):
