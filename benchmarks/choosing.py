@@ -1,4 +1,4 @@
-"""What ten folds cost by each seeder and by LIBSVM: the tables "which seeder, from where?" of `docs/many_models.md`.
+"""What ten folds cost by each seeder and by LIBSVM: the tables of times in `docs/many_models.md`.
 
     python benchmarks/choosing.py --data-dir DIR
     python benchmarks/choosing.py --data-dir DIR --cold-linear heart thyroid diabetis
