@@ -5,10 +5,10 @@ r"""
 Two kinds of points lie in a plane, and many lines separate them. A support vector machine takes the line that keeps the
 largest distance from both kinds. This line is the middle of the widest street that can be laid between them. This
 chapter describes the street by a formula and finds it with a general optimiser. If no street separates the two kinds,
-it lets some points stand on the street. You need to know only vectors and derivatives.
+some points may stand on the street, at a price. You need to know only vectors and derivatives.
 """
 
-# One call lays the widest street between two kinds of points.
+# SVC lays the widest street between two kinds of points.
 import numpy as np
 
 from refsvm import SVC
@@ -23,8 +23,8 @@ print("the line: w =", machine.coef_[0].round(2), "and b =", machine.intercept_.
 # %%
 
 # fold: The code of this figure
-# alt: Two panels show the same points of two kinds. In the left panel four different lines separate the kinds. The
-#     right panel shows the widest street, shaded, with the line in its middle.
+# alt: Two panels show the same points of two kinds. In the left panel four lines separate the kinds. The right panel
+#     shows the widest street, shaded, and its middle line.
 import matplotlib.pyplot as plt
 from scipy.optimize import minimize
 
@@ -82,37 +82,36 @@ print("the widest street:", round(2.0 / float(np.linalg.norm(machine.coef_[0])),
 # classifier. The distance of a point from the line is :math:`|h(x)|/\lVert w\rVert`: moving a distance :math:`s` in the
 # direction :math:`w/\lVert w\rVert` changes :math:`h` by :math:`s\,w\cdot w/\lVert w\rVert = s\lVert w\rVert`.
 #
-# If :math:`w` and :math:`b` are multiplied by two, the line stays the same. To use up this freedom, require
-# :math:`h(x)=1` and :math:`h(x)=-1` on the two edges of the street, which are called *margins*. The distance from the
-# middle to a margin is :math:`1/\lVert w\rVert`, the *geometric margin*, so the street is :math:`2/\lVert w\rVert`
-# wide. Let :math:`y_i=\pm1` be the label of point :math:`i`. All points are outside the street, and on the right side,
-# if :math:`y_ih(x_i)\ge1` for all :math:`i`. A street is wide if :math:`w` is short:
+# If :math:`w` and :math:`b` are multiplied by a positive number, the line stays the same. Choose this number such that
+# :math:`h(x)=1` and :math:`h(x)=-1` on the two edges of the street, its *margins*. The distance from the middle to a
+# margin is :math:`1/\lVert w\rVert`, the *geometric margin*, so the street is :math:`2/\lVert w\rVert` wide. Let
+# :math:`y_i=\pm1` be the label of point :math:`i`. All points are outside the street, and on the right side, if
+# :math:`y_ih(x_i)\ge1` for all :math:`i`. A street is wide if :math:`w` is short:
 #
 # .. math:: \min_{w,b}\ \tfrac12\lVert w\rVert^2 \quad\text{where}\quad y_i\,h(x_i)\ge1\ \text{for all } i.
 #
-# The square and the half do not change the minimiser, and the derivative of :math:`\tfrac12\lVert w\rVert^2` is simply
-# :math:`w`.
+# The square and the half do not change the minimiser.
 #
 # Why should the street be wide? The classifier has to *generalise*: to be right on points that it has not seen. If a
 # new point is nearer to an old point of its kind than the geometric margin, the line puts both on the same side. So the
-# widest street forgives the largest error of position at all points at once. A line in its middle that is turned a
-# little still separates the points.
+# wider the street, the further all points may move before one of them is misclassified.
 #
-# A theorem about the perceptron supports wide streets. A perceptron is a classifier that corrects itself after every
-# example that it gets wrong. A perceptron makes at most :math:`(R/\rho)^2` corrections, where :math:`\rho` is the
-# geometric margin and :math:`R` the length of the longest example (A. Novikoff, 1962, for lines through the origin). A
-# second theorem favours few examples on the margins. If each example is left out once, only an example on a margin can
-# be predicted wrongly, because no other example changes the street (:doc:`chapter 11 <11_leave_one_out>`).
+# A theorem about the perceptron, a classifier that corrects itself after every example that it gets wrong, supports
+# wide streets. A perceptron makes at most :math:`(R/\rho)^2` corrections, where :math:`\rho` is the geometric margin
+# and :math:`R` the length of the longest example (Novikoff, 1962, for lines through the origin). A second theorem
+# favours few examples on the margins. If each example is left out once, only an example on a margin can be predicted
+# wrongly, because no other example changes the street (:doc:`chapter 11 <11_leave_one_out>`).
 #
-# Turn the line, and shift it. The left picture shows the street around the line that holds no point, the curve in the
-# right picture how wide a street of each direction can be. The top of the curve belongs to the widest street.
+# Turn and shift the line in the left picture, which shows the widest empty street around this line. The curve in the
+# right picture shows how wide a street of each direction can be. The top of the curve belongs to the widest street.
 #
 # .. line-stepper::
 #
 # Found by a general optimiser
 # ----------------------------
 #
-# For twenty points SciPy's optimiser SLSQP is good enough, which takes any smooth function and constraints.
+# For twenty points SciPy's optimiser SLSQP is good enough, which minimises any smooth function under smooth
+# constraints.
 
 
 def widest_street(X, y):
@@ -137,8 +136,8 @@ print(f"{on_margin.sum()} of {len(y)} points stand on a margin; the smallest y h
 # %%
 
 # fold: The code of this figure
-# alt: The widest street between the two kinds of points is shaded; the boundary is in its middle, and its margins are
-#     dashed. The points on a margin are ringed; all other points lie further out.
+# alt: The widest street between the two kinds of points is shaded, and its margins are dashed. The points on a margin
+#     are ringed; all other points lie further out.
 figure, axes = plt.subplots(figsize=(4.8, 5.2))
 draw(axes, X, y, w, b)
 axes.scatter(*X[on_margin].T, s=150, facecolors="none", edgecolors=INK, label="on a margin")
@@ -147,11 +146,10 @@ plt.show()
 
 # %%
 # Only few points stand on a margin. These points hold the street in place and are called *support vectors*. If the
-# other points are removed, or moved outside the street on their own side, the street stays the same. The first exercise
-# checks this.
+# other points are removed, or moved outside the street on their own side, the street stays the same (exercise 1).
 #
-# Does width help on new points? The next lines draw 200 sets of twenty points, and compare the widest street with
-# streets in other directions that separate the points:
+# Does a wide street help on new points? The next lines draw 200 sets of twenty points, and compare the widest street
+# with streets in other directions that separate the points:
 
 # fold: Widest and other streets on 4000 new points
 fresh_y = np.repeat([-1, 1], 2000)
@@ -179,9 +177,9 @@ print(
 # When no street fits
 # -------------------
 #
-# If the label of one point in the middle of its kind is turned round, no line separates the two kinds. So we allow
-# points on the street, and beyond it, at a price. Let the *slack* :math:`\xi_i\ge0` be the amount by which
-# :math:`y_ih(x_i)` falls short of 1, and :math:`C` the price of a unit of slack:
+# If one point in the middle of its kind gets the other label, no line separates the two kinds. So we allow points on
+# the street, and beyond it, at a price. Let the *slack* :math:`\xi_i\ge0` be the amount by which :math:`y_ih(x_i)`
+# falls short of 1, and :math:`C` the price of a unit of slack:
 #
 # .. math::
 #
@@ -189,20 +187,19 @@ print(
 #    \quad\text{where}\quad y_i\,h(x_i)\ge1-\xi_i,\quad \xi_i\ge0 .
 #
 # This street has a *soft margin*. For given :math:`w` and :math:`b` the cheapest slack is
-# :math:`\xi_i=\max(0,\,1-y_ih(x_i))`. Putting this in gives the same problem without constraints:
+# :math:`\xi_i=\max(0,\,1-y_ih(x_i))`. With this slack the problem has no constraints:
 #
 # .. math:: \min_{w,b}\ F, \qquad F = \tfrac12\lVert w\rVert^2 + C\sum_i\max\bigl(0,\,1-y_ih(x_i)\bigr).
 #
-# This *primal objective* :math:`F` is convex, as the sum of a parabola and functions with one bend, so every local
-# minimum is global. The function :math:`\max(0,1-yh)`, the *hinge loss*, is convex and never below the count of errors,
-# which is not convex. Logistic regression instead uses a smooth loss that is never zero, so every example would be a
-# support vector.
+# This *primal objective* :math:`F` is a sum of convex functions, so it is convex, and every local minimum is global.
+# The function :math:`\max(0,1-yh)`, the *hinge loss*, is convex and never below the count of errors, which is not
+# convex. Logistic regression instead uses a smooth loss that is never zero, so every example would be a support vector.
 
 # %%
 
 # fold: The code of this figure
-# alt: Three losses are drawn over y times h. The count of errors drops from one to zero at 0. The hinge loss falls in a
-#     straight line to zero at 1. The logistic loss stays above zero.
+# alt: Three losses are drawn over y times h. The count of errors drops from one to zero at 0, the hinge loss falls
+#     straight to zero at 1, and the logistic loss stays above zero.
 margins = np.linspace(-2.0, 3.0, 501)
 figure, axes = plt.subplots(figsize=(6.4, 3.4))
 axes.step(margins, margins < 0.0, color="0.6", lw=1.5, label="error, 0 or 1")
@@ -244,8 +241,8 @@ for C, (soft_w, _, slack) in streets.items():
 # %%
 
 # fold: The code of this figure
-# alt: Three panels show the soft street for three values of C; one point has its label turned round. With the smallest
-#     C the street is widest and holds many points; with the largest C it is narrow.
+# alt: Three panels show the soft street for three values of C. With the smallest C the street is widest and holds many
+#     points; with the largest C the street is narrow.
 figure, row = plt.subplots(1, 3, figsize=(10, 4))
 for axes, (C, (soft_w, soft_b, slack)) in zip(row, streets.items(), strict=True):
     draw(axes, X, turned, soft_w, soft_b)
@@ -254,14 +251,13 @@ figure.legend(*row[0].get_legend_handles_labels(), loc="outside lower center", n
 plt.show()
 
 # %%
-# A small :math:`C` buys width with slack, and a large :math:`C` gives up width to avoid slack. A street that gives way
-# to every single point *overfits*: it follows chance, and errs on points not yet seen. Which :math:`C` is too large is
-# a question about data, not about geometry. :doc:`Chapter 5 <05_the_whole_loop>` shows this in a picture, and chapters
-# :doc:`11 <11_leave_one_out>` and :doc:`15 <15_the_path_of_c>` measure it.
+# A small :math:`C` buys width with slack, and a large :math:`C` gives up width to avoid slack. A street that turns and
+# narrows for every single point *overfits*: it follows chance, and errs on points not yet seen. Which :math:`C` is too
+# large is a question about data, not about geometry. :doc:`Chapter 5 <05_the_whole_loop>` draws overfitting, and
+# chapters :doc:`11 <11_leave_one_out>` and :doc:`15 <15_the_path_of_c>` measure it.
 #
 # Below, the button "End" lays the street for the :math:`C` of the slider. Drag a point across the line, and press "End"
-# again. Chapters 3 to 5 build the solver, of which the button "Step" takes one step, and explain the two other
-# pictures.
+# again. Chapters 3 to 5 build the solver behind the button "Step", and explain the two other pictures.
 #
 # .. stepper::
 #    :data: clouds
@@ -273,8 +269,7 @@ plt.show()
 # In the package
 # --------------
 #
-# :class:`~refsvm.estimators.svc.SVC` finds the same street without SLSQP. The rest of this book explains how ``SVC``
-# works.
+# :class:`~refsvm.estimators.svc.SVC` finds the same street without SLSQP. The rest of this book explains how.
 
 model = SVC(kernel="linear", C=30.0, tol=1e-6).fit(X, turned)
 print("SLSQP ", soft_w.round(4), f"{soft_b:.4f}")
@@ -283,7 +278,7 @@ hard = solve(DualProblem.classification(X, turned, kernel=Linear(), C=np.inf))
 print("without slack:", hard.status.value)
 
 # %%
-# This is the package's code for :math:`F`. The next chapter explains its variables :math:`\alpha` and :math:`G`.
+# This is the package's code for :math:`F`; the next chapter explains :math:`\alpha` and :math:`G`.
 #
 # .. shipped:: core/problem.py
 #    :object: DualProblem.primal_objective
@@ -298,19 +293,18 @@ print("without slack:", hard.status.value)
 # Where it comes from
 # -------------------
 #
-# P. Wolfe derived the dual of convex problems (1961). A. Novikoff bounded the corrections of a perceptron (1962), and
-# M. Aizerman, E. Braverman and L. Rozonoer put a kernel into the perceptron (1964). V. Vapnik and A. Lerner published
-# the separating hyperplane of largest margin (1963). B. Boser, I. Guyon and V. Vapnik gave this hyperplane a kernel
-# (1992), and C. Cortes and V. Vapnik added the slacks (1995).
+# Wolfe derived the dual of convex problems (1961). Novikoff bounded the corrections of a perceptron (1962), and
+# Aizerman, Braverman and Rozonoer gave it a kernel (1964). Vapnik and Lerner published the separating hyperplane of
+# largest margin (1963). Boser, Guyon and Vapnik gave the hyperplane a kernel (1992), and Cortes and Vapnik added the
+# slacks (1995).
 #
-# Z. Wen and others (2018) trained support vector machines on graphics processors. The picture shows the years, with the
-# numbers of the chapters in brackets.
+# Wen and others (2018) trained support vector machines on graphics processors. The picture shows the year of each
+# paper, with the number of a chapter in brackets.
 #
 
 # fold: The code of this figure
-# alt: A time axis from 1961 to today lists papers in three columns, with the number of a chapter at each entry. The
-#     left column lists models and replacements of the matrix, the middle column training, the right column many related
-#     problems.
+# alt: A time axis from 1961 to today lists papers, each with the number of a chapter, in three columns: models and
+#     replacements of the matrix, training, and many related problems.
 events = {
     "models, and large n": (
         (1961, "dual problem (2)"), (1962, "perceptron (1)"), (1963, "widest margin (1)"),
@@ -350,7 +344,7 @@ plt.show()
 #
 # An exercise with ★ takes a few lines, with ★★ half a page, with ★★★ a page.
 #
-# 1. ★ Remove all points of the first picture that are not on a margin, and find the street again. Has it moved?
+# 1. ★ Remove all points of the first picture that are not on a margin, and find the street again. Has the street moved?
 # 2. ★ Show that the least :math:`F` of a soft street is at most :math:`Cn`. (Which :math:`w` is the laziest?)
 # 3. ★ Why does a general optimiser not do for ten thousand points?
 #
@@ -371,10 +365,11 @@ for C in (0.03, 0.3, 30.0):
     print(f"2. C = {C:g}: F = {soft_w @ soft_w / 2 + C * slack.sum():.3f}, C n = {C * len(y):g}")
 
 # %%
-# 1. A point off its margin has :math:`y_ih(x_i)>1`, so its constraint is not active near the solution. A minimum of a
-#    convex function stays the minimum if inactive constraints are dropped.
-# 2. :math:`w=0` and :math:`b=0` give every point the slack 1, so :math:`F=Cn`. The minimum is no larger.
+# 1. A point away from the margins has :math:`y_ih(x_i)>1`, so its constraint is not active near the solution. Dropping
+#    an inactive constraint does not move the minimum of a convex function.
+# 2. With :math:`w=0` and :math:`b=0` every point has the slack 1, so :math:`F=Cn`. The minimum is at most this
+#    :math:`F`.
 # 3. In each iteration SLSQP factorises a matrix of all variables, and each example has a slack. Ten thousand examples
-#    make a matrix of more than :math:`10^8` numbers. :doc:`The next chapter <02_prices>` begins the way out.
+#    make a matrix of more than :math:`10^8` numbers.
 #
 # .. endfold::

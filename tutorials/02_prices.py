@@ -3,14 +3,14 @@ r"""
 ==========
 
 :doc:`Chapter 1 <01_the_widest_street>` laid a street under constraints. This chapter replaces each constraint by a
-price. The prices are the unknowns of a second problem, the *dual*. The dual has one variable for each example and uses
+price. The prices are the unknowns of a second problem, the *dual*, which has one variable for each example and uses
 only the inner products of the examples. Every feasible choice of prices proves that no street costs less than a certain
 amount. From now on we solve the dual.
 """
 
 # fold: Imports, the examples, and the code of this figure
-# alt: Two curves are drawn over the steps of a solver. The cost F of the street lies above the dual objective f, which
-#     rises; they meet after a few steps.
+# alt: Over the steps of a solver, the cost F of the street lies above the dual objective f, which rises; both meet
+#     after a few steps.
 import matplotlib.pyplot as plt
 import numpy as np
 from scipy.optimize import minimize
@@ -52,9 +52,9 @@ plt.show()
 #    \min_{w,b,\xi}\ \tfrac12\lVert w\rVert^2 + C\sum_i\xi_i
 #    \quad\text{where}\quad y_i(w\cdot x_i+b)\ge1-\xi_i,\quad \xi_i\ge0 .
 #
-# Lift the constraints, and charge for breaking them: the price of a unit is :math:`a_i\ge0` for the first constraint
-# and :math:`r_i\ge0` for the second. Over-fulfilment is refunded. Such prices are called *Lagrange multipliers*, and
-# the bill is the *Lagrangian*
+# Lift the constraints, and charge for each unit by which a constraint is broken: :math:`a_i\ge0` for the first
+# constraint and :math:`r_i\ge0` for the second. Over-fulfilment is refunded. Such prices are called *Lagrange
+# multipliers*, and the bill is the *Lagrangian*
 #
 # .. math::
 #
@@ -68,13 +68,13 @@ plt.show()
 # * As a function of :math:`w` the bill is a parabola. The derivative :math:`w-\sum_ia_iy_ix_i` is zero at
 #   :math:`w=\sum_ia_iy_ix_i`.
 # * As a function of :math:`b` the bill is a straight line with the slope :math:`-\sum_ia_iy_i`. Unless the slope is
-#   zero the line has no bottom, and the bound says nothing. So :math:`\sum_ia_iy_i=0`. **The sum constraint comes
+#   zero the line falls for ever, and the bound says nothing. So :math:`\sum_ia_iy_i=0`. **The sum constraint comes
 #   from** :math:`b`.
 # * As a function of :math:`\xi_i` the bill is a straight line with the slope :math:`C-a_i-r_i`, which also has to be
 #   zero. Since :math:`r_i\ge0`, this requires :math:`0\le a_i\le C`. **The box comes from the slack.**
 #
-# Putting these results in leaves :math:`\sum_ia_i-\tfrac12\lVert\sum_ia_iy_ix_i\rVert^2`. Let the sign of a variable
-# carry the label: :math:`\alpha_i=y_ia_i`. Then :math:`w=\sum_i\alpha_ix_i`, and the best bound is
+# Putting these results into the bill leaves :math:`\sum_ia_i-\tfrac12\lVert\sum_ia_iy_ix_i\rVert^2`. Let the sign of a
+# variable carry the label: :math:`\alpha_i=y_ia_i`. Then :math:`w=\sum_i\alpha_ix_i`, and the best bound is
 #
 # .. math::
 #
@@ -82,7 +82,7 @@ plt.show()
 #    \quad\text{where}\quad \sum_i\alpha_i=0,\quad L_i\le\alpha_i\le U_i,
 #
 # with :math:`K_{ij}=x_i\cdot x_j`, the box :math:`[0,C]` for a positive example and :math:`[-C,0]` for a negative one.
-# This is the *dual problem*. The package keeps it in one object, which this function makes:
+# This is the *dual problem*. This function of the package makes an object that holds it:
 #
 # .. shipped:: core/formulations.py
 #    :object: Formulations.classification
@@ -112,12 +112,13 @@ print(
 print(f"f = {by_hand.objective:.6f}, F = {by_hand.primal_objective:.6f}")
 
 # %%
-# A price is a slope. If point :math:`i` has to satisfy :math:`y_ih(x_i)\ge1+u`, the optimum changes at the rate
-# :math:`a_i`. The figure shows this for each of the three points; the dotted lines have the slopes :math:`a_i`:
+# A price is a slope: if point :math:`i` has to satisfy :math:`y_ih(x_i)\ge1+u`, the optimum changes at the rate
+# :math:`a_i`. The figure shows the optimum over :math:`u` for each of the three points; the dotted lines have the
+# slopes :math:`a_i`:
 
 # fold: The code of this figure
-# alt: The optimum is drawn over u for each of the three points. The curve of point 0 is flat, and bends upwards where u
-#     is 1. The equal curves of points 1 and 3 rise, and touch their dotted line of slope one half where u is 0.
+# alt: The optimum is drawn over u for each of the three points. The curve of point 0 is flat up to u = 1. The equal
+#     curves of points 1 and 3 rise, and touch their dotted line of slope one half at u = 0.
 figure, axes = plt.subplots(figsize=(6.4, 3.0))
 asked = np.linspace(-0.6, 1.6, 45)
 for i, (colour, look) in enumerate(((INK, "-"), (NEGATIVE, "-"), (POSITIVE, "--"))):
@@ -142,8 +143,8 @@ plt.show()
 # street is at a right angle to the line that joins these points.
 
 # fold: The code of this figure
-# alt: Each of two clouds of points is surrounded by the polygon of its convex hull. A line joins the two nearest points
-#     of the polygons, and the boundary crosses this line in its middle at a right angle.
+# alt: A polygon, the convex hull, surrounds each of two clouds of points. A line joins the nearest points of the
+#     polygons, and the boundary crosses this line in its middle at a right angle.
 from scipy.spatial import ConvexHull
 
 figure, axes = plt.subplots(figsize=(4.8, 4.8))
@@ -187,10 +188,10 @@ print(
 #        &= \sum_i\Bigl(C\,\xi_i - a_i\bigl(1-y_ih(x_i)\bigr)\Bigr) \;\ge\; 0 ,
 #
 # since :math:`1-y_ih(x_i)\le\xi_i` and :math:`0\le a_i\le C` and :math:`\xi_i\ge0`. These three lines are a
-# *certificate*: they hold whatever program computed :math:`\alpha`, and whatever rule stopped the program. The
-# inequality :math:`f\le F` is called *weak duality*, and :math:`F-f` is the *duality gap*.
+# *certificate*: they hold for every feasible :math:`\alpha`, whatever program computed it. The inequality :math:`f\le
+# F` is called *weak duality*, and :math:`F-f` is the *duality gap*.
 #
-# The optimum lies between a thousand random prices and a thousand random streets:
+# The optimum lies between the :math:`f` of a thousand random prices and the :math:`F` of a thousand random streets:
 
 # fold: Random prices and streets, and a general optimiser in between
 certain = minimize(
@@ -222,8 +223,8 @@ print(f"w from the prices {w.round(3)}, duality gap {problem.duality_gap(certain
 # %%
 
 # fold: The code of this figure
-# alt: A vertical line marks the optimum. A histogram of the dual values of random prices lies to the left of the line,
-#     a histogram of the costs of random streets to the right.
+# alt: A vertical line marks the optimum. A histogram of the values of random prices lies to its left, a histogram of
+#     the costs of random streets to its right.
 figure, axes = plt.subplots(figsize=(6.4, 3.2))
 bins = problem.objective(certain) + np.linspace(-6, 2, 81)  # the optimum is an edge
 axes.hist(duals, bins, color=NEGATIVE, label=r"$f$ of random prices $\alpha$")
@@ -261,8 +262,8 @@ for name, members in (
 # ---------------
 #
 # The solver ``iterate``, which chapters 3 to 5 build, raises :math:`f` step by step. After each step the optimum lies
-# between :math:`f` and the cost of the street with the present :math:`w` and the best intercept, as the picture at the
-# head of the chapter shows.
+# between :math:`f` and the cost of the street with the present :math:`w` and the best intercept, as in the picture at
+# the head of the chapter.
 
 print(f"{len(values)} steps; the last f {values[-1][0]:.4f}, the last F {values[-1][1]:.4f}")
 
@@ -281,11 +282,11 @@ print(f"{len(values)} steps; the last f {values[-1][0]:.4f}, the last F {values[
 # -----------------
 #
 # The dual and the classifier :math:`h(x)=\sum_i\alpha_i\,x_i\cdot x+b` use the examples only in inner products. If
-# another function :math:`k(x,x')` replaces the inner product, all formulas stay. A *feature map* :math:`\varphi` then
-# takes the examples into a space in which the street is straight; in the space of the examples the street bends. For
-# example, :math:`\varphi(x)=(x,x^2)` takes points of a line to points of a plane. The inner points of the line are of
-# one kind, so no threshold separates the kinds. A straight line in the plane separates them, and becomes two thresholds
-# on the line. The kernel is :math:`k(x,x')=xx'+x^2x'^2`.
+# another function :math:`k(x,x')` replaces the inner product, all formulas stay valid. A *feature map* :math:`\varphi`
+# then takes the examples into a space in which the street is straight; in the space of the examples the street bends.
+# For example, :math:`\varphi(x)=(x,x^2)` takes points of a line to points of a plane. The inner points of the line are
+# of one kind, so no threshold separates the kinds. A straight line in the plane separates them, and becomes two
+# thresholds on the line. The kernel is :math:`k(x,x')=xx'+x^2x'^2`.
 
 dots = np.linspace(-2.2, 2.2, 23)
 kind = np.where(np.abs(dots) < 1.25, 1, -1)
@@ -299,8 +300,8 @@ print(f"a line in the plane separates them: {(kind * (mapped @ w_map + b_map) > 
 # %%
 
 # fold: The code of this figure
-# alt: The left panel shows points on a line; two thresholds separate the inner points from the outer points. The right
-#     panel shows the same points on a parabola, where one straight line separates them.
+# alt: In the left panel two thresholds separate the inner from the outer points of a line. In the right panel a
+#     straight line separates the same points on a parabola.
 figure, (left, right) = plt.subplots(1, 2, figsize=(8.6, 3.8))
 for label, colour, marker in ((-1, NEGATIVE, "o"), (1, POSITIVE, "^")):
     left.plot(
@@ -327,12 +328,12 @@ left.legend(frameon=False, loc="upper right", ncols=3)
 plt.show()
 
 # %%
-# Which functions are kernels? A function is a kernel if :math:`k(x,x')=\varphi(x)\cdot\varphi(x')` for some
-# :math:`\varphi`. Such a :math:`\varphi` exists exactly if all matrices :math:`K` of the function are symmetric and
-# *positive semi-definite*: :math:`d^\top Kd\ge0` for every :math:`d`. (It is often called *Mercer's condition*, but J.
-# Mercer's theorem of 1909 is about integrals of continuous kernels.) If :math:`\varphi` exists, the condition holds
-# because :math:`d^\top Kd=\lVert\sum_i d_i\varphi(x_i)\rVert^2`. Conversely, a positive semi-definite matrix of
-# :math:`n` points has eigenvalues :math:`\lambda_t\ge0` and orthonormal eigenvectors :math:`u_t`, so
+# A function is a kernel if :math:`k(x,x')=\varphi(x)\cdot\varphi(x')` for some :math:`\varphi`. Such a :math:`\varphi`
+# exists exactly if all matrices :math:`K` of the function are symmetric and *positive semi-definite*: :math:`d^\top
+# Kd\ge0` for every :math:`d`. (This is *Mercer's condition*, though Mercer's theorem of 1909 is about integrals of
+# continuous kernels.) If :math:`\varphi` exists, the condition holds because :math:`d^\top Kd=\lVert\sum_i
+# d_i\varphi(x_i)\rVert^2`. Conversely, a positive semi-definite matrix of :math:`n` points has eigenvalues
+# :math:`\lambda_t\ge0` and orthonormal eigenvectors :math:`u_t`, so
 #
 # .. math::
 #
@@ -340,10 +341,10 @@ plt.show()
 #    \varphi(x_i)=\bigl(\sqrt{\lambda_1}\,u_{1i},\ \dots,\ \sqrt{\lambda_n}\,u_{ni}\bigr) .
 #
 # (A map for all points at once takes :math:`x` to the function :math:`k(x,\cdot)`, with the inner product
-# :math:`k(x,\cdot)\cdot k(x',\cdot)=k(x,x')`; E. H. Moore, and N. Aronszajn, 1950.) However many coordinates
-# :math:`\varphi` has, the best :math:`w` is a combination of the examples, :math:`w=\sum_i\alpha_i\varphi(x_i)`. This
-# is the *representer theorem* of G. Kimeldorf and G. Wahba (1971). The reason is short: a part of :math:`w` at a right
-# angle to all :math:`\varphi(x_i)` changes no :math:`h(x_i)`, and makes :math:`w` longer.
+# :math:`k(x,\cdot)\cdot k(x',\cdot)=k(x,x')`; Moore, and Aronszajn, 1950.) However many coordinates :math:`\varphi`
+# has, the best :math:`w` is a combination of the examples, :math:`w=\sum_i\alpha_i\varphi(x_i)`. This is the
+# *representer theorem* of Kimeldorf and Wahba (1971): a part of :math:`w` at a right angle to all :math:`\varphi(x_i)`
+# changes no :math:`h(x_i)`, and makes :math:`w` longer.
 #
 # The most used kernel is :math:`k(x,x')=e^{-\gamma\lVert x-x'\rVert^2}`, the Gaussian kernel ``RBF``.
 #
@@ -360,11 +361,10 @@ print(
 print("inner products right:", np.allclose(coordinates @ coordinates.T, K))
 
 # %%
-# The gradient :math:`G=\nabla f(\alpha)` holds the slope of :math:`f` in each variable:
-# :math:`G_i=\partial f/\partial\alpha_i=v_i-\sum_jK_{ij}\alpha_j` is the gain of :math:`f` per unit if :math:`\alpha_i`
-# rises a little. In one line :math:`G=v-K\alpha`, and for classification :math:`v=y`. The gradient explains the code of
-# :math:`F` at the end of chapter 1: ``alpha @ (v - G)`` is :math:`\alpha^\top K\alpha=\lVert w\rVert^2`, the losses
-# come from :math:`y_i-h(x_i)=G_i-b`, and ``b=None`` asks for the best intercept.
+# The gradient :math:`G=\nabla f(\alpha)` holds the slope of :math:`f` in each variable: :math:`G_i=\partial
+# f/\partial\alpha_i=v_i-\sum_jK_{ij}\alpha_j`. In one line :math:`G=v-K\alpha`, and for classification :math:`v=y`. The
+# gradient explains the code of :math:`F` at the end of chapter 1: ``alpha @ (v - G)`` is :math:`\alpha^\top
+# K\alpha=\lVert w\rVert^2`, the losses come from :math:`y_i-h(x_i)=G_i-b`, and ``b=None`` asks for the best intercept.
 #
 # .. shipped:: core/problem.py
 #    :object: DualProblem.gradient DualProblem.objective DualProblem.duality_gap
@@ -387,7 +387,7 @@ print("inner products right:", np.allclose(coordinates @ coordinates.T, K))
 #
 # 1. At a fixed :math:`\alpha` the objective :math:`f` is linear in :math:`v`. The optimal :math:`\alpha` also moves,
 #    but at the optimum :math:`f` is flat in every direction in which :math:`\alpha` may move forwards and backwards.
-# 2. Which item of the list of three is about :math:`b`?
+# 2. Which of the three derivatives is about :math:`b`?
 # 3. Put :math:`w=\sum_i\alpha_i\varphi(x_i)` into :math:`h(x)=w\cdot\varphi(x)+b`.
 #
 # .. endfold::
@@ -406,8 +406,8 @@ for i in (2, int(np.argmax((a > 0.01) & (a < C - 0.01)))):
 # %%
 # 1. The optimum grows by :math:`a_iu`, up to terms in :math:`u^2`: the price of an example is the cost of a unit of
 #    margin for this example.
-# 2. The item about :math:`b` is not needed, and the constraint :math:`\sum_i\alpha_i=0` disappears. Then one variable
-#    may move alone; the next chapter shows what the sum changes.
+# 2. The derivative with respect to :math:`b` is not needed, and the constraint :math:`\sum_i\alpha_i=0` disappears.
+#    Then one variable may move alone.
 # 3. The classifier is
 #    :math:`h(x)=w\cdot\varphi(x)+b=\sum_i\alpha_i\,\varphi(x_i)\cdot\varphi(x)+b=\sum_i\alpha_ik(x_i,x)+b`.
 #

@@ -2,9 +2,9 @@ r"""
 3 · Why two
 ===========
 
-The dual of :doc:`chapter 2 <02_prices>` has one variable for each example. The simplest solver would change one
-variable at a time, but the sum constraint forbids that. At least two variables have to move together, and two suffice.
-This chapter shows why, how far a pair may go, and how to see at a glance which pairs gain.
+The simplest solver of the dual (:doc:`chapter 2 <02_prices>`) would change one variable at a time, but the sum
+constraint forbids that. At least two variables have to move together, and two suffice. This chapter shows why, how far
+a pair may go, and which pairs gain.
 """
 
 # fold: Imports and settings
@@ -31,16 +31,16 @@ problem = DualProblem.classification(X, y, kernel=RBF(gamma=0.5), C=2.0)
 #
 # .. math:: \alpha_i \leftarrow \alpha_i+\mu, \qquad \alpha_j \leftarrow \alpha_j-\mu,
 #
-# This is a step of length :math:`\mu` along :math:`e_i-e_j`, where the vector :math:`e_i` has a 1 at place :math:`i`
-# and zeros elsewhere. The two indices are the *working set* :math:`(i,j)`.
+# a step of length :math:`\mu` along :math:`e_i-e_j`, where the vector :math:`e_i` has a 1 at place :math:`i` and zeros
+# elsewhere. The two indices are the *working set* :math:`(i,j)`.
 #
-# A problem with three examples fits on a page, because :math:`\alpha_0` and :math:`\alpha_1` determine
-# :math:`\alpha_2=-\alpha_0-\alpha_1`. The box of the third example cuts a corner off the square of the first two. Each
-# of the three pairs has its own direction.
+# A problem with three examples can be drawn in a plane, because :math:`\alpha_0` and :math:`\alpha_1` determine
+# :math:`\alpha_2=-\alpha_0-\alpha_1`. The box of the third variable cuts a corner off the square of the first two
+# variables. Each of the three pairs has its own direction.
 
 # fold: The code of this figure
-# alt: The plane of two variables shows contours of the objective and the feasible region, a shaded triangle. Arrows
-#     show the directions of the three pairs. A star on the edge of the triangle marks the optimum.
+# alt: A plane of two variables shows contours of the objective, the feasible region, a shaded triangle, the directions
+#     of the three pairs, and the optimum on an edge of the triangle.
 grid = np.meshgrid(np.linspace(-0.3, 2.3, 200), np.linspace(-0.3, 2.3, 200))
 alpha = np.stack([*grid, -grid[0] - grid[1]])
 K = RBF(gamma=0.5)(X, X)
@@ -78,8 +78,7 @@ plt.show()
 #
 #    \text{lo}=\max(L_i-\alpha_i,\ \alpha_j-U_j) \quad\text{and}\quad \text{hi}=\min(U_i-\alpha_i,\ \alpha_j-L_j).
 #
-# In the package ``measure`` computes both limits for the pair that is about to move, and the slope and the curvature,
-# which :doc:`the next chapter <04_one_step>` explains.
+# In the package ``measure`` computes both limits, and the slope and the curvature (:doc:`chapter 4 <04_one_step>`):
 #
 # .. shipped:: core/state.py
 #    :object: SolverState.measure
@@ -111,9 +110,9 @@ for name, at in (("α = 0", np.zeros(3)), ("start", np.append(start, -start.sum(
     print(f"{name:8s} G = {G.round(3)}, most violating pair ({i}, {j}), ψ = {psi:.4f}")
 
 # %%
-# The stepper has more examples. The bars of its third picture show :math:`G_i-b`, first for the variables that may
-# rise, then for the variables that may fall. Choose "your own" as the pair, then :math:`i` and :math:`j`. The step
-# gains if the bar of :math:`i` in the first group ends above the bar of :math:`j` in the second group.
+# The bars in the third picture of the stepper show :math:`G_i-b`, first for the variables that may rise, then for the
+# variables that may fall. Choose "your own" as the pair, then :math:`i` and :math:`j`. The step gains if the bar of
+# :math:`i` in the first group ends above the bar of :math:`j` in the second group.
 #
 # .. stepper::
 #    :selector: mvp
@@ -122,9 +121,9 @@ for name, at in (("α = 0", np.zeros(3)), ("start", np.append(start, -start.sum(
 # Two are enough
 # --------------
 #
-# Could some direction that moves many variables gain although no pair does? It cannot. Let :math:`d` lead from
-# :math:`\alpha` to another feasible point. The entries of :math:`d` sum to zero, so its positive entries can be matched
-# with its negative entries:
+# Could some direction that moves many variables gain although no pair does? No. Let :math:`d` lead from :math:`\alpha`
+# to another feasible point. The entries of :math:`d` sum to zero, so its positive entries can be matched with its
+# negative entries:
 #
 # .. math:: d = \sum_{i:\,d_i>0}\ \sum_{j:\,d_j<0} t_{ij}\,(e_i-e_j), \qquad t_{ij}\ge0 .
 #
@@ -135,8 +134,8 @@ for name, at in (("α = 0", np.zeros(3)), ("start", np.append(start, -start.sum(
 #
 # If :math:`\psi\le0`, no feasible direction leads uphill. Along any direction :math:`d` the function :math:`f` is a
 # parabola that bends down, because :math:`d^\top Kd\ge0`. If the parabola does not rise at its start, it never rises.
-# **So a point is optimal exactly if no step on a pair gains.** The method is called *sequential minimal optimisation*,
-# SMO, because every step solves the smallest possible problem.
+# **So a point is optimal exactly if no step on a pair gains.** The method is *sequential minimal optimisation*, SMO:
+# every step solves the smallest possible problem.
 #
 # This function does the matching:
 
@@ -160,8 +159,8 @@ print(matched(np.array([0.5, -0.2, 0.4, -0.6, -0.1])))
 #
 #    The pair is also called the *working set* or *subproblem*, and the most violating pair the *maximal violating
 #    pair*. A solver that moves a few variables at a time is a *decomposition method*. LIBSVM writes
-#    :math:`I_\text{low}` for :math:`I_\text{down}`. E. Osuna, R. Freund and F. Girosi moved larger sets in 1997; J.
-#    Platt reduced them to two variables in 1998.
+#    :math:`I_\text{low}` for :math:`I_\text{down}`. Osuna, Freund and Girosi moved larger sets of variables in 1997,
+#    Platt pairs in 1998.
 #
 # Exercises
 # ---------
@@ -175,7 +174,7 @@ print(matched(np.array([0.5, -0.2, 0.4, -0.6, -0.1])))
 #
 # .. fold:: Hints
 #
-# 1. The formulas for lo and hi are two lines of NumPy; for :math:`(j,i)` exchange the indices in them.
+# 1. The formulas are two lines of NumPy; for :math:`(j,i)` exchange the indices.
 # 2. The index of the maximum does not depend on the index of the minimum.
 # 3. :math:`G_i` is the slope along :math:`\alpha_i` and :math:`K_{ii}` the curvature.
 #
@@ -201,8 +200,8 @@ print("3. without b:", alpha.round(4), "with b:", best.round(4))
 # %%
 # 1. A step on :math:`(j,i)` is a step on :math:`(i,j)` with the opposite sign, so lo of :math:`(j,i)` is minus hi of
 #    :math:`(i,j)`.
-# 2. The search compares :math:`2n` numbers, :math:`n` for the maximum and :math:`n` for the minimum.
-# 3. The solver takes Newton's step for one variable, clipped to the box: afterwards :math:`G_i=0`, or the variable is
-#    at a bound.
+# 2. The search compares :math:`n` numbers for the maximum and :math:`n` for the minimum.
+# 3. The solver takes Newton's step for one variable, clipped to the box: afterwards :math:`G_i=0`, or :math:`\alpha_i`
+#    is at a bound.
 #
 # .. endfold::

@@ -2,14 +2,13 @@ r"""
 4 · One step
 ============
 
-A pair of variables is chosen. How far should it go? Along its direction the objective is a parabola, and the box is an
-interval. So the best step has a formula: go to the top of the parabola, or as far towards it as the box allows.
+How far should a pair of variables go? Along its direction the objective is a parabola, and the box is an interval. So
+the best step has a formula: go to the top of the parabola, or as far towards it as the box allows.
 """
 
 # fold: Imports, the data, and the code of this figure
-# alt: Two panels show a free step. The left panel shows the box of the two variables and the line along which their sum
-#     is fixed; the step ends where the line touches a contour. In the right panel the step ends at the top of the
-#     parabola of the gain.
+# alt: Two panels show a free step. In the box of the two variables the step follows the line of fixed sum, and ends
+#     where the line touches a contour. In the right panel the step ends at the top of the parabola of the gain.
 import matplotlib.pyplot as plt
 import numpy as np
 
@@ -51,9 +50,9 @@ show_step(4)
 plt.show()
 
 # %%
-# The left panel shows the square of the two variables from above. The sum of both variables is fixed, so the point
-# moves along the straight line; it stops where the line touches a contour of :math:`f`. The right panel shows the gain
-# of :math:`f` along this line, a parabola.
+# The left panel shows the box of the two variables from above. The sum of both variables is fixed, so the point moves
+# along the straight line, and stops where the line touches a contour of :math:`f`. The right panel shows the gain of
+# :math:`f` along this line, a parabola.
 #
 # A parabola
 # ----------
@@ -80,17 +79,17 @@ plt.show()
 #
 # .. math:: \mu = \min\bigl(\max(\hat\mu,\ \text{lo}),\ \text{hi}\bigr),
 #
-# The rule in the package is this line:
+# as in the package:
 #
 # .. shipped:: core/steps/newton.py
 #    :twin:
 #
 # A step that ends at the top is called *free*, like the step at the head of the chapter. A step that ends at the edge
-# of the box is *clipped*. The next figure shows a clipped step of the same run.
+# of the box is *clipped*, like this step of the same run:
 
 # fold: The code of this figure
-# alt: Two panels show a clipped step. The parabola still rises beyond the edge of the box, where the picture is grey;
-#     the step ends at that edge and gains less than the Newton step would.
+# alt: Two panels show a clipped step. The step ends at the edge of the box, although the parabola still rises beyond,
+#     and gains less than the Newton step would.
 state = show_step(8)
 plt.show()
 
@@ -128,21 +127,20 @@ print(
 )
 
 # %%
-# The first branch is the step of this chapter. The second branch runs only for steps with momentum, whose ``kappa`` is
-# not 0 (:doc:`chapter 10 <10_two_steps_at_once>`).
+# The first branch takes the step of this chapter. The second branch takes steps with momentum, whose ``kappa`` is not 0
+# (:doc:`chapter 10 <10_two_steps_at_once>`).
 #
-# Two details of this code matter. First, a variable that reaches its bound is *set* to the bound. A sum would be
-# rounded, but :math:`\alpha_i=U_i` must hold exactly, because this equality decides whether the variable may rise.
-# Second, each update rounds :math:`G` a little. When the rounding could mislead the stopping rule, the package computes
-# :math:`G` again from scratch.
+# A variable that reaches its bound is *set* to the bound. A sum would be rounded, but :math:`\alpha_i=U_i` must hold
+# exactly, because this equality decides whether the variable may rise. Each update rounds :math:`G` a little. When the
+# rounding could mislead the stopping rule, the package computes :math:`G` again from scratch.
 #
 # No parabola
 # -----------
 #
-# If two examples are the same point, :math:`q=0`, and the parabola is a straight line. If their labels differ, the line
-# rises for ever, and the Newton step would divide by zero. Like LIBSVM, the package replaces :math:`q` by
-# :math:`10^{-12}`: the formula then gives a giant step, and the box cuts it. A kernel that breaks Mercer's condition
-# may have :math:`q<0`, which the package handles in the same way.
+# If both examples are the same point, :math:`q=0`, and the parabola is a straight line. If their labels differ, the
+# line rises for ever, and the Newton step would divide by zero. Like LIBSVM, the package replaces :math:`q` by
+# :math:`10^{-12}`: the formula then gives a giant step, and the box cuts it. If a kernel is not positive semi-definite,
+# :math:`q` may be negative; the package then also takes :math:`10^{-12}`.
 
 twins = DualProblem.classification(np.zeros((2, 1)), np.array([-1, 1]), kernel=RBF(1.0), C=5.0)
 state = next(iterate(twins, step=NewtonStep()))
@@ -160,8 +158,8 @@ print("α =", state.alpha)
 # ---------
 #
 # 1. ★ Derive :math:`g(\mu)`.
-# 2. ★★ Show that the exact gain of a clipped step is :math:`\tfrac12q\mu(2\hat\mu-\mu)`, and conclude that a step half
-#    as long as the Newton step still yields three quarters of its gain.
+# 2. ★★ Show that a clipped step gains :math:`\tfrac12q\mu(2\hat\mu-\mu)`, and conclude that half a Newton step still
+#    yields three quarters of the gain.
 # 3. ★ Which steps :math:`\mu` gain anything at all?
 # 4. ★★ In the last example, why does :math:`\alpha` end at its bounds, and what is the duality gap at the end?
 #
@@ -186,8 +184,8 @@ print(f"4. duality gap {twins.duality_gap(state.alpha):.1e}, objective {twins.ob
 #    =\mu\,(y-K\alpha)^\top d-\tfrac12\mu^2\,d^\top Kd` with :math:`d=e_i-e_j`. The first factor is
 #    :math:`G^\top d=G_i-G_j`.
 # 2. Put :math:`\ell=q\hat\mu` into :math:`g`. A step :math:`\mu=\omega\hat\mu` gains the share :math:`2\omega-\omega^2`
-#    of :math:`\tilde g`, which is 0.75 at one half. A step that is a tenth too long loses one per cent of the gain:
-#    :class:`~refsvm.core.steps.overrelaxed.OverrelaxedNewtonStep` takes such steps on purpose.
+#    of :math:`\tilde g`, which is 0.75 for :math:`\omega=\tfrac12`. A step that is a tenth too long loses one per cent
+#    of the gain: :class:`~refsvm.core.steps.overrelaxed.OverrelaxedNewtonStep` takes such steps on purpose.
 # 3. The steps between 0 and :math:`2\hat\mu` gain.
 # 4. The two rows of :math:`K` are equal, so the slope stays :math:`G_1-G_0=2` until both variables are at their bounds.
 #    The duality gap is zero: :math:`f=2C` is the cost of the two slacks.

@@ -2,14 +2,14 @@ r"""
 5 · The whole loop
 ==================
 
-The dual (:doc:`chapter 2 <02_prices>`), the pair (:doc:`chapter 3 <03_why_two>`) and the step
-(:doc:`chapter 4 <04_one_step>`) are ready. This chapter puts them together twice: in a function of a dozen lines, and
-in the loop of the package, which is not much longer. Both take the same steps.
+This chapter puts the dual (:doc:`chapter 2 <02_prices>`), the pair (:doc:`chapter 3 <03_why_two>`) and the step
+(:doc:`chapter 4 <04_one_step>`) together twice: in a function of a dozen lines, and in the loop of the package, which
+is not much longer. Both take the same steps.
 """
 
 # fold: Imports, the data, and the code of this figure
 # alt: Five panels show two interleaved kinds of points and the boundary of the machine after more and more steps. At
-#     first the boundary cuts through both kinds; the last panels look alike near the points.
+#     first the boundary cuts through both kinds; the last panels look alike.
 import matplotlib.pyplot as plt
 import numpy as np
 
@@ -52,8 +52,8 @@ last.axis("off")
 plt.show()
 
 # %%
-# This chapter uses two hundred points that no line separates, a Gaussian kernel with :math:`\gamma=0.5`, and
-# :math:`C=10`. The picture shows how the boundary :math:`h(x)=0` develops while the loop of this chapter runs.
+# The picture shows how the boundary :math:`h(x)=0` develops while the loop of this chapter runs, on two hundred points
+# that no line separates, with a Gaussian kernel, :math:`\gamma=0.5` and :math:`C=10`.
 #
 # Your own
 # --------
@@ -88,8 +88,8 @@ print(f"{len(pairs)} steps, {np.mean(np.sign(h) == y):.1%} of the examples right
 # %%
 # You have trained a support vector machine.
 #
-# The certificate of chapter 2 shows how near the machine is to the optimum. The package takes the same steps if it gets
-# exactly the same matrix.
+# The certificate of chapter 2 shows how near the machine is to the optimum. With exactly the same matrix, the package
+# takes the same steps.
 
 print(f"dual {problem.objective(alpha):.4f} <= optimum <= primal {problem.primal_objective(alpha):.4f}")
 
@@ -105,7 +105,7 @@ print("the package moved the same pairs, in the same order:", package == pairs)
 #
 # :func:`~refsvm.core.solver.loop.steps` is the same loop, but objects make its three decisions. A
 # :class:`~refsvm.core.selectors.base.WorkingSetSelector` chooses the pair, a :class:`~refsvm.core.steps.base.StepRule`
-# decides how far it moves, and a :class:`~refsvm.core.stopping.base.StoppingRule` decides when to stop. The
+# decides how far the pair moves, and a :class:`~refsvm.core.stopping.base.StoppingRule` decides when to stop. The
 # :class:`~refsvm.core.state.SolverState` holds everything that changes during a solve.
 #
 # .. shipped:: core/solver/loop.py
@@ -113,27 +113,19 @@ print("the package moved the same pairs, in the same order:", package == pairs)
 #
 # This is what the lines do:
 #
-# ``while not (code := stop.check(state))``
-#     The loop calls the stopping rule before every step. The rule returns 0 to go on, or the number of its reason to
-#     stop.
-# ``i, j = selector.select(state) if state.stalled < 2 else (-1, -1)``
-#     The selector returns two indices, or ``(-1, -1)`` if it knows no pair that gains. If two steps in a row have not
-#     even changed the last digit of a number, floating point can do no better, and the loop ends.
-# ``state.rows.use(i, j)``
-#     The store of rows computes the kernel rows of both variables, if they are not in memory (:doc:`chapter 8
-#     <08_rows_cache_shrinking>`).
-# ``state.measure(i, j)``
-#     The state computes :math:`\ell`, :math:`q`, lo and hi of the pair (chapters 3 and 4).
-# ``state.n_candidates = 0`` and ``mu = step.length(state, i, j)``
-#     The step rule says how far the pair moves. A rule that plans ahead may leave *candidates*, pairs that the next
-#     selection should consider; the first line clears them.
-# ``state.move(i, j, mu)``
-#     The state updates :math:`\alpha` and :math:`G` as in chapter 4. The state then finds the most violating pair of
-#     the new point and its :math:`\psi`, which the next ``check`` compares with its tolerance. A rule with *momentum*
-#     (``step.uses_momentum``, chapter 10) also moves other variables.
-# ``yield state``
-#     The caller of the loop may look at the state after every step. The state is a single object that changes: copy
-#     what you want to keep.
+# ``while not (code := stop.check(state))`` The loop calls the stopping rule before every step. The rule returns 0 to go
+# on; any other number is a reason to stop. ``i, j = selector.select(state) if state.stalled < 2 else (-1, -1)`` The
+# selector returns two indices, or ``(-1, -1)`` if it knows no pair that gains. If two steps in a row have changed not
+# even the last digit of a variable, floating point can do no better, and the loop ends. ``state.rows.use(i, j)`` The
+# store of rows computes the kernel rows of both variables, if they are not in memory (:doc:`chapter 8
+# <08_rows_cache_shrinking>`). ``state.measure(i, j)`` The state computes :math:`\ell`, :math:`q`, lo and hi of the pair
+# (chapters 3 and 4). ``state.n_candidates = 0`` and ``mu = step.length(state, i, j)`` The step rule says how far the
+# pair moves. A rule that plans ahead may leave *candidates*, pairs that the next selection should consider; the first
+# line clears the previous candidates. ``state.move(i, j, mu)`` The state updates :math:`\alpha` and :math:`G` as in
+# chapter 4. The state then finds the most violating pair of the new point and its :math:`\psi`, which the next
+# ``check`` compares with its tolerance. A rule with *momentum* (``step.uses_momentum``, chapter 10) also moves other
+# variables. ``yield state`` The caller of the loop may look at the state after every step. The state is a single object
+# that changes: copy what you want to keep.
 #
 # :func:`~refsvm.core.solver.loop.iterate` sets the loop up, and :func:`~refsvm.analysis.solve.solve` runs it to its
 # end:
@@ -150,20 +142,18 @@ print("the package moved the same pairs, in the same order:", package == pairs)
 # --------
 #
 # The stepper lets you control the loop: choose the pair, or let a selector choose; change :math:`C`; drag a point.
-# Until you move an example, its steps are equal to the steps of the package in every bit.
+# Until you move an example, stepper and package take the same steps, in every bit.
 #
 # .. stepper::
 #    :selector: mvp
 #
-# For your own rule, use :doc:`the stepper in a notebook </gallery/examples/06_step_through_your_own_rule>`.
-#
-# The default selector ``SecondOrder`` also takes the curvature into account (:doc:`chapter 7 <07_which_pair>`).
+# The default selector, ``SecondOrder``, also considers the curvature (:doc:`chapter 7 <07_which_pair>`).
 #
 # The two engines
 # ---------------
 #
-# The loop above is plain NumPy. A second loop is compiled with Numba. It calls a *twin* of each rule, a function that
-# makes the same decisions. The argument ``engine`` says which loop runs. The results are equal in every bit.
+# The loop above is plain NumPy. A second loop is compiled with Numba; it calls a *twin* of each rule, a function that
+# makes the same decisions. The argument ``engine`` says which loop runs. Both loops return the same bits.
 
 *_, state = iterate(problem, step=NewtonStep())  # the state after the last step
 for engine in ("numpy", "numba"):
@@ -172,7 +162,7 @@ for engine in ("numpy", "numba"):
     print(f"{engine}: {solution.iterations} steps, every bit of α as in the loop above: {same}")
 
 # %%
-# The solution says why the solver ended, and how good the result is:
+# The solution says why the solver ended, and how near it came to the optimum:
 
 print(solution.status.value)
 print(f"ψ = {solution.kkt_gap:.1e}, F − f = {solution.duality_gap:.1e}, b = {solution.intercept:.3f}")
@@ -221,8 +211,8 @@ plt.show()
 # on two thousand new examples of the same kind. With the smallest :math:`\gamma` and :math:`C` the machine *underfits*:
 # it errs on old and new examples. With the largest :math:`\gamma` and :math:`C` it overfits: it is right on every
 # example that it was trained on, and errs on new examples. The machine that generalises best is in between, and neither
-# the training errors nor the objective say where. :doc:`Chapter 11 <11_leave_one_out>` estimates the errors without new
-# examples, and :doc:`chapter 15 <15_the_path_of_c>` for all :math:`C` at once.
+# the training errors nor the objective say where. :doc:`Chapter 11 <11_leave_one_out>` estimates the error on new
+# examples without any, :doc:`chapter 15 <15_the_path_of_c>` for all :math:`C` at once.
 
 new = make_banana(2000, rng=1)
 gammas, prices = (0.02, 0.5, 20.0), (0.1, 10.0, 1000.0)
@@ -236,8 +226,8 @@ for (g, c), (seen, unseen) in errors.items():
 # %%
 
 # fold: The code of this figure
-# alt: Nine panels for three values of gamma and three of C show the shaded regions of the two classes. With the
-#     smallest values one region covers everything; with the largest the boundary winds around small groups of points.
+# alt: Nine panels, for three values of gamma and of C, shade the regions of two classes. With the smallest values one
+#     region covers everything; with the largest the boundary winds around small groups of points.
 figure, panels = plt.subplots(3, 3, figsize=(9, 9), sharex=True, sharey=True)
 for axes, ((g, c), model) in zip(panels.flat, trained.items(), strict=True):
     values = model.decision_function(grid).reshape(100, 100)
@@ -260,11 +250,9 @@ plt.show()
 # ---------
 #
 # 1. ★★ Let your ``smo`` choose :math:`j` as ``SecondOrder`` does, with the largest :math:`\tfrac12\ell^2/q` among the
-#    :math:`j` that may fall and have :math:`G_j<G_i`. How many steps does it take now, and does it move the same pairs
-#    as the package?
-# 2. ★★ Let ``smo`` choose a pair that gains at random. How many steps does it take on the first forty examples?
-# 3. ★ Run ``smo`` with :math:`C` = 0.1, 10 and 100. How do the numbers of steps, of free and of bounded support vectors
-#    change?
+#    :math:`j` that may fall and have :math:`G_j<G_i`. How many steps does ``smo`` take now, and on which pairs?
+# 2. ★★ Let ``smo`` choose a random pair that gains. How many steps does it take on the first forty examples?
+# 3. ★ Run ``smo`` with :math:`C` = 0.1, 10 and 100, and count steps, free and bounded support vectors. What changes?
 # 4. ★ Which lines of ``smo`` would you change for a problem without the sum constraint?
 #
 # .. fold:: Hints
@@ -330,9 +318,9 @@ for price in (0.1, 10.0, 100.0):
 
 # %%
 # 1. With this choice ``smo`` takes fewer steps, on the same pairs as the package.
-# 2. Any pair that gains leads uphill, so chance also reaches the top. Chance takes its time.
+# 2. Any pair that gains leads uphill, so random pairs also reach the top. Chance takes its time.
 # 3. A larger :math:`C` leads to more steps, fewer bounded support vectors, and a street that fits the examples more
 #    closely.
-# 4. A single variable could move, so every line about :math:`j` would go, and with it the intercept :math:`b`.
+# 4. A single variable could move, so every line about :math:`j` would go, and with these lines the intercept :math:`b`.
 #
 # .. endfold::

@@ -3,8 +3,7 @@ r"""
 ===================
 
 The loop of :doc:`chapter 5 <05_the_whole_loop>` stops when :math:`\psi` is below a tolerance. This chapter draws
-:math:`\psi`, places the intercept, shows how the tolerance affects decisions and the objective, and lists other reasons
-to stop.
+:math:`\psi`, places the intercept, and shows how the tolerance affects decisions and the objective.
 """
 
 # fold: Imports and settings
@@ -33,7 +32,7 @@ problem = DualProblem.classification(data.X, data.y, kernel=RBF(gamma=0.5), C=2.
 
 # fold: The code of this figure
 # alt: Three panels show the gradient of every example, with upward marks for variables that may rise and downward marks
-#     for variables that may fall. At first the marks overlap in a wide shaded band; at the end a line separates them.
+#     for those that may fall. At first the marks overlap in a wide band; at the end a line separates them.
 moments = {0: problem.v * 0.0}
 for state in iterate(problem, step=NewtonStep()):
     moments[state.iteration] = state.alpha.copy()
@@ -60,18 +59,17 @@ plt.show()
 #
 # .. math:: G_i-b = y_i-h(x_i) .
 #
-# So :math:`G_i=b` means :math:`h(x_i)=y_i`: the example stands exactly on its margin. Complementary slackness, the
-# table of :doc:`chapter 2 <02_prices>`, demands this of free support vectors. The three rows of that table become
+# So :math:`G_i=b` means :math:`h(x_i)=y_i`: the example stands exactly on its margin. Complementary slackness puts free
+# support vectors there (table of :doc:`chapter 2 <02_prices>`). The three rows of the table become
 #
 # .. math::
 #
 #    G_i\le b\ \text{ where }\alpha_i=L_i, \qquad G_i=b\ \text{ in between}, \qquad G_i\ge b\ \text{ where
 #    }\alpha_i=U_i.
 #
-# These are the *Karush-Kuhn-Tucker conditions*. A :math:`b` that satisfies all of them exists exactly if
-# :math:`\max_{I_\text{up}}G\le\min_{I_\text{down}}G`, that is, if :math:`\psi\le0`. Before the optimum is reached no
-# :math:`b` satisfies all conditions. The middle of the overlap is then the fairest choice: it breaks every condition by
-# at most :math:`\psi/2`.
+# These are the *Karush-Kuhn-Tucker conditions*. A :math:`b` that satisfies all conditions exists exactly if
+# :math:`\max_{I_\text{up}}G\le\min_{I_\text{down}}G`, that is, if :math:`\psi\le0`. Before the optimum the middle of
+# the overlap is the fairest :math:`b`: it breaks no condition by more than :math:`\psi/2`.
 #
 # .. shipped:: core/problem.py
 #    :object: DualProblem.kkt_gap DualProblem.intercept DualProblem.midway
@@ -101,7 +99,7 @@ print(f"b = {solution.intercept:.4f}; G of the {free.sum()} free variables withi
 # At an optimum :math:`\psi\le0`, so both objectives are equal there: this proves the strong duality of chapter 2.
 #
 # In practice the duality gap :math:`F-f` is far smaller than this bound, and the true error :math:`f^*-f` is even
-# smaller. The last line shows how many times the bound exceeds the gap:
+# smaller. The last printed line shows how many times the bound exceeds the gap:
 
 heart = load("heart")
 wide = DualProblem.classification(heart.X, heart.y, kernel=RBF(gamma=0.005), C=10.0)
@@ -124,9 +122,8 @@ print(f"bound / gap from {min(bounds / gaps):.0f} to {max(bounds / gaps):.0f}")
 # %%
 
 # fold: The code of this figure
-# alt: The left panel shows bound, duality gap and error of the objective over the KKT gap, on logarithmic axes. All
-#     three fall with the gap; the bound is the largest and the error the smallest. In the right panel the steps rise
-#     slowly while the gap falls.
+# alt: Over the falling KKT gap, on logarithmic axes, the bound, the duality gap and the error of the objective fall in
+#     the left panel, in this order of size. In the right panel the steps rise slowly.
 figure, (left, right) = plt.subplots(1, 2, figsize=(9.5, 3.2))
 for values, name, colour in (
     (bounds, r"bound $nC\psi/2$", INK), (gaps, "duality gap $F-f$", POSITIVE), (lacks, "error $f^*-f$", NEGATIVE)
@@ -143,15 +140,15 @@ plt.show()
 # The best intercept
 # ------------------
 #
-# Before the end the middle of the overlap is not always the best :math:`b` for :math:`F`. Written with :math:`G`, the
-# slack is :math:`\xi_i=\max\bigl(0,\,y_i(G_i-b)\bigr)`. So as a function of :math:`b` alone :math:`F` is convex and
-# made of straight pieces that meet at the :math:`G_i`. The slope of :math:`F` is :math:`C` times the number of negative
-# examples with :math:`G_i<b`, less :math:`C` times the number of positive examples with :math:`G_i>b`. The best
-# :math:`b` is the :math:`G_i` at which this slope changes its sign.
+# Before the end the middle of the overlap is not always the :math:`b` with the least :math:`F`. Written with :math:`G`,
+# the slack is :math:`\xi_i=\max\bigl(0,\,y_i(G_i-b)\bigr)`. So :math:`F`, as a function of :math:`b` alone, is convex
+# and consists of straight pieces that meet at the :math:`G_i`. The slope of :math:`F` is :math:`C` times the number of
+# negative examples with :math:`G_i<b`, less :math:`C` times the number of positive examples with :math:`G_i>b`. The
+# best :math:`b` is the :math:`G_i` at which this slope changes its sign.
 
 # fold: The code of this figure
-# alt: The cost F is drawn as a function of b alone, a convex curve. The best b is at its lowest point; the middle of
-#     the overlap is to the right of this point, where F is higher.
+# alt: The cost F, as a function of b, is a convex curve. The best b is at the lowest point of the curve; the middle of
+#     the overlap is further right.
 at = moments[10]
 G = problem.gradient(at)
 offsets = np.linspace(-1.5, 1.5, 400)
@@ -172,8 +169,8 @@ print(f"middle {middle:.4f}, best {lowest:.4f}; F at its best {problem.primal_ob
 # .. shipped:: core/primal.py
 #    :object: best_intercept
 #
-# LIBSVM and most textbooks take the mean of :math:`G_i` over the free variables as :math:`b`. How far are both from the
-# exact :math:`b`?
+# LIBSVM and most textbooks take the mean of :math:`G_i` over the free variables as :math:`b`. How far are middle and
+# mean from the exact :math:`b`?
 
 limit = solve(wide, stop=KKTGap(1e-10)).intercept
 for tol in (1e-1, 1e-2, 1e-3):
@@ -182,16 +179,16 @@ for tol in (1e-1, 1e-2, 1e-3):
     print(f"tolerance {tol:5g}: middle {abs(run.intercept - limit):.1e}, mean {abs(mean - limit):.1e} from b")
 
 # %%
-# Middle and mean are about equally near to the exact :math:`b`. The middle breaks no condition by more than
-# :math:`\psi/2`; the mean may.
+# Middle and mean are about equally near. The middle breaks no condition by more than :math:`\psi/2`; the mean may break
+# one by more.
 #
-# At an optimum without a free support vector, the lowest part of this curve is flat. Every :math:`b` from the largest
-# :math:`G_i` of a variable that may rise to the smallest :math:`G_i` of a variable that may fall is valid. The package
-# and LIBSVM take the middle. The next figure shows such an optimum, with a small :math:`C`.
+# At an optimum without a free support vector, the lowest part of the curve of :math:`F` over :math:`b` is flat. Every
+# :math:`b` from the largest :math:`G_i` of a variable that may rise to the smallest :math:`G_i` of a variable that may
+# fall is valid. The package and LIBSVM take the middle. With a small :math:`C`:
 
 # fold: The code of this figure
-# alt: The cost F, as a function of b, falls, is flat over an interval, and rises. The interval is shaded, and a line
-#     marks its middle, which is the intercept of the package.
+# alt: The cost F, as a function of b, falls, is flat over a shaded interval, and rises. A line marks the middle of the
+#     interval, the intercept of the package.
 even = np.concatenate([np.flatnonzero(data.y < 0)[:20], np.flatnonzero(data.y > 0)[:20]])
 stiff = DualProblem.classification(data.X[even], data.y[even], kernel=RBF(gamma=0.5), C=0.01)
 end = solve(stiff, stop=KKTGap(1e-9))
@@ -216,8 +213,8 @@ print(f"{count} free support vectors; b from {low:.3f} to {high:.3f}, the packag
 # disturb other pairs.
 
 # fold: The code of this figure
-# alt: Two panels show two runs over the steps. In the left panel the KKT gap falls in the long run and jumps on the
-#     way. In the right panel the distance of the objective from its maximum never rises.
+# alt: Over the steps of two runs, the KKT gap jumps and falls only in the long run. The distance of the objective from
+#     its maximum never rises.
 figure, (left, right) = plt.subplots(1, 2, figsize=(9.5, 3.6))
 for selector, colour in ((MostViolatingPair(), NEGATIVE), (None, POSITIVE)):
     seen = [(s.gap, best - s.objective) for s in iterate(wide, selector=selector, step=NewtonStep())]
@@ -236,17 +233,17 @@ plt.show()
 # Other reasons to stop
 # ---------------------
 #
-# The paper on maximum gain (:doc:`chapter 7 <07_which_pair>`) also stops when the Newton step, before clipping, is
-# short. ``WorkingSetGap`` reads the paper's words differently: it compares the step after clipping, which may be short
-# because the box is near. A short step proves nothing about optimality. The second run below, with ``WorkingSetGap``,
-# ends while :math:`\psi` is still far above the tolerance.
+# The paper on maximum gain (:doc:`chapter 7 <07_which_pair>`) also stops after a short step; its words can mean the
+# Newton step or the clipped step. ``WorkingSetGap`` compares the clipped step, which may be short because the box is
+# near. A short step proves nothing about optimality: the second run below, with ``WorkingSetGap``, ends while
+# :math:`\psi` is still far above the tolerance.
 #
 # .. shipped:: core/stopping/working_set_gap.py
 #    :object: WorkingSetGap.check
 #
-# Two more rules stop when the *sign* of one decision is certain, which often happens before the optimum is reached;
-# :doc:`chapter 12 <12_a_sign_is_enough>` presents them. A limit in steps or seconds, a callback and Ctrl-C also end a
-# solve. However the solve ends, ``solve`` returns a solution with its status:
+# Two more rules stop when the *sign* of one decision is certain, often long before the optimum (:doc:`chapter 12
+# <12_a_sign_is_enough>`). A limit in steps or seconds, a callback and Ctrl-C also end a solve. ``solve`` always returns
+# a solution, with the status that says why it ended:
 
 print(solve(wide, max_iter=50, shrinking=False).status.value)
 many = make_banana(400, rng=0)
@@ -257,8 +254,8 @@ print(f"{early.reason} KKT gap {early.kkt_gap:.3f}")
 # %%
 # .. admonition:: Known elsewhere as
 #
-#    The conditions are known as the *KKT conditions*. LIBSVM writes :math:`\psi` as :math:`m(\alpha)-M(\alpha)` and
-#    stops when it is below ``eps``.
+#    The Karush-Kuhn-Tucker conditions are the *KKT conditions*. LIBSVM writes :math:`\psi` as
+#    :math:`m(\alpha)-M(\alpha)` and stops when this difference is below ``eps``.
 #
 # Exercises
 # ---------
@@ -283,9 +280,9 @@ print(f"2. {int((np.sign(rough) != np.sign(fine)).sum())} of {wide.n}")
 
 # %%
 # 1. Since :math:`b` is the middle, :math:`\max_{I_\text{up}}G=b+\psi/2` and :math:`\min_{I_\text{down}}G=b-\psi/2`.
-# 2. The printed line shows the number. A sign differs only where :math:`h` is nearly zero.
-# 3. With :math:`\psi\le0` the inequality for :math:`F-f` makes :math:`F-f\le0`, and weak duality makes it at least
-#    zero. So the middle gives the least :math:`F`.
+# 2. A sign differs only where :math:`h` is nearly zero.
+# 3. With :math:`\psi\le0` the inequality says :math:`F-f\le0`, and weak duality says :math:`F-f\ge0`. So the middle
+#    gives the least :math:`F`.
 #
 # .. endfold::
 #

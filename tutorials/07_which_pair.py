@@ -3,9 +3,10 @@ r"""
 ==============
 
 Any pair that gains leads uphill. The best pair is too expensive to find, and the steepest pair is not the best. This
-chapter draws the gain of every pair as a map and shows which part of the map each selector examines. It counts the
-kernel rows that a selector reads, and presents four examples on which a plausible rule gets stuck. T. Glasmachers and
-C. Igel (2006) published the maximum-gain rules, R.-E. Fan, P.-H. Chen and C.-J. Lin (2005) second-order selection."""
+chapter draws the gain of every pair as a map, shows which part of the map each selector examines, counts the kernel
+rows that a selector reads, and presents four examples on which a plausible rule gets stuck. Glasmachers and Igel (2006)
+published the maximum-gain rules, Fan, Chen and Lin (2005) second-order selection.
+"""
 
 # fold: Imports and settings
 import matplotlib.pyplot as plt
@@ -42,12 +43,12 @@ NEGATIVE, POSITIVE, INK = "#0072B2", "#D55E00", "#222222"
 # Steep or flat
 # -------------
 #
-# The figure shows the gains of two pairs. The first parabola is steep at its start, but its curvature is large, so it
-# bends soon. The second parabola begins flat and rises further. Which pair would you take?
+# The figure shows the gains of two pairs. The parabola of the first pair is steep at its start, but its curvature is
+# large, so it bends soon. The parabola of the second pair begins flat and rises further. Which pair would you take?
 
 # fold: The code of this figure
-# alt: Two parabolas are drawn over the length of the step. The steep parabola reaches its low top after a short step.
-#     The flat parabola starts more slowly, and its top is further out and higher.
+# alt: Two parabolas are drawn over the length of the step. The steep parabola has a low top after a short step, the
+#     flat parabola a higher top further out.
 lengths = np.linspace(0.0, 2.6, 200)
 figure, axes = plt.subplots(figsize=(6.4, 3.0))
 for ell, q, colour, name in ((2.0, 4.0, NEGATIVE, "steep and short"), (1.2, 0.6, POSITIVE, "flat and long")):
@@ -69,12 +70,12 @@ plt.show()
 # A step on :math:`(i,j)` gains :math:`g(\mu)=\mu\ell-\tfrac12q\mu^2` (:doc:`chapter 4 <04_one_step>`). The gain of the
 # clipped step is the *exact* gain; the Newton step would gain :math:`\tilde g=\tfrac12\ell^2/q`. The map shows the
 # exact gain of all pairs of sixty examples, twenty steps after the start. Rows and columns are sorted by :math:`G`, the
-# largest first. The most violating pair lies in the top right corner of the coloured part.
+# largest first.
 
 # fold: The code of this figure
 # alt: A map of all pairs is coloured by exact gain. The most violating pair is the upper right corner of the coloured
-#     part. The choice of second-order selection is in the same row; the choices of maximum gain and the greedy rule are
-#     in the same column.
+#     part, the choice of second order is in the same row, and the choices of maximum gain and the greedy rule are in
+#     the same column.
 small = make_banana(60, rng=1)
 few = DualProblem.classification(small.X, small.y, kernel=RBF(gamma=0.5), C=10.0)
 for state in iterate(few, step=NewtonStep(), cache_mb=np.inf):
@@ -130,11 +131,10 @@ print("previous working set", state.working_sets[0])
 # .. shipped:: core/selectors/most_violating_pair.py
 #    :twin:
 #
-# ``SecondOrder`` keeps the :math:`i` of that corner and searches its row of the map for the largest
-# :math:`\tfrac12\ell^2/q`. The search needs only one kernel row, which the step needs anyway. The gain
-# :math:`\tfrac12\ell^2/q` is exact if the box does not cut the step. The most violating :math:`j`, with
-# :math:`\ell=\psi`, also takes part in the search. Let :math:`D^2` be the largest curvature of a pair. Then the chosen
-# pair has
+# ``SecondOrder`` keeps the :math:`i` of the steepest pair and searches the row of this :math:`i` in the map for the
+# largest :math:`\tfrac12\ell^2/q`, which is the exact gain if the box does not cut the step. The search needs only one
+# kernel row, which the step needs anyway. The search includes the most violating :math:`j`, with :math:`\ell=\psi`. Let
+# :math:`D^2` be the largest curvature of a pair. Then the chosen pair has
 #
 # .. math:: \tfrac12\,\ell^2/q \;\ge\; \tfrac12\,\psi^2/D^2 .
 #
@@ -150,7 +150,7 @@ def second_order(K, G, alpha, lower, upper):
 
 
 # %%
-# How often would the exact gain choose another :math:`j`?
+# How often would the exact gain select another :math:`j`?
 
 # fold: Newton gain and exact gain
 for C in (0.1, 1.0, 10.0):
@@ -199,8 +199,7 @@ print(
 
 # %%
 # :doc:`Chapter 10 <10_two_steps_at_once>` explains what the shipped ``SecondOrder`` does after a planned step.
-# ``MaximumGain`` begins with the most violating pair, and an option says which rows it examines. ``Greedy`` examines
-# the whole map; it is too expensive for use and serves as a yardstick.
+# ``Greedy`` examines the whole map; it is too expensive for use and serves as a yardstick.
 #
 # .. shipped:: core/selectors/second_order.py
 #    :twin:
@@ -220,20 +219,20 @@ print(
 # One example after another
 # -------------------------
 #
-# Finding the steepest pair requires all of :math:`G`, and updating one :math:`G_i` after a step costs two kernel
-# values. The first SMO, by J. Platt (1998), kept :math:`G` of the free examples only and went through all examples in
-# turn. An example that violated its KKT condition became one half of the pair; the other half was the free example
+# To find the steepest pair a rule needs all of :math:`G`, and to update one :math:`G_i` after a step it needs two
+# kernel values. The first SMO, by Platt (1998), kept :math:`G` of the free examples only and went through all examples
+# in turn. An example that violated its KKT condition became one half of the pair; the other half was the free example
 # whose :math:`G` differed most.
 #
-# Platt compared each example with a single :math:`b`, which may accuse an example that violates nothing. S. S. Keerthi,
-# S. K. Shevade, C. Bhattacharyya and K. R. K. Murthy (2001) replaced :math:`b` by two examples: *up* has the largest
-# known :math:`G` of an example that may rise, and *down* the smallest known :math:`G` of an example that may fall.
-# Between two passes over all examples, their second modification moves the pair (up, down), the most violating pair of
-# the free examples, until it no longer violates anything. With all of :math:`G` in memory no passes are needed.
+# Platt compared each example with a single :math:`b`, which may accuse an example that violates no condition. Keerthi,
+# Shevade, Bhattacharyya and Murthy (2001) replaced :math:`b` by two examples: *up* has the largest known :math:`G` of
+# an example that may rise, and *down* the smallest known :math:`G` of an example that may fall. Between two passes over
+# all examples, their second modification moves the pair (up, down), the most violating pair of the free examples, until
+# its violation is within the tolerance. A solver that stores all of :math:`G` needs no passes.
 #
-# Which rule is cheaper? ``ImprovedSMO``, the second modification, computes two kernel values in each step for each
-# :math:`G_i` that it knows. When the rule examines a bounded example, it computes a kernel value for each support
-# vector. ``MostViolatingPair`` computes two whole rows a step.
+# Which rule is cheaper? ``ImprovedSMO``, the second modification, computes in each step two kernel values for each
+# :math:`G_i` that it stores. When it examines a bounded example, it computes a kernel value for each support vector.
+# ``MostViolatingPair`` computes two whole rows in each step.
 
 points = make_banana(150, rng=0)
 print("     C  selector           steps   kernel values, in rows")
@@ -249,8 +248,8 @@ for C in (1.0, 30.0, 300.0):
         print(f"{C:6.0f}  {type(selector).__name__:17s} {state.iteration:6d}   {values / each.n:8.0f}")
 
 # %%
-# With a small :math:`C` most examples are bounded, and the passes cost more than they save. On this set few examples
-# are free with a large :math:`C`, so a step of ``ImprovedSMO`` is cheap, but the rule takes more steps.
+# With a small :math:`C` most examples are bounded, and the passes cost more than they save. With a large :math:`C` few
+# examples of this set are free, so a step of ``ImprovedSMO`` is cheap, but the rule takes more steps.
 #
 # .. shipped:: core/selectors/improved_smo.py
 #    :twin:
@@ -264,8 +263,8 @@ for C in (1.0, 30.0, 300.0):
 # Steps and rows
 # --------------
 #
-# If memory holds the whole matrix, each kernel row is computed only once. Otherwise rows are dropped and computed
-# again. In the next table memory holds a twentieth of the rows of three problems:
+# If memory holds the whole matrix, the solver computes each kernel row only once. A smaller memory drops rows, which
+# are then computed again. In the next table memory holds a twentieth of the rows of three problems:
 
 problems = {
     "banana": (make_banana(400, rng=0), 100.0, 0.25),
@@ -299,15 +298,14 @@ for name, (sample, C, gamma) in problems.items():
 # On tic-tac-toe the hybrid takes more steps than second-order selection but computes fewer rows. On ionosphere the
 # hybrid needs more steps and more rows. The kernel of ionosphere is narrow: the median of its values between two
 # examples is nearly zero. So a step changes most other gradients little, and moving one of the same two variables again
-# gains little. The paper warns against reselecting with a narrow kernel, and with a kernel so wide that most variables
-# end at a bound (§4.3).
+# gains little. Glasmachers and Igel warn against reselecting with a narrow kernel, and with a kernel so wide that most
+# variables end at a bound (§4.3).
 #
-# The figure shows the runs on tic-tac-toe, over steps and over rows. The thin lines show the gap, the thick lines the
-# smallest gap so far:
+# The figure shows the runs on tic-tac-toe; thick lines show the smallest gap so far:
 
 # fold: The code of this figure
-# alt: Two panels show the KKT gap on tic-tac-toe for three selectors, over steps on the left and over computed kernel
-#     rows on the right. Second-order selection needs the fewest steps, the hybrid the fewest rows.
+# alt: Two panels show the KKT gap on tic-tac-toe for three selectors, over steps and over computed kernel rows.
+#     Second-order selection needs the fewest steps, the hybrid the fewest rows.
 figure, (left, right) = plt.subplots(1, 2, figsize=(10, 3.8), sharey=True)
 for axes, against in ((left, "iterations"), (right, "rows")):
     chosen = {type(rule).__name__: runs["tic_tac_toe", type(rule).__name__] for rule in selectors}
@@ -319,8 +317,8 @@ plt.show()
 # Four points on which maximum gain gets stuck
 # --------------------------------------------
 #
-# A rule that always reselects one of the last two variables may get stuck, even with four variables. Theorem 7 of the
-# paper gives this example, written with :math:`y_iy_jK_{ij}` and :math:`a_i=y_i\alpha_i\in[0,C]`.
+# A rule that always reselects one of the last two variables may get stuck. Theorem 7 of Glasmachers and Igel gives this
+# example, written with :math:`y_iy_jK_{ij}` and :math:`a_i=y_i\alpha_i\in[0,C]`.
 
 root = np.sqrt(3.0)
 printed = np.array([[2, root, 1, root], [root, 4, root, 3], [1, root, 2, root], [root, 3, root, 4]])
@@ -334,15 +332,15 @@ for selector in (MaximumGain(), HybridMaximumGain()):
     print(f"    KKT gap {solution.kkt_gap:.2g}. {solution.status.value}")
 
 # %%
-# The stepper above has these four points: choose "Theorem 7" as examples, and "maximum gain" as pair.
+# Choose "Theorem 7" as examples of the stepper above, and "maximum gain" as pair.
 #
 # Maximum gain and its hybrid both start with the most violating pair; as in the paper, the lowest index wins a tie. The
-# step is clipped, and both variables end at :math:`C`. Then only one of the six pairs gains anything, and this pair
-# contains neither of the two variables:
+# first step is clipped, and both variables end at :math:`C`. Then only one of the six pairs gains anything, and this
+# pair contains neither variable of the first step:
 
 # fold: The code of this figure
-# alt: The figure shows the box of the step that maximum gain cannot see. The feasible line runs from the upper left
-#     corner to the lower right corner of the box; the Newton step ends just before the lower right corner.
+# alt: In the box of the step that maximum gain cannot see, the feasible line runs from the upper left to the lower
+#     right corner, and the Newton step ends just before the latter.
 stuck = next(iterate(four, selector=MaximumGain()))
 fall, rise = stuck.alpha > stuck.lower, stuck.alpha < stuck.upper
 for first in range(4):
@@ -359,7 +357,7 @@ plt.show()
 
 # %%
 # If *both* variables of the previous working set stand at a bound, ``HybridMaximumGain`` takes the most violating pair,
-# which gains unless the point is optimal. On the four points it finds the pair that maximum gain cannot see.
+# which gains unless the point is optimal. On the four points the hybrid finds the pair that maximum gain cannot see.
 
 
 def hybrid_maximum_gain(K, G, alpha, lower, upper, last):
@@ -375,8 +373,6 @@ there = four.gram.block(np.arange(4)), stuck.gradient, stuck.alpha, four.lower, 
 print("maximum gain:", maximum_gain(*there, [2, 0]), " the hybrid:", hybrid_maximum_gain(*there, [2, 0]))
 
 # %%
-# In the shipped rule, a variable counts as standing at a bound if its distance from the bound is at most a small share,
-# ``eta``, of the width of its box.
 #
 # .. shipped:: core/selectors/hybrid_maximum_gain.py
 #    :twin:
@@ -384,14 +380,13 @@ print("maximum gain:", maximum_gain(*there, [2, 0]), " the hybrid:", hybrid_maxi
 #
 # Maximum gain gets stuck only in corners: if a variable of the previous set is free and the point is not optimal, a
 # pair with this variable gains (Lemma 8). The authors checked 2,834,352 cases by computer, and the tests of this
-# package repeat the check. A short argument also proves the lemma. Let variable :math:`r` be free and suppose no pair
-# with :math:`r` gains. Then :math:`G_t\le G_r` for every :math:`t` that may rise and :math:`G_t\ge G_r` for every
-# :math:`t` that may fall, so :math:`\psi\le0`. So the hybrid, with its exception in corners, never stalls before the
-# optimum. The gains of its steps might still shrink to nothing; Theorem 1 of T. Glasmachers and C. Igel (2006) proves
-# that it converges.
+# package repeat the check. This is a short proof: let variable :math:`r` be free and suppose no pair with :math:`r`
+# gains. Then :math:`G_t\le G_r` for every :math:`t` that may rise and :math:`G_t\ge G_r` for every :math:`t` that may
+# fall, so :math:`\psi\le0`. So the hybrid never stalls before the optimum. The gains of its steps might still shrink to
+# nothing; Theorem 1 of Glasmachers and Igel (2006) proves that the hybrid converges.
 #
-# Corners are not rare, because with a small :math:`C` most variables end at a bound. The next lines count how often
-# each rule gets stuck on the banana with :math:`C=0.1`, in ten orders of the examples:
+# Corners are not rare, because with a small :math:`C` most variables end at a bound. How often does each rule get stuck
+# on the banana with :math:`C=0.1`, in ten orders of the examples?
 
 data = problems["banana"][0]
 ended = {"MaximumGain": [], "HybridMaximumGain": []}
@@ -409,8 +404,9 @@ for name, solutions in ended.items():
 
 # %%
 # In floating point, a converged pair still shows a tiny gain that is pure rounding error. The real gain of a variable
-# with a very narrow box may be smaller than this error, so a rule that trusts the largest computed gain would chase
-# rounding errors for ever. In such a case the shipped rule and ``Greedy`` take the most violating pair.
+# with a very narrow box may be smaller, so a rule that trusts the largest computed gain would chase rounding errors for
+# ever. If the largest gain is only rounding error, the shipped rule and ``Greedy`` therefore take the most violating
+# pair.
 #
 # .. worth:: 7
 #
@@ -428,15 +424,14 @@ for name, solutions in ended.items():
 #
 # 1. ★ How many steps does each of the five selectors take on the examples of the map? Guess the order first.
 # 2. ★ ``HybridMaximumGain(rows="all")`` examines every row in memory, ``rows=1`` only one of the two previous rows. How
-#    many steps does each option take on tic-tac-toe?
-# 3. ★★ Let memory hold all 400 rows of the banana. How many rows does each selector compute now, and which rows are
-#    these?
+#    many steps does the rule take with each option on tic-tac-toe?
+# 3. ★★ Let memory hold all 400 rows of the banana. Which rows does each selector compute now?
 #
 # .. fold:: Hints
 #
 # 1. Which selector sees the best pair?
 # 2. The default budget keeps all rows in memory.
-# 3. Which rows does a step need? Compare these rows with the examples that ever moved.
+# 3. Compare the rows that a step needs with the examples that ever moved.
 #
 # .. endfold::
 #
@@ -481,10 +476,9 @@ for selector in (SecondOrder(), HybridMaximumGain()):
     print(f"3. {type(selector).__name__}: {run.kernel_rows} rows computed, {ever} examples ever moved")
 
 # %%
-# 1. The table is sorted by the number of steps. ``Greedy`` needs the fewest steps and examines every pair in each step.
-#    ``MaximumGain`` and its hybrid take equally many steps here, and more than ``SecondOrder``. Both maximum-gain rules
-#    compare twice as many pairs, but only pairs with one of the two variables that have just moved, so on average they
-#    find a smaller share of the best available gain.
+# 1. ``Greedy`` needs the fewest steps and examines every pair in each step. ``MaximumGain`` and its hybrid take equally
+#    many steps here, and more than ``SecondOrder``. Both compare twice as many pairs as ``SecondOrder``, but only pairs
+#    with a variable that has just moved, so on average they find a smaller share of the best available gain.
 # 2. The more rows a rule examines, the fewer steps it takes, and the more each step costs.
 # 3. Each selector computes the row of every example that moved at least once, and computes it once.
 #

@@ -4,12 +4,12 @@ r"""
 
 Three ideas make the loop fast: keep the kernel rows that are needed again, compute many rows at once, and leave out
 variables that will not move. A store of rows changes no step. *Shrinking* takes other steps to the same optimum: it
-solves a smaller problem within the problem, with the same loop; you will write it in twenty lines."""
+solves a smaller problem within the problem, with the same loop; you will write it in twenty lines.
+"""
 
 # fold: Imports, the data, and the code of this figure
 # alt: The left panel shows in how many steps each example took part: a few in hundreds, most in a handful or in none.
-#     The right panel shows the hit rate against the rows that fit into memory: the curve rises steeply and then is
-#     flat.
+#     In the right panel the hit rate rises steeply with the rows that fit into memory, then stays flat.
 import time
 
 import matplotlib.pyplot as plt
@@ -51,17 +51,17 @@ for r, rows, share in zip(room, computed, hits, strict=True):
     print(f"{r:4d} {rows:16d} {share:11.1%}")
 
 # %%
-# The left panel shows how often each example moved in a solve, the right panel the *hit rate*, the share of the
-# requested kernel rows that are already in memory, if only some rows fit. A memory for 32 of the 400 rows saves nearly
-# as much as a memory for all.
+# The left panel shows how often each example moved in a solve. The right panel shows the *hit rate*, the share of the
+# requested kernel rows that are already in memory, over the number of rows that fit. A memory for 32 of the 400 rows
+# saves nearly as much as a memory for all.
 #
 # A row is the cost
 # -----------------
 #
 # A step needs two rows of :math:`K`. A row of the Gaussian kernel takes :math:`n` inner products of :math:`d` numbers
 # and :math:`n` exponentials; the remainder of a step is a few passes over :math:`n` numbers. A block of rows is a
-# product of two matrices, which reads all examples once. On an idle machine a block is therefore cheaper than its rows
-# one by one. The next lines print the fastest of many runs on one thread:
+# product of two matrices, which reads all examples once. On an idle computer a block is therefore cheaper than the same
+# rows computed one by one. The next lines print the fastest of many runs on one thread:
 
 wave = make_waveform(2000, rng=0)
 waves = DualProblem.classification(wave.X, wave.y, kernel=RBF(gamma=0.05), C=1.0)
@@ -88,7 +88,7 @@ print(f"n = {wave.n}, d = {wave.d}: a row {one:.0f} µs alone, {many:.0f} µs in
 print(f"a pass over n numbers {update:.1f} µs")
 
 # %%
-# Where do the milliseconds of one whole solve go? The same steps, with and without the rows:
+# The next lines time one solve, and the same steps when all rows are known:
 
 K = waves.gram.block(np.arange(wave.n))
 known = DualProblem.classification(K, wave.y, kernel=Precomputed(), C=1.0)
@@ -104,11 +104,11 @@ print(
 )
 
 # %%
-# So a store keeps rows up to a budget (``cache_mb``). A few examples move again and again, so a small store saves most
-# of the work.
+# So a store keeps rows up to a budget (``cache_mb``). A few examples move again and again, so even a small store saves
+# most of the work.
 #
-# When the store is full, it drops the least recently used row. This function counts the hits for a given sequence of
-# pairs:
+# When the store is full, it drops the least recently used row. For a given sequence of pairs, this function finds the
+# rows that must be computed:
 
 
 def lru(pairs, room):
@@ -135,8 +135,8 @@ for room in (4, 16):
 # %%
 
 # fold: The code of this figure
-# alt: The rows in a store for eight rows are drawn over sixty steps: a line for each row while it is kept, a cross
-#     where it is computed, a dot where it is used again. Some dropped rows are computed anew.
+# alt: Over sixty steps of a store for eight rows, a line shows each row while it is kept, a cross where it is computed,
+#     a dot where it is used again. Some dropped rows are computed anew.
 begin, many, room = 300, 60, 8
 window = list(lru(pairs, room))[begin : begin + many]
 shown = sorted({t for _, kept in window for t in kept})
@@ -166,8 +166,8 @@ plt.show()
 # .. shipped:: core/solver/active_sets.py
 #    :object: distance_to_violation active_set
 #
-# The third picture of the stepper shows these variables: a variable that may only rise can be left out while its bar
-# ends below the bars of all variables that may fall. With a small :math:`C`, most variables can soon be left out.
+# In the third picture of the stepper, a variable that may only rise can be left out while its bar ends below the bars
+# of all variables that may fall. With a small :math:`C`, most variables can soon be left out.
 #
 # .. stepper::
 #    :selector: second-order
@@ -176,8 +176,8 @@ plt.show()
 # The figure shows how the *active set*, the remaining variables, shrinks during a solve:
 
 # fold: The code of this figure
-# alt: Two panels show numbers of variables over the steps. In the left panel the number of active variables falls fast.
-#     In the right panel the number of variables left out by mistake is small, and zero towards the end.
+# alt: Over the steps, the number of active variables falls fast in the left panel. In the right panel the number of
+#     variables left out by mistake is small, and zero towards the end.
 from refsvm.core.solver.active_sets import active_set
 
 final, active, wrong = solve(problem, step=NewtonStep(), shrinking=False).alpha, [], []
@@ -198,27 +198,26 @@ print(
 )
 
 # %%
-# Shrinking may leave out a variable that has to move later. Such a mistake does no harm if the solver checks the
-# excluded variables again at the end.
+# A variable left out by mistake does no harm if the solver checks the excluded variables again at the end.
 #
 # A problem within the problem
 # ----------------------------
 #
-# Hold everything outside a set :math:`A` fixed, and let :math:`\delta` be the change of :math:`\alpha_A`. This leaves
-# the problem
+# Hold all variables outside a set :math:`A` fixed, and let :math:`\delta` be the change of :math:`\alpha_A`. This
+# leaves the problem
 #
 # .. math::
 #
 #    \max_\delta\ G_A^\top\delta-\tfrac12\,\delta^\top K_{AA}\,\delta
 #    \quad\text{where}\quad \mathbf 1^\top\delta=0,\quad L_A-\alpha_A\le\delta\le U_A-\alpha_A .
 #
-# The restricted problem is again a dual problem: it has a box and a sum, the gradient is its linear term, and its
-# kernel matrix is small and in one piece. The same loop solves it. Afterwards the rows of the variables that moved
-# bring the whole gradient up to date,
+# The *restricted problem* is again a dual problem: it has a box and a sum, :math:`G_A` is its linear term, and its
+# kernel matrix is small. The same loop solves it. Afterwards the rows of the variables that moved update the whole
+# gradient,
 #
 # .. math:: G \leftarrow G-K_{\cdot A}\,\delta ,
 #
-# and the check is repeated. You can write this in twenty lines:
+# and the solver again looks for violating variables. You can write this in twenty lines:
 
 
 def shrunk(problem, tol=1e-3, part=0.3):
@@ -258,8 +257,8 @@ print(
 # %%
 # LIBSVM shrinks in place: now and then it drops the variables that can be left out, and from then on it updates only
 # the gradient of the remaining variables. When the gap is within ten times its tolerance, and at the end, LIBSVM
-# computes the whole gradient again and checks all variables. How many numbers do both ways touch, if a step touches one
-# number for each variable that it updates, and a whole gradient touches all numbers of the rows that it needs?
+# computes the whole gradient again and checks all variables. A step touches one number for each variable that it
+# updates; a whole gradient touches all numbers of the rows that it needs. How many numbers does each way touch?
 
 # fold: Shrinking in place, as LIBSVM does it
 
@@ -310,9 +309,8 @@ for name, active, rows in (
 # %%
 
 # fold: The code of this figure
-# alt: The number of active variables is drawn over the steps for three ways to solve. With all variables the number is
-#     a flat line. With shrinking in place the number falls in stairs, and is back at four hundred once. With restricted
-#     problems it has a stair for each problem.
+# alt: The number of active variables over the steps is a flat line with all variables, falls in stairs with shrinking
+#     in place and is back at four hundred once, and has a stair for each restricted problem.
 figure, axes = plt.subplots(figsize=(6.4, 3.4))
 axes.axhline(problem.n, color="0.7", lw=1, ls=":", label="all variables")
 axes.plot(dropped, color=NEGATIVE, label="in place, as LIBSVM")
@@ -322,33 +320,32 @@ figure.legend(loc="outside upper center", ncols=3, frameon=False)
 plt.show()
 
 # %%
-# Both ways soon work on few variables. With shrinking in place about a fifth of the numbers that a solve touches serve
-# whole gradients; with restricted problems, about a third.
+# Both ways soon work on few variables. Whole gradients make up about a fifth of the numbers that a solve touches with
+# shrinking in place, and about a third with restricted problems.
 #
-# Why is a restriction safe? The stopping rule decides on all variables with their exact gradient. If a variable was
-# left out wrongly, the next round includes it: the most violating pair of the whole problem is always in :math:`A`, so
-# every round takes a step, and :math:`f` rises. :doc:`Chapter 9 <09_does_it_end>` proves that the rounds end.
+# Why is a restriction safe? The stopping rule checks all variables, with their exact gradient. If a variable was left
+# out wrongly, the next round includes it: the most violating pair of the whole problem is always in :math:`A`, so every
+# round takes a step, and :math:`f` rises. :doc:`Chapter 9 <09_does_it_end>` proves that the rounds end.
 #
 # Shrinking in the package
 # ------------------------
 #
-# By default, the package shrinks with restricted problems. The solver first steps on all variables, because the early
-# gradient does not show which variables can be left out. Restricted problems shrink in turn. If kernel rows are
-# expensive, the solver begins with *blocks*: a block holds the free variables and the most violating bounded variables,
-# and one product computes its missing rows.
+# By default, the package shrinks with restricted problems, which may be restricted again. The solver first steps on all
+# variables, because the early gradient does not show which variables can be left out. If kernel rows are expensive, the
+# solver begins with *blocks*: a block holds the free variables and the most violating bounded variables, and one
+# product computes its missing rows.
 #
 # .. shipped:: core/solver/shrinking.py
 #    :object: Restriction restricted displaced
 #    :fold: Restriction, and how a problem is restricted
 #
-# ``solve`` calls ``steps`` until the stopping rule is satisfied. While blocks pay, a call solves a block of variables,
-# to a fixed fraction of the current gap. Later a call solves the problem restricted to the active set, if this pays, or
-# takes a period of steps on all variables.
+# ``solve`` calls ``steps`` until the stopping rule is satisfied. While blocks pay, each call solves a block to a fixed
+# fraction of the current gap. Later a call solves the problem restricted to the active set, if the restriction pays, or
+# takes a number of steps on all variables.
 #
-# When does a restriction pay? Each step on :math:`m` of :math:`n` variables touches :math:`n-m` fewer numbers. The
-# package expects ``recent`` steps, as many as the previous call took. A restriction has to copy :math:`m` numbers of
-# each of the ``carried`` stored rows. ``_pays`` compares the numbers saved with the numbers copied. ``restricted``
-# copies the columns :math:`A` of the stored rows instead of computing them. ``displaced`` makes the problem in
+# ``_pays`` compares the numbers that a restriction saves and copies. Each step on :math:`m` of :math:`n` variables
+# touches :math:`n-m` fewer numbers, and the package expects ``recent`` steps, as many as the previous call took. The
+# restriction has to copy :math:`m` numbers of each of the ``carried`` stored rows. ``displaced`` makes the problem in
 # :math:`\delta`, with ``G`` as its linear term.
 #
 # .. shipped:: core/solver/active_sets.py
@@ -388,9 +385,9 @@ for name, sample, gamma, C in (
 #
 # .. admonition:: Known elsewhere as
 #
-#    The store is a *kernel cache* with *least recently used* replacement, LRU. *Shrinking* (T. Joachims, 1999) is also
-#    called the *active set heuristic*. Solving for some variables while the others stay is *decomposition* or *block
-#    coordinate ascent*; *chunking* is its oldest form.
+#    The store is a *kernel cache* with *least recently used* replacement, LRU. *Shrinking* (Joachims, 1999) is also
+#    called the *active set heuristic*. Solving for some variables while all others stay fixed is *decomposition* or
+#    *block coordinate ascent*; *chunking* is the oldest such method.
 #
 # Exercises
 # ---------
@@ -402,7 +399,7 @@ for name, sample, gamma, C in (
 #
 # .. fold:: Hints
 #
-# 1. Which is the first restricted problem, and how far is it solved with ``part=0``?
+# 1. How exactly is the first restricted problem solved with ``part=0``?
 # 2. Differentiate the objective of the restricted problem, then set :math:`\delta=0`.
 # 3. In which directions may a free variable move, and with which partners?
 #

@@ -3,12 +3,12 @@ r"""
 ==============================
 
 Each step goes uphill, and the hill has a top. This chapter proves that the loop ends, although its steps might become
-ever shorter. It measures how steps and time grow with the number of examples, and says when to use another method.
+ever shorter, measures how steps and time grow with the number of examples, and says when to use another method.
 """
 
 # fold: Imports, the data, and the code of this figure
 # alt: The distance of the objective from its maximum is drawn over the steps, on a logarithmic axis, for three values
-#     of C. The curves end in straight lines; the larger C is, the flatter they fall.
+#     of C. The curves end in straight lines, flatter for larger C.
 import matplotlib.pyplot as plt
 import numpy as np
 
@@ -47,41 +47,41 @@ plt.show()
 # .. math:: \text{free steps} \;<\; \frac{2D^2f^*}{\varepsilon^2} .
 #
 # A clipped step of length :math:`\mu<\hat\mu` gains
-# :math:`\mu\ell-\tfrac12q\mu^2\ge\tfrac12\mu\ell>\tfrac12\mu\varepsilon`. This gain may be tiny. But every step, free
-# or clipped, gains at least
+# :math:`\mu\ell-\tfrac12q\mu^2\ge\tfrac12\mu\ell>\tfrac12\mu\varepsilon`, which may be tiny. So every step, free or
+# clipped, gains at least
 #
 # .. math:: g \;\ge\; \tfrac12\,\varepsilon\,\mu , \qquad\text{so}\qquad \sum_t\mu_t \;\le\; \frac{2f^*}{\varepsilon} .
 #
 # So all steps together have a finite length. Suppose the loop took infinitely many steps. Then :math:`\alpha` and
 # :math:`G` converge, and after some step :math:`T` no :math:`G_i` changes by more than :math:`\varepsilon/4` in total.
-# Each later step raises an :math:`i` with :math:`G_i>G_j+\varepsilon`, so the order of :math:`i` and :math:`j` is fixed
-# after :math:`T`. Assume that some variable :math:`j` both falls and rises infinitely often after :math:`T`.
+# Each later step raises an :math:`i` with :math:`G_i>G_j+\varepsilon`, so :math:`G_i` stays above :math:`G_j` after
+# :math:`T`. Assume that some variable :math:`j` both falls and rises infinitely often after :math:`T`.
 #
-# * When :math:`j` falls, its partner :math:`i` lies above it and is below its upper bound.
-# * When :math:`j` rises, it is the largest in :math:`I_\text{up}`, so :math:`i` must meanwhile have reached its upper
-#   bound.
+# * When :math:`j` falls, its partner :math:`i` has :math:`G_i>G_j` and may rise.
+# * When :math:`j` rises, :math:`G_j` is the largest in :math:`I_\text{up}`, so :math:`i` must meanwhile have reached
+#   its upper bound.
 # * Hence :math:`i` also rises and falls infinitely often.
 #
 # Repeating the argument gives an infinite ascending chain among finitely many variables, which is impossible. So in the
 # end each variable only rises or only falls. Then each variable meets a bound at most once, and only finitely many
 # steps are clipped. Only finitely many steps are free, so **the loop ends, for every** :math:`\varepsilon>0`. (Keerthi
-# and Gilbert published this theorem in 2002. Chen, Fan and Lin (2006) proved this for second-order selection,
-# Glasmachers and Igel (2006) for the hybrid, and Glasmachers (2008) for planned steps.)
+# and Gilbert published this theorem in 2002; Chen, Fan and Lin (2006) proved it for second-order selection, Glasmachers
+# and Igel (2006) for the hybrid, and Glasmachers (2008) for planned steps.)
 #
 # *Second-order selection* has :math:`\ell^2/q\ge\psi^2/D^2` (:doc:`chapter 7 <07_which_pair>`), so the bound on free
 # steps holds. Let :math:`d^2` be the smallest curvature (the package puts :math:`10^{-12}` in place of :math:`q\le0`),
 # and :math:`\sigma=d/D`. Then :math:`\ell\ge\sigma\psi`, and :math:`\sigma\varepsilon` replaces :math:`\varepsilon` in
-# the other bounds. The variable that rises is again the largest in :math:`I_\text{up}`, so the three statements of the
-# list stay true.
+# the other bounds. The rising variable again has the largest :math:`G_i` in :math:`I_\text{up}`, so the three
+# statements of the list stay true.
 #
-# *The rounds of* :doc:`chapter 8 <08_rows_cache_shrinking>` end for the same reason, if restricted problems take such
-# steps. All steps of a round have :math:`\psi>\varepsilon` in the restricted problem, so the bounds hold for the steps
-# of all rounds together. When a round begins, :math:`G_i\ge\min_{I_\text{down}}G` for every variable of :math:`A`, and
-# :math:`G_i\le\min_{I_\text{down}}G` for every left-out variable that may rise. After :math:`T` a variable that rises
-# lies above its partner in :math:`A`, so it also lies above these left-out variables. The rising variable is thus the
-# largest in :math:`I_\text{up}`, and the three statements of the list stay true.
+# *The rounds of* :doc:`chapter 8 <08_rows_cache_shrinking>` end for the same reason, if such steps solve the restricted
+# problems. All steps of a round have :math:`\psi>\varepsilon` in the restricted problem, so the bounds hold for the
+# steps of all rounds together. When a round begins, :math:`G_i\ge\min_{I_\text{down}}G` for every variable of
+# :math:`A`, and :math:`G_i\le\min_{I_\text{down}}G` for every left-out variable that may rise. After :math:`T` a rising
+# variable has a larger :math:`G_i` than its partner in :math:`A`, and so than these left-out variables. So its
+# :math:`G_i` is the largest in :math:`I_\text{up}`, and the three statements of the list stay true.
 #
-# A bound is not a forecast:
+# The bounds are far above the counts of a solve:
 
 free, way, last = 0, 0.0, 0.0
 for state in iterate(problem, selector=MostViolatingPair(), step=NewtonStep()):
@@ -98,11 +98,10 @@ print(
 # ---------------------
 #
 # The bound on free steps grows like :math:`1/\varepsilon^2`. Near the optimum the loop is far faster if :math:`K` is
-# positive definite and the optimum is *nondegenerate*, that is, if no variable at a bound has :math:`G_i=b`. P.-H.
-# Chen, R.-E. Fan and C.-J. Lin (2006) proved that the variables that end at a bound stay there from some step on, and
-# that each later step reduces :math:`f^*-f` at least by a fixed factor. On a logarithmic axis a fixed factor makes a
-# straight line, like the ends of the curves at the head of the chapter. When does the set of free variables change for
-# the last time?
+# positive definite and the optimum is *nondegenerate*, that is, if no variable at a bound has :math:`G_i=b`. Chen, Fan
+# and Lin (2006) proved that the variables that end at a bound stay there from some step on, and that each later step
+# reduces :math:`f^*-f` at least by a fixed factor. On a logarithmic axis a fixed factor makes a straight line, like the
+# ends of the first curves of this chapter. At which step does the set of free variables change for the last time?
 
 toe = load("tic_tac_toe")
 for name, each in (
@@ -127,8 +126,8 @@ for name, each in (
 # large :math:`C` has this effect: few examples stay bounded, and many neighbouring examples share the same stretch of
 # boundary.
 #
-# If few variables are free, a single linear system replaces the last steps: it sets :math:`G_i=b` for all free
-# variables. ``solve(polish=True)`` ends with this system.
+# If few variables are free, a single linear system, which sets :math:`G_i=b` for all free variables, replaces the last
+# steps: ``solve(polish=True)`` ends with this system.
 #
 # .. shipped:: services/guards/polish.py
 #    :fold: One exact step on the free variables
@@ -140,24 +139,24 @@ for name, each in (
 #   moved, so a loop that computes whole rows takes at least :math:`\#\text{SV}\cdot n\cdot d`.
 # * Each step takes a few passes over :math:`n` numbers.
 # * A prediction takes :math:`\#\text{SV}\cdot d` multiplications and :math:`\#\text{SV}` exponentials, because
-#   :math:`h(x)=\sum_i\alpha_ik(x_i,x)+b` has a term for each support vector. With a linear kernel it takes only
-#   :math:`d` multiplications.
+#   :math:`h(x)=\sum_i\alpha_ik(x_i,x)+b` has a term for each support vector. With a linear kernel a prediction takes
+#   only :math:`d` multiplications.
 # * The whole of :math:`K` takes :math:`8n^2` bytes of memory, but the loop needs only the rows of the variables that
 #   move. Without a store the loop holds the data, two rows, :math:`\alpha`, :math:`G` and the box.
 #
 # If the share of support vectors stays the same while :math:`n` grows, the rows alone cost a multiple of :math:`n^2d`.
-# If the classes overlap, the share does not vanish: every training error is a bounded support vector. I. Steinwart
-# (2003) proved for the Gaussian kernel that the share tends to *twice* the error of the best classifier. In Steinwart's
-# theorem the total :math:`nC` grows without bound with :math:`n`, but so slowly that :math:`C` itself tends to 0. For a
-# fixed :math:`C`, as below, the theorem says nothing.
+# If the classes overlap, the share does not vanish: every training error is a bounded support vector. Steinwart (2003)
+# proved for the Gaussian kernel that the share tends to *twice* the error of the best classifier. In this theorem
+# :math:`nC` grows without bound with :math:`n`, but so slowly that :math:`C` itself tends to 0. For a fixed :math:`C`,
+# as below, the theorem says nothing.
 #
 # The table shows the measured shares of support vectors and of training errors, the multiplications of a prediction,
-# and the memory of the rows and of all of :math:`K`. For a quantity that grows like a power :math:`n^p` it shows
-# :math:`p`:
+# and the memory of the rows and of :math:`K`. The figure shows the exponent :math:`p` of quantities that grow like
+# :math:`n^p`:
 
 # fold: The code of this figure
-# alt: Support vectors, kernel rows and steps are drawn against the number of examples, on two logarithmic axes. Support
-#     vectors and rows grow along nearly straight lines on both data sets; the steps do not.
+# alt: Over the number of examples, on logarithmic axes, support vectors and kernel rows grow along nearly straight
+#     lines on both data sets; the steps do not.
 sizes = np.array([250, 500, 1000, 2000, 4000])
 samples = {
     "waveform, classes overlap": (lambda n: make_waveform(n, rng=0), 0.05, 1.0),
@@ -194,10 +193,10 @@ for axes, (name, (make, gamma, C)) in zip(row, samples.items(), strict=True):
 plt.show()
 
 # %%
-# At these sizes the exponents of the support vectors are still below one: their share is smaller at 4000 examples than
-# at 250. The share stays above twice the share of training errors. A row costs :math:`n\cdot d`, so the exponents of
-# work and memory are larger by one than the exponent of the rows. The steps follow no power of :math:`n`.
-# :doc:`/how_fast` lists seconds of several solvers, for up to tens of thousands of examples.
+# At these sizes the exponents of the support vectors are still below one, so their share falls, but it stays above
+# twice the share of training errors. A row costs :math:`n\cdot d`, so the exponents of work and memory are larger by
+# one than the exponent of the rows. The steps follow no power of :math:`n`. :doc:`/how_fast` lists seconds of several
+# solvers, for up to tens of thousands of examples.
 #
 # When not a kernel machine
 # -------------------------
@@ -217,14 +216,14 @@ plt.show()
 # categories, gaps, mixed scales      trees                               they need no common scale
 # ==================================  ==================================  ===========================================
 #
-# The next table shows seconds and errors on new points of a kernel machine, a line (scikit-learn's ``LinearSVC``),
-# random features with such a line (explained below), and gradient boosting. On the banana every straight boundary makes
-# many errors. The last lines of the table add features of noise, which boosting hardly notices, whereas the Gaussian
-# kernel weighs all features alike. No method is tuned:
+# The next table shows seconds and errors on new points of a kernel machine, a line (scikit-learn's ``LinearSVC``), a
+# line on random features (explained below), and gradient boosting, none of them tuned. On the banana every straight
+# boundary makes many errors. The last lines of the table add features of noise, which boosting hardly notices, whereas
+# the Gaussian kernel weighs all features alike:
 #
 # .. rivals::
 #
-# LIBLINEAR (Hsieh et al., 2008) changes one variable at a time and updates :math:`w`. Pegasos (S. Shalev-Shwartz and
+# LIBLINEAR (Hsieh et al., 2008) changes one variable at a time and updates :math:`w`. Pegasos (Shalev-Shwartz and
 # others, 2007) follows the subgradient of one example at a time. The loop of this book updates :math:`G` in every step
 # and is slow with a linear kernel and a large :math:`C`:
 
@@ -247,13 +246,12 @@ for C in (0.01, 1.0, 100.0):
 #    \qquad \varphi_D(x)\cdot\varphi_D(x') \approx k(x,x') ,
 #
 # the inner product is a mean of :math:`D` numbers between −2 and 2. The error of this mean falls like :math:`1/\sqrt D`
-# (A. Rahimi and B. Recht, 2007). A linear machine on :math:`\varphi_D` needs :math:`D` operations a step, whatever the
-# number of examples. The errors below are means over a hundred draws of all directions; the decisions come from the
-# first draw.
+# (Rahimi and Recht, 2007). A linear machine on :math:`\varphi_D` needs :math:`D` operations a step, whatever the number
+# of examples. The errors below are means over a hundred draws of all directions; the decisions use the first draw.
 
 # fold: The code of this figure
-# alt: In the left panel the error of random features falls like one over the root of their number. In the right panel
-#     the share of decisions that agree with the kernel machine rises to one.
+# alt: Over the number of random features, the error of a kernel value falls like one over its root, and the share of
+#     decisions that agree with the kernel machine rises to one.
 rng = np.random.default_rng(0)
 numbers = np.array([10, 30, 100, 300, 1000, 3000])
 K = RBF(gamma=0.005)(heart.X, heart.X)
@@ -290,8 +288,8 @@ plt.show()
 # .. admonition:: Known elsewhere as
 #
 #    A straight line on the logarithmic axis is *linear convergence*. The features of the last picture are *random
-#    Fourier features*; the *Nyström method* takes examples in place of random directions (C. Williams and M. Seeger,
-#    2001). LIBLINEAR's method is *dual coordinate descent*, and Pegasos is *stochastic subgradient descent*.
+#    Fourier features*; the *Nyström method* takes examples in place of random directions (Williams and Seeger, 2001).
+#    LIBLINEAR's method is *dual coordinate descent*, and Pegasos is *stochastic subgradient descent*.
 #
 # Exercises
 # ---------
@@ -300,7 +298,7 @@ plt.show()
 # 2. ★★ Double each example and halve :math:`C`. How do :math:`f^*`, the support vectors and the steps change?
 # 3. ★ Which steps of the proof need :math:`\varepsilon>0`?
 # 4. ★ A third of a hundred thousand examples are support vectors. How large is :math:`K`, and how many kernel values
-#    does training compute at least?
+#    must training compute?
 # 5. ★★ How many features of the last picture are needed for 97 % of the decisions to agree with the kernel machine?
 #    With how many examples is a step on these features cheaper than a step of this loop?
 #
@@ -310,8 +308,7 @@ plt.show()
 # 2. How much do two copies cost together, at half the price each?
 # 3. Which bound on the number of steps contains :math:`\varepsilon`?
 # 4. Which rows does a step need?
-# 5. The list ``agree`` holds a share for each entry of ``numbers``. A step on features passes over the features, a step
-#    of this loop over the examples.
+# 5. A step on features passes over the features, a step of this loop over the examples.
 #
 # .. endfold::
 #
@@ -336,12 +333,12 @@ print(f"5. from D = {enough} on")
 # %%
 # 1. A clipped step has :math:`\mu\le\hat\mu=\ell/q`, so :math:`q\mu\le\ell` and
 #    :math:`\mu\ell-\tfrac12\mu\,(q\mu)\ge\tfrac12\mu\ell`.
-# 2. With half the price each, two copies count as one example, so the street and :math:`f^*` stay the same. The weight
-#    may be split among the copies in many ways.
-# 3. Only the bound :math:`\tfrac12\mu\ell` does not need it. With :math:`\varepsilon=0` the gains of free steps have no
-#    lower bound, and the loop may reach the optimum only in the limit.
+# 2. At half the price two copies count as one example, so the street and :math:`f^*` stay the same. The copies may
+#    share the weight in many ways.
+# 3. All steps but the bound :math:`\tfrac12\mu\ell` need :math:`\varepsilon>0`. With :math:`\varepsilon=0` the gains of
+#    free steps have no lower bound, and the loop may reach the optimum only in the limit.
 # 4. Every support vector has moved, so its row was computed: a third of :math:`n` rows of :math:`n` values.
-# 5. A step on features is cheaper if the examples outnumber the features. On heart this is already so, because its
-#    kernel is wide and smooth.
+# 5. A step on features is cheaper if the examples outnumber the features. The examples of heart do, because its kernel
+#    is wide and smooth.
 #
 # .. endfold::

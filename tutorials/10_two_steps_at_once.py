@@ -3,9 +3,9 @@ r"""
 ======================
 
 The Newton step is the best single step on a pair, but it need not be the best first half of two steps. This chapter
-shows how steps on a few variables undo each other, and two remedies: a step that allows for the next step (T.
-Glasmachers, *The planning-ahead SMO algorithm*, 2008), and a step that preserves what the last step achieved (A.
-Torres-Barrán, C. M. Alaíz and J. R. Dorronsoro, *Faster SVM training via conjugate SMO*, 2021).
+shows how steps on a few variables undo each other, and two remedies: a step that allows for the next step (Glasmachers,
+*The planning-ahead SMO algorithm*, 2008), and a step that preserves what the last step achieved (Torres-Barrán, Alaíz
+and Dorronsoro, *Faster SVM training via conjugate SMO*, 2021).
 """
 
 # fold: Imports and settings
@@ -41,13 +41,12 @@ plt.rcParams.update({
 # Three points and many steps
 # ---------------------------
 #
-# A negative example lies between two positive examples. The three variables sum to zero, so :math:`\alpha_0` and
-# :math:`\alpha_1` determine :math:`\alpha_2=-\alpha_0-\alpha_1`, and the problem can be drawn in a plane. :math:`C` is
-# so large that no step is clipped.
+# A negative example lies between two positive examples. As in chapter 3, :math:`\alpha_0` and :math:`\alpha_1`
+# determine :math:`\alpha_2`, so the problem can be drawn in a plane. :math:`C` is so large that no step is clipped.
 
 # fold: The code of this figure
-# alt: Three panels show the steps of alpha to the optimum of three points, over contours of the objective. Newton steps
-#     make a staircase of shorter and shorter steps; three planned steps, or two conjugate steps, reach the optimum.
+# alt: Three panels show steps to the optimum of three points, over contours of the objective. Newton steps make a
+#     staircase of shorter and shorter steps; three planned steps, or two conjugate steps, reach the optimum.
 X, y = np.array([[-0.5, 0.0], [0.4, 0.0], [0.0, 0.1]]), np.array([1, 1, -1])
 kernel = RBF(gamma=0.5)
 three = DualProblem.classification(X, y, kernel=kernel, C=1e4)
@@ -86,8 +85,8 @@ plt.show()
 #
 #    \cos\vartheta = \frac{Q_{12}}{\sqrt{Q_{11}Q_{22}}}, \qquad Q_{st} = d_s^\top K d_t ,
 #
-# (:math:`Q_{11}` and :math:`Q_{22}` are the :math:`q` of chapter 4.) After each step, the objective lacks
-# :math:`\cos^2\vartheta` of what it lacked before:
+# (:math:`Q_{11}` and :math:`Q_{22}` are the :math:`q` of chapter 4.) Each step multiplies :math:`f^*-f` by
+# :math:`\cos^2\vartheta`:
 
 directions = np.array([[1.0, 0.0, -1.0], [0.0, 1.0, -1.0]])
 (Q11, Q12), (_, Q22) = directions @ K @ directions.T
@@ -102,9 +101,9 @@ print("what a step leaves", (lacking[1:] / lacking[:-1]).round(6))
 # The double step
 # ---------------
 #
-# Suppose that a Newton step on :math:`d_2` follows this step on :math:`d_1`. Let the slopes be
-# :math:`\ell_1=d_1^\top G` and :math:`\ell_2=d_2^\top G`. A first step of length :math:`\mu` changes the second slope
-# to :math:`\ell_2-Q_{12}\mu`, and both steps together gain
+# Suppose that a Newton step on :math:`d_2` follows this step on :math:`d_1`. Let the slopes be :math:`\ell_1=d_1^\top
+# G` and :math:`\ell_2=d_2^\top G`. This step, of length :math:`\mu`, changes the second slope to
+# :math:`\ell_2-Q_{12}\mu`, and both steps together gain
 #
 # .. math::
 #
@@ -119,11 +118,11 @@ print("what a step leaves", (lacking[1:] / lacking[:-1]).round(6))
 # .. math:: \mu_P = \frac{\hat\mu}{1-\cos^2\vartheta} .
 #
 # Such a planned step is never shorter than the Newton step, and much longer if the two directions nearly coincide. The
-# figure shows the second step of the three points, in the plane of its two variables and along its line.
+# figure shows the second step of the three points.
 
 # fold: The code of this figure
-# alt: The left panel shows the second step in the box of its two variables; the planned step goes further than the
-#     Newton step. The right panel shows the gain of this step, and of this step and the next step together.
+# alt: In the box of two variables the planned step goes further than the Newton step. The right panel shows the gain of
+#     this step, and of this and the next step together.
 state = next(iterate(three, step=PlanningAheadStep()))
 i, j = SecondOrder().select(state)
 figure, (left, right) = plt.subplots(1, 2, figsize=(10, 3.9), width_ratios=(5, 4))
@@ -148,8 +147,8 @@ print(f"Newton {newton:.3f}, planned {planned:.3f}, Newton/(1 - cosine squared) 
 
 # %%
 # By itself the planned step of the figure gains less than half of what the Newton step would gain. A planned step
-# longer than :math:`2\hat\mu` even lowers the objective. The function below computes the planned step; as in the paper,
-# ``w1`` and ``w2`` stand for :math:`\ell_1` and :math:`\ell_2`:
+# longer than :math:`2\hat\mu` even lowers the objective. In the function below ``w1`` and ``w2`` stand for
+# :math:`\ell_1` and :math:`\ell_2`:
 
 
 def planned_step(K, G, alpha, lower, upper, pair, before):
@@ -188,9 +187,8 @@ print(f"planned step {own:.3f}")
 #   inside the box. Otherwise the rule takes the clipped Newton step.
 #   (:class:`~refsvm.core.steps.eager_planning.EagerPlanningStep` also plans after clipped steps.)
 # * After a planned step the selector adds the planned pair to its candidates. If the planned step differed from the
-#   Newton step by more than 0.9 of it, the selector compares exact gains. So the selected pair gains at least as much
-#   as the planned pair.
-# * The package refuses a selector that does not consider this working set:
+#   Newton step by more than 0.9 of its length, the selector compares exact gains. So the selected pair gains at least
+#   as much as the planned pair. The package refuses a selector that does not consider the planned pair:
 
 try:
     solve(three, selector=MostViolatingPair(), step=PlanningAheadStep())
@@ -200,11 +198,11 @@ print(f"a step within 1 ± 0.9 of the Newton step gains at least {1 - 0.9**2:.2f
 
 # %%
 # Why 0.9? A step of :math:`\omega\hat\mu` gains :math:`1-(\omega-1)^2` of what the Newton step gains (exercise 2 of
-# chapter 4). If :math:`\omega` differs from 1 by at most 0.9, this share is at least the printed number.
-# Any limit below one would work.
+# chapter 4). If :math:`\omega` differs from 1 by at most 0.9, this share is at least the printed number. Any limit
+# below one would do.
 #
-# The convergence proof uses that the objective may fall in a planned step, but never over this step and the next step
-# together. The next lines count such losses on the chessboard, a problem known for its many steps:
+# According to the convergence proof the objective may fall in a planned step, but not in this step and the next step
+# together. The next lines count such losses on the chessboard, which takes many steps:
 
 board = make_chessboard(300, rng=0)
 chessboard = DualProblem.classification(board.X, board.y, kernel=kernel, C=1e3)
@@ -223,8 +221,8 @@ print(
 
 # %%
 #
-# The next step rarely moves the planned pair. Why does planning pay? At a hundred points at which the rule planned, the
-# next lines compare the planned step, followed by Newton steps, with Newton steps only:
+# The next step rarely moves the planned pair. Why does planning still pay? At a hundred points at which the rule
+# planned, the next lines compare the planned step, followed by Newton steps, with Newton steps only:
 
 # fold: One planned step against a Newton step
 moments, before, seen = planned[:: len(planned) // 100], None, []
@@ -248,8 +246,8 @@ for count, share in enumerate(ahead.mean(axis=0), 1):
     print(f"after {count} steps, the planned step is ahead in {share:.0%} of {len(ahead)} cases")
 
 # %%
-# A planned step alone is too long, but in most cases the next step makes up for it, although it usually moves another
-# pair than planned. Try planned steps yourself; a planned step passes the top of its own parabola:
+# In most cases the step after a planned step makes up for its loss, although this next step usually moves another pair
+# than planned. Try planned steps yourself; a planned step passes the top of its own parabola:
 #
 # .. stepper::
 #    :data: chessboard
@@ -260,9 +258,9 @@ for count, share in enumerate(ahead.mean(axis=0), 1):
 # Conjugate steps
 # ---------------
 #
-# A conjugate step preserves what the last step achieved. Let the last step have moved :math:`\alpha` by :math:`\Delta`,
-# and keep :math:`K\Delta`. A step along :math:`d=e_i-e_j` changes the slope along :math:`\Delta`, which the last step
-# levelled, by :math:`-\mu\,\Delta^\top Kd`. So remove the part of :math:`d` that changes this slope:
+# Let the last step have moved :math:`\alpha` by :math:`\Delta`, and store :math:`K\Delta`. A step along
+# :math:`d=e_i-e_j` changes the slope along :math:`\Delta`, which the last step levelled, by :math:`-\mu\,\Delta^\top
+# Kd`. So remove the part of :math:`d` that changes this slope:
 #
 # .. math::
 #
@@ -277,11 +275,11 @@ for count, share in enumerate(ahead.mean(axis=0), 1):
 #
 # So if :math:`\beta\ne0`, a conjugate step is longer than the Newton step and gains more, :math:`\ell^2/2q_p`. In a
 # plane of two directions, as above, two conjugate steps reach the very top. A conjugate step needs no new kernel row,
-# because :math:`Kp=K_{i\cdot}-K_{j\cdot}-\tfrac\beta{q_\Delta}K\Delta`. The price of a conjugate step is that more than
-# two variables move, and any of them may meet its bound. If a variable of the pair meets its bound first, the step ends
-# at this bound, and the next step is a Newton step. If a variable outside the pair meets its bound first, the part
-# along :math:`\Delta` ends at this bound. The pair alone then moves on to its own maximum, and its move is the
-# :math:`\Delta` of the next step. Without the box the rule is short:
+# because :math:`Kp=K_{i\cdot}-K_{j\cdot}-\tfrac\beta{q_\Delta}K\Delta`. But a conjugate step moves more than two
+# variables, and any of them may meet its bound. If a variable of the pair meets its bound first, the step ends there,
+# and the next step is a Newton step. If a variable outside the pair does, the part along :math:`\Delta` ends there; the
+# pair alone moves on to its own maximum, and its move is the :math:`\Delta` of the next step. Without the box the rule
+# is short:
 
 
 def conjugate_move(K, G, i, j, last):
@@ -303,9 +301,9 @@ print("slopes after two conjugate steps", three.gradient(first + conjugate_move(
 # :math:`\tfrac12\ell^2/(q-\beta^2/q_\Delta)`.
 #
 # Does the loop end with conjugate steps? No step lowers :math:`f`, because a step of length :math:`\mu` gains at least
-# :math:`\tfrac12\mu\ell`. A. Torres-Barrán, C. M. Alaíz and J. R. Dorronsoro (2021) prove that their rule converges, at
-# a linear rate if :math:`K` is positive definite. The package selects and cuts differently, and for its rule this book
-# has no proof.
+# :math:`\tfrac12\mu\ell`. Torres-Barrán, Alaíz and Dorronsoro (2021) prove that their rule converges, at a linear rate
+# if :math:`K` is positive definite. The package selects pairs and cuts steps differently, and this book has no proof
+# for its rule.
 #
 # .. shipped:: core/steps/conjugate.py
 #    :twin:
@@ -324,9 +322,9 @@ print("slopes after two conjugate steps", three.gradient(first + conjugate_move(
 # Where planning pays
 # -------------------
 #
-# The lowest index wins a tie, so the number of steps depends on the order of the examples. The table shows means over
-# three orders, relative to the Newton step. It compares the two rules of this chapter with a much cheaper trick, which
-# makes every Newton step a tenth longer.
+# The lowest index wins a tie, so the number of steps depends on the order of the examples. The table shows mean numbers
+# of steps over three orders, as ratios to the steps of the Newton rule. It compares the two rules of this chapter with
+# a much cheaper trick, which makes every Newton step a tenth longer.
 
 samples = {
     "chessboard": (board, 1e3, 0.5),
@@ -364,19 +362,17 @@ for name, (sample, C, gamma) in samples.items():
     )
 
 # %%
-# The numbers under the names of the rules are ratios of steps. The column ``free`` is the share of steps that do not
-# hit the box, and ``cos²`` is the median of :math:`\cos^2\vartheta` over the planned steps. If :math:`\cos^2\vartheta`
-# is nearly zero, consecutive steps do not disturb each other, and the planned step *is* the Newton step. In the table,
-# planning saves most on the problems with many steps, whose directions are related.
+# The column ``free`` is the share of steps that do not hit the box, and ``cos²`` is the median of
+# :math:`\cos^2\vartheta` over the planned steps. If :math:`\cos^2\vartheta` is nearly zero, consecutive steps do not
+# disturb each other, and the planned step *is* the Newton step. In the table, planning saves most on the problems with
+# many steps, whose directions are related.
 #
-# The next figure shows the objective of one run of each rule on the chessboard. Most losses of planned steps are too
-# small to see: their median is less than a hundredth of :math:`f^*-f`. The largest loss sticks out of the curve as a
-# thin line.
+# The next figure shows one run of each rule on the chessboard. Most losses of planned steps are too small to see: their
+# median is less than a hundredth of :math:`f^*-f`. The largest loss sticks out of the curve as a thin line.
 
 # fold: The code of this figure
-# alt: The distance of the objective from its maximum on the chessboard is drawn over the steps, for four step rules.
-#     Conjugate steps end first, then planned, over-relaxed and Newton steps. A thin line sticks out of the curve of
-#     planned steps.
+# alt: The distance of the objective from its maximum is drawn over the steps for four rules. Conjugate steps end first,
+#     then planned, over-relaxed and Newton steps. A thin line sticks out of the curve of planned steps.
 top = solve(chessboard, stop=KKTGap(1e-8)).objective
 lost = (f[planned] - f[planned + 1]) / (top - f[planned])
 print(
@@ -398,14 +394,14 @@ plt.show()
 # .. admonition:: Known elsewhere as
 #
 #    Repeating a part of the last step in the next step is *momentum* or the *heavy ball* method. *Conjugate directions*
-#    are known from the conjugate gradient method of M. Hestenes and E. Stiefel (1952). Planning is a *look-ahead*, and
-#    a fixed factor is *over-relaxation*.
+#    are known from the conjugate gradient method of Hestenes and Stiefel (1952). Planning is a *look-ahead*, and a
+#    fixed factor is *over-relaxation*.
 #
 # Exercises
 # ---------
 #
 # 1. ★ Derive :math:`\mu_P` from :math:`g_2`.
-# 2. ★ Try over-relaxed steps with :math:`\omega=1.5` in the stepper above, on its chessboard and on the three points;
+# 2. ★ Try over-relaxed steps with :math:`\omega=1.5` in the stepper above, on the chessboard and on the three points;
 #    choose Newton steps as second run. Then try ``OverrelaxedNewtonStep(1.5)`` on the problems of this chapter.
 # 3. ★ ``PlanningAheadStep(N)`` plans with each of the :math:`N` most recent working sets and takes the best plan. How
 #    many steps does it take for :math:`N` = 1, 2, 3, 5, 10 on the chessboard?
@@ -414,8 +410,8 @@ plt.show()
 # .. fold:: Hints
 #
 # 1. Set the derivative of :math:`g_2` to zero and multiply by :math:`Q_{22}`.
-# 2. The stepper shows :math:`\omega` beside the over-relaxed step. In Python pass the rule as ``step``.
-# 3. Pass the rule as ``step``, without shrinking, so that all steps are counted alike.
+# 2. The stepper shows :math:`\omega` beside the over-relaxed step.
+# 3. Pass the rule as ``step``, and solve without shrinking.
 # 4. How many independent directions does the sum constraint leave to three variables?
 #
 # .. endfold::
@@ -439,9 +435,8 @@ assert counts[10] < counts[5] < counts[1]
 # 1. :math:`g_2'(\mu)=\ell_1-Q_{11}\mu-\tfrac{Q_{12}}{Q_{22}}(\ell_2-Q_{12}\mu)=0`; multiply by :math:`Q_{22}` and
 #    solve.
 # 2. Over-relaxed steps cost steps on the three points and save steps on the chessboard.
-# 3. The printed shares grow with :math:`N`: more sets save more steps. But every planned step takes longer, because it
-#    compares more plans. For the older sets :math:`\ell_2\ne0`, so some plans are shorter than the Newton step, or go
-#    backwards.
-# 4. The sum constraint leaves a plane with two directions. Two conjugate steps settle both directions.
+# 3. More sets save more steps. But every planned step takes longer, because it compares more plans. For the older sets
+#    :math:`\ell_2\ne0`, so some plans are shorter than the Newton step, or go backwards.
+# 4. The sum constraint leaves a plane with two directions, which two conjugate steps settle.
 #
 # .. endfold::

@@ -3,16 +3,16 @@ r"""
 ==================
 
 How well will a classifier do on examples that it has not seen? Leave an example out, train on all other examples, and
-predict it; repeat this for every example. The share of wrong predictions is the *leave-one-out error*. It uses every
-example for training and for testing, and it has no random splits. It costs far less than :math:`n` trainings: three
-proofs decide many examples after one training, and the rounds for the remaining examples begin near their end. V.
-Franc, P. Laskov and K.-R. Müller (2008) published the procedure.
+predict it; repeat this for every example. The share of wrong predictions is the *leave-one-out error*. Every example
+serves for training and for testing, and no split is random. The error costs far less than :math:`n` trainings: three
+proofs decide many examples after one training, and the rounds for the remaining examples begin near their end. Franc,
+Laskov and Müller (2008) published the procedure.
 """
 
 # fold: Imports, the data, and the code of this figure
-# alt: The examples of the banana are coloured by what decided their leave-one-out prediction. Examples without weight
-#     lie away from the boundary between the two kinds. Training errors lie beyond the boundary, and examples that
-#     needed a round lie along it. Wrong predictions are ringed.
+# alt: Colours show what decided the leave-one-out prediction of each example. Examples without weight lie away from the
+#     boundary, training errors beyond the boundary, and examples that needed a round along the boundary. Wrong
+#     predictions are ringed.
 import time
 
 import matplotlib.pyplot as plt
@@ -57,8 +57,8 @@ plt.show()
 # The obvious way
 # ---------------
 #
-# An example that is left out has no weight: :math:`\alpha_r=0`. In the dual this is an empty box, :math:`L_r=U_r=0`;
-# the matrix does not change. The gradient shows the decision value of the left-out example, :math:`h(x_r)=y_r-G_r+b`.
+# An example that is left out has no weight: in the dual its box is empty, :math:`L_r=U_r=0`; the matrix does not
+# change. The gradient shows the decision value of the left-out example, :math:`h(x_r)=y_r-G_r+b`.
 # :class:`~refsvm.core.rounds.rounds.Rounds` trains one machine after another and keeps the kernel rows:
 
 
@@ -77,8 +77,8 @@ for tol in (1.0, 1e-3):
     print(f"tolerance {tol:5g}: {wrong} of {heart.n} wrong, {steps} steps")
 
 # %%
-# The tolerance matters, because an inexact machine may get other examples wrong. So we ask not how exact a *solution*
-# must be, but how to be certain of a *sign*.
+# The tolerance matters: an inexact machine may get other examples wrong. So we ask not how exact a *solution* must be,
+# but how to be certain of a *sign*.
 #
 # Three proofs
 # ------------
@@ -86,10 +86,10 @@ for tol in (1.0, 1e-3):
 # A single training on all examples proves many signs.
 #
 # **Zero alpha.** If :math:`\alpha_r=0`, the solution is also feasible without :math:`r`, and the conditions of chapter
-# 6 hold for all other examples as before. So the solution is also the solution without :math:`r`, and
-# :math:`y_rh(x_r)\ge1`: the prediction is right. So only support vectors can be predicted wrongly. (A free support
-# vector fixes :math:`b`. If no support vector is free, :math:`b` is the middle of an interval between two examples.
-# Leaving out one of these two lengthens the interval, so the package trains without it.)
+# 6 hold for all other examples as before. So it is also the solution without :math:`r`, and :math:`y_rh(x_r)\ge1`: the
+# prediction is right. Only support vectors can be predicted wrongly. (A free support vector fixes :math:`b`. If no
+# support vector is free, :math:`b` is the middle of an interval between two examples. Leaving out either example
+# lengthens the interval, so the package trains without it.)
 #
 # **Training error.** If the machine predicts :math:`r` wrongly although it was trained with :math:`r`, the machine
 # trained without :math:`r` also predicts :math:`r` wrongly. Let :math:`P` be the primal objective with :math:`r`, and
@@ -101,36 +101,37 @@ for tol in (1.0, 1e-3):
 # gives :math:`\xi_r(m)\le\xi_r(m')`. Leaving an example out never reduces its slack.
 #
 # **The ξα bound.** Removing a small weight cannot change a decision: :math:`2|\alpha_r|R^2+\xi_r<1` proves that the
-# prediction of :math:`r` is right (T. Joachims, 2000). :math:`R^2` is at least :math:`k(x,x)-k(x,x')` for all pairs, so
+# prediction of :math:`r` is right (Joachims, 2000). :math:`R^2` is at least :math:`k(x,x)-k(x,x')` for all pairs, so
 # that :math:`\lVert\varphi(x)-\varphi(x')\rVert^2\le2R^2`. Let :math:`y_r=1` (otherwise turn all signs). Let the boxes
 # of the other free support vectors have space for the weight :math:`a` of :math:`r`: :math:`\sum_j(U_j-\alpha_j)>a`.
-# Let :math:`w_r` belong to the machine without :math:`r`.
+# Let :math:`w_r` be the :math:`w` of the machine without :math:`r`.
 #
-# 1. *The model moves little.* Hand the weight :math:`a` of :math:`r` to free support vectors. At the start
-#    :math:`f` has the slope :math:`-\xi_r`; its curvature is at most :math:`2R^2`. So without :math:`r` the optimum is
-#    :math:`f_r^*\ge f^*-a\,\xi_r-R^2a^2`. Now go from :math:`w` to :math:`w_r`. Taking the weight from :math:`r` costs
-#    :math:`a\,\xi_r` to first order, and at an optimum no other change gains to first order. The second-order term of
-#    :math:`f` is :math:`-\tfrac12\lVert w-w_r\rVert^2`. So :math:`f_r^*\le f^*-a\,\xi_r-\tfrac12\lVert w-w_r\rVert^2`,
-#    and both bounds give :math:`\lVert w-w_r\rVert\le\sqrt2\,Ra`.
+# 1. *The model moves little.* Hand the weight :math:`a` of :math:`r` to free support vectors. On this way :math:`f`
+#    starts with the slope :math:`-\xi_r`, and its curvature is at most :math:`2R^2`. So without :math:`r` the optimum
+#    is :math:`f_r^*\ge f^*-a\,\xi_r-R^2a^2`. Now go from :math:`w` to :math:`w_r`. Taking the weight from :math:`r`
+#    costs :math:`a\,\xi_r` to first order, and at an optimum no other change gains to first order. The second-order
+#    term of :math:`f` is :math:`-\tfrac12\lVert w-w_r\rVert^2`. So :math:`f_r^*\le f^*-a\,\xi_r-\tfrac12\lVert
+#    w-w_r\rVert^2`, and both bounds give :math:`\lVert w-w_r\rVert\le\sqrt2\,Ra`.
 # 2. *So no difference of decision values grows much.* Let :math:`c_i=w_r\cdot(\varphi(x_i)-\varphi(x_r))`. Then
 #    :math:`c_i\le h(x_i)-h(x_r)+2R^2a`, which is less than :math:`h(x_i)`, because :math:`2R^2a<1-\xi_r\le h(x_r)`.
-# 3. *So the sign stays.* The new :math:`h_r(x_r)` is the number :math:`\zeta` that minimises
+# 3. *So the sign stays.* The decision value :math:`h_r(x_r)` of the machine without :math:`r` is the :math:`\zeta` that
+#    minimises
 #
 #    .. math:: \sum_{i\ne r}C\max\bigl(0,\,1-y_i(c_i+\zeta)\bigr) .
 #
-#    In its slope to the right of :math:`\zeta=0` each negative example with :math:`c_i\ge-1` counts :math:`C`, and each
-#    positive example with :math:`c_i<1` counts :math:`-C`. Since :math:`c_i<h(x_i)`, all these negative examples have
-#    :math:`h(x_i)>-1` and are bounded, and all positive support vectors but :math:`r` are counted. With
-#    :math:`\sum_i\alpha_i=0` the slope is therefore at most :math:`a-\sum_j(U_j-\alpha_j)<0`. The sum of losses still
-#    falls at 0, so :math:`h_r(x_r)>0`.
+#    To the slope of this sum to the right of :math:`\zeta=0`, each negative example with :math:`c_i\ge-1` adds
+#    :math:`C`, and each positive example with :math:`c_i<1` adds :math:`-C`. Since :math:`c_i<h(x_i)`, all these
+#    negative examples have :math:`h(x_i)>-1` and are bounded, and all positive support vectors but :math:`r` are
+#    counted. With :math:`\sum_i\alpha_i=0` the slope is therefore at most :math:`a-\sum_j(U_j-\alpha_j)<0`. The sum of
+#    losses still falls at 0, so :math:`h_r(x_r)>0`.
 #
 # For one example, the figure draws :math:`f` along two straight lines from the optimum to a point without :math:`r`. At
 # the end of the first line all free variables share the weight of :math:`r` equally; the second line ends at the best
-# point. Both ends lie above the lower bound.
+# point. Both ends lie above the lower bound of step 1.
 
 # fold: The code of this figure
-# alt: The objective falls along two straight lines from the full optimum to points without the example. The curve of
-#     the best point ends a little higher than the curve of the shared weight. Both end above the lower bound, a dashed
+# alt: The objective falls along two straight lines from the full optimum. The curve to the best point without the
+#     example ends a little higher than the curve to the shared weight, and both end above the lower bound, a dashed
 #     parabola.
 whole = solve(problem, stop=KKTGap(1e-9))
 xi = np.maximum(0.0, 1.0 - heart.y * whole.decision_values)
@@ -165,15 +166,13 @@ print(f"example {r}: the weights move by {moved:.4f}, at most by {np.sqrt(2 * R2
 # From the optimum to a computed solution
 # ---------------------------------------
 #
-# The three proofs are about the optimum, but a solver only returns a point near it. The duality gap of chapter 6 says
-# how near a computed point is to the optimum. At a feasible :math:`\alpha` and any :math:`b` the gap is a sum of terms
-# that are never negative:
+# The three proofs are about the optimum, but a solver returns only a point near it. The duality gap shows how near. At
+# a feasible :math:`\alpha` and any :math:`b` the gap is a sum of terms that are never negative:
 #
 # .. math:: \delta = P(w,b)-f(\alpha) = \sum_i (U_i-\alpha_i)\max(0,\,G_i-b)+(\alpha_i-L_i)\max(0,\,b-G_i) .
 #
 # (Write out both objectives, and use :math:`\sum_i\alpha_i=0`.) The exact :math:`w` is within :math:`\sqrt\delta` of
-# the computed :math:`w`, as :doc:`chapter 12 <12_a_sign_is_enough>` shows. So each check keeps a distance from its
-# limit:
+# the computed :math:`w` (:doc:`chapter 12 <12_a_sign_is_enough>`). So the conditions of the proofs get stricter:
 #
 # * *Zero alpha.* If :math:`\alpha_r=0`, the point is feasible without :math:`r`, and its gap in the problem without
 #   :math:`r` is not larger. The ball of chapter 12 then proves the sign, unless :math:`x_r` is far away from the other
@@ -212,9 +211,9 @@ for reason, count in loo.counts.items():
 # need a round of training.
 #
 # If every :math:`b` of an interval is optimal without :math:`r`, :math:`h(x_r)` may have both signs. Such an example is
-# a *tie*: right in the lower bound of the error, wrong in the upper. With a small :math:`C` two of the points -1, 0 and
-# 1 are ties. Without the point 0, both weights are :math:`\pm C`, and :math:`h(0)=b` may be any number in an interval
-# around zero:
+# a *tie*: the lower bound of the error counts it as right, the upper bound as wrong. With a small :math:`C` two of the
+# points -1, 0 and 1 are ties. Without the point 0, both weights are :math:`\pm C`, and :math:`h(0)=b` may be any number
+# in an interval around zero:
 
 three = leave_one_out([[-1.0], [0.0], [1.0]], [-1, 1, 1], kernel=Linear(), C=0.1)
 print(three.decided_by, three.error_bounds)
@@ -231,13 +230,13 @@ print(three.decided_by, three.error_bounds)
 # What the estimate is worth
 # --------------------------
 #
-# The mean of the leave-one-out error over all samples is the mean error of machines trained on :math:`n-1` examples (A.
-# Luntz and V. Brailovsky, 1969), if the examples are independent and from one distribution: each round predicts an
+# The mean of the leave-one-out error over all samples is the mean error of machines trained on :math:`n-1` examples
+# (Luntz and Brailovsky, 1969), if the examples are independent and from one distribution: each round predicts an
 # example that is independent of its :math:`n-1` training examples. The estimate thus has nearly no bias. Only support
 # vectors can be wrong, so this mean error is at most :math:`E[\#\mathrm{SV}]/n` if :math:`b` is unique.
 # Cross-validation with :math:`k` folds estimates the error of machines trained on :math:`n-n/k` examples, with only
-# :math:`k` trainings. The smallest estimate for several :math:`C` and :math:`\gamma` is too optimistic. The table shows
-# forty samples of sixty points, with the errors on 2,000 new points:
+# :math:`k` trainings. The smallest of the estimates for several :math:`C` and :math:`\gamma` is too optimistic. The
+# table shows forty samples of sixty points, with the errors on 2,000 new points:
 
 # fold: Estimates and errors on new points
 new = make_banana(2000, rng=1)
@@ -268,14 +267,15 @@ print(f"correlation of the estimate with ten folds {correlation[1]:.2f}, with th
 
 # %%
 # The means differ by less than a standard error, so the table shows no bias. The two estimates vary together, and more
-# than the error. They hardly tell which sample gave the better machine: they estimate the mean error over all samples.
+# than the error on new points. The estimates hardly tell which sample gave the better machine: they estimate the mean
+# error over all samples.
 #
 # Where a round begins
 # --------------------
 #
 # The round of a remaining example begins at the solution with all examples. To keep the sum at zero, the weight
-# :math:`\alpha_r` has to go to other examples; a *seeder* decides to which. ``TOP`` gives this weight to the most
-# similar example, ``AVG`` shares the weight equally among all free examples, and ``Cold`` starts again from zero.
+# :math:`\alpha_r` has to go to other examples, which a *seeder* chooses. ``TOP`` gives this weight to the most similar
+# example, ``AVG`` shares the weight equally among all free examples, and ``Cold`` starts again from zero.
 
 for seeder in (Cold(), AVG(), TOP()):
     result = leave_one_out(heart.X, heart.y, kernel=kernel, C=C, seeder=seeder, stop=KKTGap(1e-3))
@@ -287,8 +287,9 @@ for seeder in (Cold(), AVG(), TOP()):
 # All starts give the same error, although the solutions are right only to :math:`10^{-3}`: a round continues until the
 # sign of :math:`h` is proved.
 #
-# How much does a seed lose? Let :math:`\delta` be its change of :math:`\alpha`: the variable :math:`r` goes to zero,
-# and others take its weight. The entries of :math:`\delta` sum to zero, so :math:`b` may be subtracted from :math:`G`:
+# How much does a seed lose? Let :math:`\delta` be the change of :math:`\alpha`: the variable :math:`r` goes to zero,
+# and other variables take its weight. The entries of :math:`\delta` sum to zero, so :math:`b` may be subtracted from
+# :math:`G`:
 #
 # .. math:: f(\alpha)-f(\alpha+\delta)
 #           = -\sum_i(G_i-b)\,\delta_i + \tfrac12\,\Bigl\lVert\sum_i\delta_i\varphi(x_i)\Bigr\rVert^2 .
@@ -350,12 +351,10 @@ print("the seed of the package:", np.allclose(own, AVG().seed(full, problem.with
 # .. shipped:: core/seeders/base.py
 #    :fold: What a seeder is
 #
-# This function is the procedure, in the order of the paper:
+# This function is the procedure, in the order of the paper; ``leave_one_out`` calls it once for each pair of classes:
 #
 # .. shipped:: core/rounds/leave_one_out.py
 #    :object: algorithm_1
-#
-# ``leave_one_out`` calls it once for each pair of classes.
 #
 # .. shipped:: analysis/resampling/leave_one_out.py
 #    :object: leave_one_out
@@ -371,17 +370,17 @@ print("the seed of the package:", np.allclose(own, AVG().seed(full, problem.with
 # .. admonition:: Known elsewhere as
 #
 #    The procedure is *leave-one-out cross-validation*, and related to the *jackknife*. Counting the examples that the
-#    third proof leaves open gives the *ξα estimator* of T. Joachims.
+#    third proof leaves open gives the *ξα estimator* of Joachims.
 #
 # Exercises
 # ---------
 #
 # 1. ★ Switch the checks off one by one (``checks=("zero alpha",)`` …). Do the predictions change? How many more rounds
 #    are needed?
-# 2. ★ Write the first two checks yourself, with :math:`\alpha` and the decision values, in two lines of NumPy. Do they
-#    decide as many examples as the package's checks?
-# 3. ★★ Among the correctly predicted examples, take the example with the largest weight. Compute both terms of the loss
-#    for its seeds by ``TOP`` and ``AVG``. How far are the seeds from the optimum without the example?
+# 2. ★ Write the first two checks yourself, with :math:`\alpha` and the decision values, in two lines of NumPy. Do your
+#    checks decide as many examples as the package's?
+# 3. ★★ Of the correctly predicted examples, leave out the example with the largest weight. Compute both terms of the
+#    loss for its seeds by ``TOP`` and ``AVG``. How far are the seeds from the new optimum?
 #
 # .. fold:: Hints
 #
@@ -419,7 +418,6 @@ for seeder in (TOP(), AVG()):
 # 1. The predictions do not change: the checks are theorems. Without checks each example needs a round.
 # 2. The first check is :math:`\alpha_r=0`, the second :math:`y_rh(x_r)<0`. No example passes both checks: a training
 #    error has a slack above one, and so :math:`|\alpha_r|=C`.
-# 3. A seed is never further from the optimum than its loss, because the optimum without an example is at most the
-#    optimum with it.
+# 3. A seed is never further from the optimum than its loss, because leaving out an example never raises the optimum.
 #
 # .. endfold::

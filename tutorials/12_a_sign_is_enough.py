@@ -3,15 +3,14 @@ r"""
 =====================
 
 Three proofs decide most examples of :doc:`chapter 11 <11_leave_one_out>`; each remaining example needs a round of
-training. A round has to find one bit: on which side of the boundary the left-out example lies. Often this is certain
-long before the optimum. This chapter presents two proofs for use during a round: a bound that meets the objective, by
-V. Franc, P. Laskov and K.-R. Müller (2008), and a ball that contains the machine, which this package adds.
+training. A round has to find one bit: on which side of the boundary the left-out example lies. Often this side is
+certain long before the optimum. This chapter presents two proofs for use during a round: a bound that meets the
+objective, by Franc, Laskov and Müller (2008), and a ball that contains the machine, which this package adds.
 """
 
 # fold: Imports, the data, and the code of this figure
-# alt: Three curves are drawn over the steps of a round. The primal objective falls in jumps, the dual objective rises.
-#     The bound H ends above both. A vertical line marks where the primal objective first falls below H, long before the
-#     last step.
+# alt: Over the steps of a round, the primal objective falls in jumps, the dual objective rises, and the bound H ends
+#     above both. A vertical line marks where the primal objective first falls below H, long before the last step.
 import matplotlib.pyplot as plt
 import numpy as np
 
@@ -63,8 +62,8 @@ print(
 # a contradiction.
 #
 # Weak duality provides :math:`H`, as in chapter 2. The condition :math:`h(x_r)=0` fixes the intercept,
-# :math:`b=-w\cdot\varphi(x_r)`, so :math:`h(x)=w\cdot(\varphi(x)-\varphi(x_r))`. This :math:`h` is a machine without
-# intercept, with the kernel
+# :math:`b=-w\cdot\varphi(x_r)`, so :math:`h(x)=w\cdot(\varphi(x)-\varphi(x_r))`. This is a machine without intercept,
+# with the kernel
 #
 # .. math:: K'_{ij} = \bigl(\varphi(x_i)-\varphi(x_r)\bigr)\cdot\bigl(\varphi(x_j)-\varphi(x_r)\bigr)
 #           = K_{ij}-K_{ri}-K_{rj}+K_{rr} .
@@ -88,11 +87,12 @@ print(
 # A ball that holds the machine
 # -----------------------------
 #
-# Before we train without :math:`r` we do not know the machine, but we can say in which region it must lie. S. Okumura
-# and others (2015) and H. Hanada and others (2023) derived such balls for changed data, and E. Ndiaye and others (2017)
-# shrink them by the duality gap while they train. Let :math:`(w_r,b_r)` be the machine without :math:`r`, :math:`(w,b)`
-# *any* machine, and :math:`\tilde w` the weights of any feasible :math:`\tilde\alpha`. Let :math:`P_r` and :math:`D_r`
-# be the primal and the dual objective without :math:`r`, and :math:`P_r^*=D_r^*` the optimum.
+# Before we train without :math:`r` we do not know the machine, but we can say in which region it must lie. Okumura and
+# others (2015) and Hanada and others (2023) derived balls that contain the machine of changed data; Ndiaye and others
+# (2017) let such balls shrink with the duality gap during training. Let :math:`(w_r,b_r)` be the machine without
+# :math:`r`, :math:`(w,b)` *any* machine, and :math:`\tilde w` the weights of any feasible :math:`\tilde\alpha`. Let
+# :math:`P_r` and :math:`D_r` be the primal and the dual objective without :math:`r`, and :math:`P_r^*=D_r^*` the
+# optimum.
 #
 # * The primal contains :math:`\tfrac12\lVert w\rVert^2`, so it curves upwards at least as much as this term:
 #   :math:`P_r(w,b)\ge P_r^*+\tfrac12\lVert w-w_r\rVert^2`.
@@ -119,10 +119,10 @@ print(
 #    \bigl\lVert\tfrac12(w+\tilde w)-w_r\bigr\rVert^2 + T(w_r,b_r)
 #    \;\le\; \tfrac14\lVert w-\tilde w\rVert^2 + T(w,b) \;=:\; \rho^2 .
 #
-# So :math:`w_r` lies in a ball of radius :math:`\rho` around the midpoint. Neither :math:`w` nor :math:`\tilde w` need
-# be optimal. If :math:`w=\tilde w`, then :math:`\rho^2` is the duality gap. In general
-# :math:`\rho^2=P_r-D_r-\tfrac14\lVert w-\tilde w\rVert^2`, as in the code below. The package computes the sum
-# :math:`T`, because a difference of large numbers loses digits near the optimum.
+# This puts :math:`w_r` into a ball of radius :math:`\rho` around the midpoint. Neither :math:`w` nor :math:`\tilde w`
+# need be optimal. If :math:`w=\tilde w`, then :math:`\rho^2` is the duality gap. In general
+# :math:`\rho^2=P_r-D_r-\tfrac14\lVert w-\tilde w\rVert^2`, as in the code below. The package computes :math:`T`
+# instead, because a difference of large numbers loses digits near the optimum.
 #
 # With the linear kernel and two features :math:`w` is a point of a plane, and the ball is a disc:
 
@@ -148,9 +148,8 @@ assert distance <= radius < abs(to_line)
 # %%
 
 # fold: The code of this figure
-# alt: A disc is drawn in the plane of the two weights. The machine with the example, the seed and the machine without
-#     the example lie inside the disc. A dashed line, on which machines cannot decide the example, passes outside the
-#     disc.
+# alt: In the plane of the two weights, the machine with the example, the seed and the machine without the example lie
+#     inside a disc. A dashed line of machines that cannot decide the example passes outside the disc.
 figure, axes = plt.subplots(figsize=(5.6, 4.6))
 axes.add_patch(
     plt.Circle((w + w_start) / 2, radius, fc="0.93", ec=INK, lw=1, label=r"the ball, of radius $\rho$")
@@ -180,13 +179,12 @@ plt.show()
 # :math:`\sum_{i\ne r}C_i\max(0,1-y_i(c_i+\zeta))`, so :math:`h_r(x_r)` is positive if this convex function falls at
 # :math:`\zeta=0`. The slope at 0 increases with every :math:`c_i`, and in the ball :math:`c_i` is at most its value at
 # the centre plus :math:`\rho\lVert\varphi_i-\varphi_r\rVert`. If the slope is negative for these largest values, it is
-# negative for :math:`w_r`, and the sign is proved. The smallest values prove a negative sign in the same way. The
-# figure shows the example of the disc and another example:
+# negative for :math:`w_r`, and the sign is proved. The smallest :math:`c_i` prove a negative sign in the same way. The
+# figure shows the sum of losses for the example of the disc and for another example:
 
 # fold: The code of this figure
-# alt: Two panels show the sum of losses of the other examples over the value at the example left out, with three convex
-#     curves each. In the left panel all curves rise at zero. In the right panel the curve of the smallest values falls
-#     at zero.
+# alt: Two panels show three convex curves each, sums of losses over the value at the left-out example. In the left
+#     panel all curves rise at zero. In the right panel the curve of the smallest values falls at zero.
 
 
 def of_losses(c, left, zeta):
@@ -227,20 +225,19 @@ plt.show()
 # %%
 # The dots mark the lowest points; the middle dot is at :math:`\zeta=h_r(x_r)`. In the left panel even the curve with
 # the smallest :math:`c_i` rises at 0. So the curve of :math:`w_r` also rises at 0, and the sign is negative. In the
-# right panel the curve with the smallest :math:`c_i` falls at 0. The ball may contain machines of both signs, so the
-# round is trained.
+# right panel the curve with the smallest :math:`c_i` falls at 0, so the sign stays open, and the solver trains the
+# round.
 #
-# A second test uses :math:`T(w_r,b_r)`, which the ball ignores, and a single variable. Let :math:`x` be the distance of
-# :math:`w_r` from the midpoint. The inequality of the ball says :math:`x^2+T(w_r,b_r)\le\rho^2`. Take an example
-# :math:`i` that can still rise, :math:`a=U_i-\tilde\alpha_i>0`. The term of :math:`i` in :math:`T` is then at most
-# :math:`\rho^2-x^2`, so :math:`a\max(0,e_i)\le\rho^2-x^2`. This bounds :math:`e_i`, and with it :math:`h_r(x_r)` from
-# below:
+# A second test uses a single variable, and the term :math:`T(w_r,b_r)`, which the ball ignores. Let :math:`x` be the
+# distance of :math:`w_r` from the midpoint, so :math:`x^2+T(w_r,b_r)\le\rho^2`. Take an example :math:`i` that can
+# still rise, :math:`a=U_i-\tilde\alpha_i>0`. The term of :math:`i` in :math:`T` is then at most :math:`\rho^2-x^2`, so
+# :math:`a\max(0,e_i)\le\rho^2-x^2`. This bounds :math:`e_i`, and with it :math:`h_r(x_r)` from below:
 #
 # .. math:: h_r(x_r)\;\ge\; t_i - x\lVert\varphi_i-\varphi_r\rVert-\frac{\rho^2-x^2}{a}, \qquad
 #           t_i = y_i-\tfrac12(w+\tilde w)\cdot(\varphi_i-\varphi_r) ,
 #
 # The test takes the :math:`x` between 0 and :math:`\rho` that makes this bound smallest. If the bound is positive, the
-# sign is proved. A single near neighbour that is free can thus prove a sign that the slopes leave open.
+# sign is proved. A single free neighbour can thus prove a sign that the slopes leave open.
 #
 # While a round is trained, its duality gap closes, and the ball shrinks around :math:`w_r`:
 
@@ -297,19 +294,18 @@ for stop in (KKTGap(), LOODualityGap(), BallRule()):
 # ---------
 #
 # 1. ★ Leave out one of two equal examples, and compute :math:`K'_{ii}` of the remaining example.
-# 2. ★★ Among the correctly predicted examples of heart, take the example with the largest weight. Compute :math:`\rho`
-#    and the true distance.
+# 2. ★★ Of the correctly predicted examples of heart, leave out the example with the largest weight. Compute
+#    :math:`\rho` and the distance of :math:`w_r` from the midpoint.
 # 3. ★★★ Without the sum constraint a variable may move alone (exercise 3 of chapter 3). Write the ascent of :math:`H`
-#    in six lines for the linear machine of the disc, and show that it ends at the :math:`F` of a machine with
+#    in six lines for the linear machine of the disc, and show that :math:`H` ends at the :math:`F` of a machine with
 #    :math:`h(x_r)=0`.
 #
 # .. fold:: Hints
 #
 # 1. Compare :math:`K_{ii}`, :math:`K_{rr}` and :math:`K_{ri}`.
-# 2. Call ``primal_objective`` of the problem without the example with the :math:`\alpha` of the full machine. A squared
-#    distance is :math:`\lVert\sum_i\delta_i\varphi(x_i)\rVert^2=\delta^\top K\delta`.
-# 3. For a linear kernel :math:`K'` results from subtracting :math:`x_r` from all examples. Use the solver of exercise 3
-#    of chapter 3.
+# 2. Call ``primal_objective`` of the problem without the example. A squared distance is
+#    :math:`\lVert\sum_i\delta_i\varphi(x_i)\rVert^2=\delta^\top K\delta`.
+# 3. For a linear kernel, subtract :math:`x_r` from all examples to get :math:`K'`. Use the solver of chapter 3.
 #
 # .. endfold::
 #
@@ -340,8 +336,8 @@ print(f"3. H = {bound:.6f}, F of its machine {w_flat @ w_flat / 2 + 0.3 * slack.
 
 # %%
 # 1. The entry is zero: :math:`K'_{ii}=K_{ii}-2K_{ri}+K_{rr}=\lVert\varphi(x_i)-\varphi(x_r)\rVert^2=0`.
-# 2. The true squared distance is less than :math:`\rho^2`, so the true :math:`w_r` lies inside the ball.
-# 3. The printed :math:`H` and :math:`F` are equal. The machine :math:`w=\sum_i\eta_i(\varphi(x_i)-\varphi(x_r))` with
-#    :math:`h(x_r)=0` costs :math:`H`, so no machine with :math:`h(x_r)=0` costs less.
+# 2. The squared distance is less than :math:`\rho^2`, so :math:`w_r` lies inside the ball.
+# 3. The machine :math:`w=\sum_i\eta_i(\varphi(x_i)-\varphi(x_r))` with :math:`h(x_r)=0` costs :math:`H`, so no machine
+#    with :math:`h(x_r)=0` costs less.
 #
 # .. endfold::

@@ -2,10 +2,10 @@ r"""
 13 · Seeds and folds
 ====================
 
-Related problems have related solutions: ten folds, say, or twenty values of :math:`C`. This chapter guesses the
+Related problems, ten folds, say, or twenty values of :math:`C`, have related solutions. This chapter guesses the
 solution of a problem from the solution of a related problem. The guess, or *seed*, changes the answer only within the
-tolerance, because the solver continues from it. A seed may save nearly all steps, a few, or none. Z. Wen and others
-(2017) published the three seeds of this chapter.
+tolerance, because the solver continues from it. A seed may save nearly all steps, a few, or none. Wen and others (2017)
+published the three seeds of this chapter.
 """
 
 # fold: Imports and settings
@@ -27,8 +27,8 @@ NEGATIVE, POSITIVE, INK = "#0072B2", "#D55E00", "#222222"
 #
 # Holding a fold out sets :math:`L_i=U_i=0` for its examples, as :doc:`chapter 11 <11_leave_one_out>` does for one
 # example. Ten-fold cross-validation is thus one problem with ten boxes. From one round to the next a tenth of the
-# examples leaves (*removed*), a tenth joins (*added*), and eight tenths stay (*shared*). Most shared examples have
-# nearly the same :math:`\alpha` in both solutions, and many have :math:`\alpha=0` in both:
+# examples leaves (*removed* examples), a tenth joins (*added*), and eight tenths stay (*shared*). Most shared examples
+# have nearly the same :math:`\alpha` in both solutions, and many have :math:`\alpha=0` in both:
 
 # fold: The code of this figure
 # alt: Weights without fold 0 are drawn against weights without fold 1. Shared examples scatter about the diagonal;
@@ -66,13 +66,12 @@ print(f"and {(near & heavy).sum()} of the {heavy.sum()} that have a weight")
 # * **MIR**, *multiple instance replacement*, computes the :math:`\alpha` of all added examples together, by least
 #   squares.
 # * **ATO**, *adjusting alpha towards the optimum*, moves the weights of the removed examples to 0 bit by bit and lets
-#   the weights of the added examples grow until these satisfy their condition. During this walk the free support
-#   vectors keep :math:`G_i=b`. :doc:`The next chapter <14_straight_lines>` derives this walk.
+#   the weights of the added examples grow until these examples satisfy their conditions. During this walk
+#   (:doc:`chapter 14 <14_straight_lines>`) the free support vectors keep :math:`G_i=b`.
 
 # fold: The code of this figure
-# alt: Three panels, for SIR, MIR and ATO, show the weights of the seed against the weights of the optimum. With SIR and
-#     MIR the shared examples scatter about the diagonal, and some added examples lie far from it. With ATO all points
-#     stand on the diagonal.
+# alt: Weights of three seeds are drawn against weights of the optimum. With SIR and MIR the shared examples scatter
+#     about the diagonal, and some added examples lie far from it. With ATO all points stand on the diagonal.
 figure, row = plt.subplots(1, 3, figsize=(11, 3.8))
 for seeder, axes in zip((SIR(), MIR(), ATO(budget=np.inf)), row, strict=True):
     SeedDisplay.from_seeder(seeder, first, rounds.boxed(next_box.lower, next_box.upper), ax=axes)
@@ -80,8 +79,8 @@ for seeder, axes in zip((SIR(), MIR(), ATO(budget=np.inf)), row, strict=True):
 plt.show()
 
 # %%
-# An example on the diagonal has its final weight from the start. In the third panel ATO has followed its walk to the
-# end, whatever the cost (``budget=np.inf``), so its seed is the optimum.
+# An example on the diagonal has its final weight from the start. With ``budget=np.inf`` ATO follows its walk to the
+# end, whatever the cost, so its seed is the optimum.
 #
 # One for one, or all at once
 # ---------------------------
@@ -112,8 +111,7 @@ print(f"{gave} removed examples had a weight, {took} added ones have it now")
 
 # %%
 # If no added example of the class is left, the package's SIR gives the weight, with the sign turned, to a random unused
-# example. If the variables of the seed then do not sum to :math:`z`, SIR spreads the difference over the added
-# examples.
+# example. It then spreads what the sum lacks over the added examples.
 #
 # **MIR** looks for weights :math:`x` of the added examples that restore optimality. Let the examples :math:`R` be
 # removed and :math:`T` added, and let :math:`X` be all examples of the new problem. If :math:`\alpha_R` goes to zero
@@ -137,8 +135,8 @@ print(f"{gave} removed examples had a weight, {took} added ones have it now")
 # weight that added examples receive, and grey discs the change of shared examples. Only ATO changes shared examples:
 
 # fold: The code of this figure
-# alt: Three panels, for SIR, MIR and ATO, show points of a plane with rings for removed weight and discs for received
-#     weight. With SIR the discs lie near the rings, with MIR the discs are smaller. Only ATO has grey discs.
+# alt: Three panels show points of a plane, with rings for removed and discs for received weight. With SIR the discs lie
+#     near the rings, with MIR the discs are smaller. Only ATO has grey discs.
 plane, fold_of = make_banana(120, rng=2), np.random.default_rng(0).permutation(120) % 6
 flat = DualProblem.classification(plane.X, plane.y, kernel=RBF(0.5), C=10.0)
 before = solve(flat.without(np.flatnonzero(fold_of == 0)))
@@ -173,8 +171,8 @@ plt.show()
 # -----------------------
 #
 # Cross-validation is now a loop: empty the box of a fold, start at the seed, solve, and read the decision values of the
-# fold. The loop need not predict, because the solver keeps :math:`G=v-K\alpha` of all examples, including the fold that
-# is held out, and :math:`h(x_i)=(K\alpha)_i+b=v_i-G_i+b`:
+# fold. The loop need not predict, because the solver keeps :math:`G=v-K\alpha` of all examples, including the held-out
+# fold, and :math:`h(x_i)=(K\alpha)_i+b=v_i-G_i+b`:
 
 
 def held_out(problem, fold, seeder):
@@ -213,15 +211,14 @@ print("the decision values of the package:", np.allclose(values, result.decision
 # .. shipped:: analysis/resampling/cross_validate.py
 #    :fold: The whole of cross_validate
 #
-# ``planned`` lists the rounds, each with its empty box and the solution that it starts from. ``Rounds.run`` solves the
-# rounds, in compiled code and several threads if these pay, and yields them. ``take`` reads the decision values of each
-# round, like the last line of the loop above.
+# ``planned`` lists the rounds, each with its empty box and the solution that it starts from. ``take`` reads the
+# decision values of each round, like the last line of the loop above.
 #
 # The savings of a seed
 # ---------------------
 #
-# With :math:`C=10` a round is short. ATO then usually expects its path to cost more than it saves, and does not follow
-# it. With :math:`C=1000` rounds are long. Then ATO often follows its path to the end, and no step is left:
+# With :math:`C=10` rounds are short, and ATO usually does not follow its path, which would cost more than it saves.
+# With :math:`C=1000` rounds are long, and ATO often follows its path to the end, so no step is left:
 
 steps = {}
 for C in (10.0, 1000.0):
@@ -235,20 +232,20 @@ for C in (10.0, 1000.0):
               f" {saved:6.1%} saved; {(counts == 0).sum()} rounds without a step")  # fmt: skip
 
 # %%
-# Fewer steps do not always take less time: each event of a path requires a linear system, which costs as much as many
-# steps. In how many rounds does a seed take more steps than a cold start?
+# Fewer steps do not always take less time: each event of a path costs a linear system, as much as many steps. In how
+# many rounds does a seed take more steps than a cold start?
 
 for name in ("SIR", "MIR", "ATO"):
     more = (steps[1000.0, name] > steps[1000.0, "Cold"]).sum()
     print(f"{name} takes more steps than a cold start in {more} of {len(counts)} rounds")
 
 # %%
-# Why do SIR and MIR save so little? A weight that goes from :math:`r` to :math:`t` moves :math:`w` by
-# :math:`|\alpha_r|\lVert\varphi(x_r)-\varphi(x_t)\rVert`. The objective falls by half the square of this distance, and
-# by a term that is linear in the weight (:doc:`chapter 11 <11_leave_one_out>`). Bounded weights are proportional to
-# :math:`C`, so their loss grows like :math:`C^2`, whereas a cold start lacks only :math:`f^*\le Cn` (exercise 2 of
-# chapter 1). The table shows the second round of the first picture, and the step at which a cold solve comes as near as
-# the seed:
+# Why do SIR and MIR save so little? A weight that goes from :math:`r` to :math:`t` costs
+# :math:`\tfrac12\alpha_r^2\lVert\varphi(x_r)-\varphi(x_t)\rVert^2` of :math:`f`, and a term that is linear in the
+# weight (:doc:`chapter 11 <11_leave_one_out>`). Bounded weights are proportional to :math:`C`, so their loss grows like
+# :math:`C^2`, whereas a cold start lacks only :math:`f^*\le Cn` (exercise 2 of chapter 1). For the second round of the
+# first picture, the table shows how much each start lacks of the optimal :math:`f`, and the step at which a cold solve
+# comes as near:
 
 print(f"{'':14}{'missing of f':>14}{'as near, cold, after':>22}{'steps in all':>14}")
 for C in (1.0, 10.0, 100.0, 1000.0):
@@ -263,12 +260,12 @@ for C in (1.0, 10.0, 100.0, 1000.0):
 
 # %%
 # Measured by :math:`f`, a seed only skips the first steps, where a cold solve climbs fastest; for a large :math:`C` the
-# seed even starts below the :math:`f` of :math:`\alpha=0`. Most steps are spent at the end, while the free variables
-# settle (:doc:`chapter 9 <09_does_it_end>`), wherever the solve starts. ATO keeps :math:`G_i=b` on the free variables,
-# so nothing is left to settle.
+# seed even starts below the :math:`f` of :math:`\alpha=0`. The solver spends most steps at the end, while the free
+# variables settle (:doc:`chapter 9 <09_does_it_end>`), wherever it starts. ATO keeps :math:`G_i=b` on the free
+# variables, so nothing is left to settle.
 #
-# If every round starts from the solution on all examples (``from_full=True``, the default), no example joins, and only
-# the removed weight has to be redistributed. Does this start or the chain take fewer steps?
+# If every round starts from the solution on all examples (``from_full=True``, the default), no example joins, and the
+# seed only has to redistribute the removed weight. Does this start or the chain take fewer steps?
 
 print(f"{'':12}{'chain':>8}{'from the full solution':>24}")
 for C in (10.0, 1000.0):
@@ -312,13 +309,13 @@ for C in (10.0, 1000.0):
 #
 # .. admonition:: Known elsewhere as
 #
-#    Starting from a seed is a *warm start* or *alpha seeding* (D. DeCoste and K. Wagstaff, 2000).
+#    Starting from a seed is a *warm start* or *alpha seeding* (DeCoste and Wagstaff, 2000).
 #
 # Exercises
 # ---------
 #
 # 1. ★ Use ``cross_validate(..., folds=problem.n)``, leave-one-out. Why do most rounds take no step at all?
-# 2. ★ Let one fold hold all positive examples. How are they predicted?
+# 2. ★ Let one fold hold all positive examples. How does the machine predict them?
 # 3. ★★ For the second round of the first picture, compute :math:`f` of the seeds of ``SIR``, ``MIR`` and ``ATO``, of a
 #    cold start, and of the optimum.
 #
@@ -326,7 +323,7 @@ for C in (10.0, 1000.0):
 #
 # 1. How many examples have no weight in the full solution?
 # 2. Which labels are left in the training part?
-# 3. ``rounds.boxed`` returns the problem with a given box; ``seeder.seed(first, target)`` returns the seed.
+# 3. ``rounds.boxed`` returns the problem with a given box, ``seeder.seed(first, target)`` the seed.
 #
 # .. endfold::
 #
@@ -347,8 +344,8 @@ print(f"3. optimum f = {solve(next_box, stop=KKTGap(1e-6)).objective:7.2f}")
 
 # %%
 # 1. The example of such a round has :math:`\alpha_r=0`: leaving it out changes nothing.
-# 2. The training part has one class, so :math:`\alpha=0`. Every :math:`b\le-1` is right, and the package takes −1.
+# 2. The training part has one class, so :math:`\alpha=0`. Every :math:`b\le-1` is optimal, and the package takes −1.
 # 3. The more expensive a seed is, the nearer its :math:`f` is to the optimum, and the walk of ATO ends at the optimum.
-#    But the printed lines show that a nearer :math:`f` does not always mean fewer steps.
+#    But a nearer :math:`f` does not always mean fewer steps.
 #
 # .. endfold::

@@ -2,14 +2,14 @@ r"""
 14 · The optimum moves along straight lines
 ===========================================
 
-Change a problem bit by bit: let :math:`C` grow, or let an example fade away. The optimum then moves along straight
-lines, from corner to corner, and each corner needs only a linear system instead of a solve. This chapter derives the
-direction and the length of such a line and follows the optimum with thirty lines of NumPy.
+Let :math:`C` grow, or let an example fade away. The optimum then moves along straight lines, from corner to corner, and
+each corner needs only a linear system instead of a solve. This chapter derives the direction and the length of such a
+line and follows the optimum with thirty lines of NumPy.
 """
 
 # fold: Imports, the data, and the code of this figure
-# alt: The weights of all examples are drawn while C grows, as lines with a dot at each corner. Between corners all
-#     lines are straight. Many lines run along the edge of the box, plus or minus C, or stay at zero.
+# alt: While C grows, the weights of all examples run along straight lines, with a dot at each corner. Many lines follow
+#     the edge of the box, plus or minus C, or stay at zero.
 import matplotlib.pyplot as plt
 import numpy as np
 
@@ -66,7 +66,7 @@ plt.show()
 #
 # The right-hand side of this linear system does not depend on :math:`t`. So :math:`\alpha`, :math:`b` and :math:`G`
 # move along straight lines until an *event*: a free variable reaches a bound, or a bounded variable reaches
-# :math:`G_i=b`. After the event the walk continues with the new sets. Many families of problems are such a line:
+# :math:`G_i=b`. After the event the walk continues with the new sets. Many families of problems change like this:
 #
 # =============================  ======================================================  ==========================
 # the line                       what moves                                              known as
@@ -147,11 +147,11 @@ print(
 # ---------------------------
 #
 # Cross-validation exchanges one fold for another fold, which is also a line of problems. For a *removed* example both
-# bounds move linearly from :math:`\alpha_r` to 0, so its variable moves with them. For an *added* example :math:`i`,
-# :math:`\alpha_i` starts at 0. If :math:`\alpha_i=0` violates its condition, both bounds start at 0, and the bound
-# that will be :math:`\pm C` moves there linearly. The variable moves with this bound until :math:`G_i=b`, and is free
-# from then on. At :math:`t=1` every box is the box of the new problem, so the walk ends at the optimum of the new
-# problem. This walk is the seed ATO of :doc:`chapter 13 <13_seeds_and_folds>`.
+# bounds move linearly from :math:`\alpha_r` to 0, and its variable moves with these bounds. For an *added* example
+# :math:`i`, :math:`\alpha_i` starts at 0. If :math:`\alpha_i=0` violates its condition, both bounds start at 0, and one
+# bound moves linearly to :math:`\pm C`. The variable moves with this bound until :math:`G_i=b`, and is free from then
+# on. At :math:`t=1` every box is the box of the new problem, so the walk ends at the optimum of the new problem. This
+# walk is the seed ATO of :doc:`chapter 13 <13_seeds_and_folds>`.
 
 
 def exchange(K, solved, target, removed, added):
@@ -187,14 +187,14 @@ print(f"{events} events; distance from a solution of the new problem: {np.abs(ow
 print("the seed of the package:", np.allclose(own, package))
 
 # %%
-# With finite ``margin`` and ``budget``, its defaults, ``ATO`` watches only examples whose :math:`G` may reach :math:`b`
-# at the speeds of the start, and abandons a walk that would cost more than the steps that it saves.
+# By default ``margin`` and ``budget`` of ``ATO`` are finite: it watches only examples whose :math:`G` may reach
+# :math:`b` at the rates of the start, and abandons a walk that would cost more than the steps that it saves.
 #
 # Any line
 # --------
 #
 # ``parametric_path`` follows any line between two problems. Four lines have their own functions: ``epsilon_path``,
-# ``nu_path``, ``cost_path``, ``weight_path``. The next lines follow the path of the figure at the head of the chapter:
+# ``nu_path``, ``cost_path``, ``weight_path``. The path of the figure at the head of the chapter agrees with yours:
 
 off = max(np.abs(whole.alpha(C) - alpha).max() for C, alpha in corners)
 print(
@@ -263,10 +263,10 @@ print("one more", np.allclose(more @ A, np.eye(7)), "one less", np.allclose(less
 #
 # .. admonition:: Known elsewhere as
 #
-#    Following the optimum is *parametric quadratic programming*, a *homotopy* or a *solution path*. A method with such
-#    sets is an *active set method*. A corner is a *breakpoint* or *kink*; the walk for the lasso is *LARS*. Following
-#    the weight of an example from 0 is *incremental* learning, and to 0 *decremental* learning (G. Cauwenberghs and T.
-#    Poggio, 2000).
+#    Following the optimum is *parametric quadratic programming*, a *homotopy* or a *solution path*. A method that
+#    tracks the sets of bounded and free variables is an *active set method*. A corner is a *breakpoint* or *kink*; the
+#    walk for the lasso is *LARS*. Growing the weight of an example from 0 is *incremental* learning, shrinking it to 0
+#    *decremental* learning (Cauwenberghs and Poggio, 2000).
 #
 # Exercises
 # ---------
@@ -279,8 +279,7 @@ print("one more", np.allclose(more @ A, np.eye(7)), "one less", np.allclose(less
 # .. fold:: Hints
 #
 # 1. Which change makes an event? Which power of :math:`t` does :math:`\alpha^\top G` contain?
-# 2. The box of one variable closes while all other boxes stay. A variable whose box moves on its own needs the side
-#    ``CLOSED``.
+# 2. The box of one variable closes while all other boxes stay. The variable of a closing box needs the side ``CLOSED``.
 # 3. ``DualProblem.one_class`` shows whether the box or the sum depends on :math:`\nu`.
 #
 # .. endfold::
@@ -321,7 +320,7 @@ print(f"3. {events} events: {np.abs(now['alpha'] - many.alpha).max():.0e} from a
 # %%
 # 1. A corner *is* where a set changes. With constant rates :math:`\alpha` and :math:`G` are linear in :math:`t`, and
 #    :math:`f=\tfrac12\alpha^\top(v+G)` is a product of two linear functions: a parabola.
-# 2. Only the box of :math:`r` changes: both bounds go from :math:`\alpha_r` to 0 while :math:`t` goes from 0 to 1.
+# 2. Only the bounds of :math:`r` change: both go from :math:`\alpha_r` to 0 while :math:`t` goes from 0 to 1.
 # 3. Only the sum :math:`z=\nu n` depends on :math:`\nu`; its rate is :math:`n`.
 #
 # .. endfold::

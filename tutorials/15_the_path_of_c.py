@@ -3,13 +3,13 @@ r"""
 ==================
 
 The walk of :doc:`chapter 14 <14_straight_lines>` gives the solution for every :math:`C`, with a linear system for each
-corner. The errors of cross-validation and of leave-one-out become exact functions of :math:`C`. T. Hastie and others
-(2004) published the path; C.-J. Ong, S. Shao and J. Yang (2010) made it work on any data.
+corner. So the errors of cross-validation and of leave-one-out become exact functions of :math:`C`. Hastie and others
+(2004) published the path; Ong, Shao and Yang (2010) made it work on any data.
 """
 
 # fold: Imports, the data, and the code of this figure
-# alt: Three panels show the same points with boundary and margins at three values of C. Open circles lie right of their
-#     margin, filled diamonds exactly on it, squares left of it. As C grows the squares become few.
+# alt: Three panels show points, boundary and margins at three values of C. Open circles lie right of their margin,
+#     filled diamonds exactly on it, squares left of it. As C grows the squares become few.
 import matplotlib.pyplot as plt
 import numpy as np
 from scipy.linalg import null_space
@@ -64,8 +64,8 @@ plt.show()
 # Divide the problem by :math:`C`. With :math:`\lambda=1/C`, :math:`\hat s=\lambda\alpha` and :math:`\hat b=\lambda b`,
 # the box no longer moves, bounded variables stand still, and :math:`v=\lambda y`. On this path the three sets are
 # called *right* (of the margin, :math:`\alpha_i=0`), *left* (:math:`\alpha_i=y_iC`), and *elbow* (free), after the bend
-# of the hinge loss. The elbow may be empty; then :math:`b` may be any number between two gradients. The walk goes on
-# until these gradients meet, and their examples join the elbow.
+# of the hinge loss. If the elbow is empty, :math:`b` may be any number between two gradients. The walk goes on until
+# these gradients meet, and their examples join the elbow.
 #
 # Move :math:`C` yourself. The picture is exact for every :math:`C`, also between two events.
 #
@@ -79,17 +79,16 @@ plt.show()
 # has a quarter of the weight of an example: its box is :math:`[0,C/4]`. Point 2 is negative. The sum requires
 # :math:`a_2=a_0+a_1`.
 #
-# * For a small :math:`C` points 2 and 0 are left: :math:`a_2=C` and :math:`a_0=C/4`. The remaining weight goes to point
-#   1, :math:`a_1=\tfrac34C`. This point is on the elbow, so :math:`b=G_1=1-\tfrac34C`.
-# * *First event.* Point 2 is left while :math:`G_2=-1+a_2=-1+C` is below :math:`b`. :math:`G_2` and :math:`b` are equal
-#   at :math:`C=\tfrac87`, and the point joins the elbow. From then on :math:`G_1=G_2` implies :math:`a_1+a_2=2`, and
-#   with the sum :math:`a_1=1-\tfrac C8`, :math:`a_2=1+\tfrac C8`, :math:`b=\tfrac C8`.
-# * *Second event.* Point 0 is left while :math:`G_0=1-\tfrac C4` is above :math:`b`. :math:`G_0` and :math:`b` are
-#   equal at :math:`C=\tfrac83`. Now all points are on the elbow, and the solution stays the same for every larger
-#   :math:`C`:
-#   :math:`a=(\tfrac23,\tfrac23,\tfrac43)`.
+# * For a small :math:`C` points 2 and 0 are in *left*: :math:`a_2=C` and :math:`a_0=C/4`. The remaining weight goes to
+#   point 1, :math:`a_1=\tfrac34C`. This point is on the elbow, so :math:`b=G_1=1-\tfrac34C`.
+# * *First event.* Point 2 stays in *left* while :math:`G_2=-1+a_2=-1+C` is below :math:`b`. :math:`G_2` and :math:`b`
+#   are equal at :math:`C=\tfrac87`, and the point joins the elbow. From then on :math:`G_1=G_2` implies
+#   :math:`a_1+a_2=2`, and with the sum :math:`a_1=1-\tfrac C8`, :math:`a_2=1+\tfrac C8`, :math:`b=\tfrac C8`.
+# * *Second event.* Point 0 stays in *left* while :math:`G_0=1-\tfrac C4` is above :math:`b`. :math:`G_0` and :math:`b`
+#   are equal at :math:`C=\tfrac83`. Now all points are on the elbow, and the solution stays the same for every larger
+#   :math:`C`: :math:`a=(\tfrac23,\tfrac23,\tfrac43)`.
 #
-# The package finds both events:
+# The package finds the same events:
 
 three, signs = np.eye(3), np.array([1, 1, -1])
 by_hand = regularization_path(
@@ -99,20 +98,19 @@ print("breakpoints", by_hand.C.round(6), " 8/7 and 8/3 are", round(8 / 7, 6), ro
 assert np.allclose(by_hand.alpha(2.0), [0.5, 0.75, -1.25])  # C/4, 1 - C/8, -(1 + C/8)
 
 # %%
-# The path of the sixty points above has more events. The next lines print its last breakpoints with the size of the
-# elbow:
+# The next lines print the last breakpoints of the path of the sixty points, with the size of the elbow:
 
 print(f"{len(banana.y)} points, {len(path.C)} breakpoints")
 print(path.to_frame().tail(5).to_string(index=False))
 
 # %%
-# How many events can a path have? On our sets it has a few for each example (exercise 3). In the worst case their
-# number grows exponentially with :math:`n` (B. Gärtner, M. Jaggi and C. Maria, 2012). The figure shows the path of a
-# real set, the 270 patients of heart, as shares of the box:
+# On our sets a path has a few events for each example (exercise 3). In the worst case the number of events grows
+# exponentially with :math:`n` (Gärtner, Jaggi and Maria, 2012). The figure shows the path of a real set, the 270
+# patients of heart, as shares of the box:
 
 # fold: The code of this figure
-# alt: The shares of the weights of 270 patients in C are drawn over C on a logarithmic axis. For a small C most
-#     shares are one. As C grows, most lines fall to zero, some stay at one, and many lie between.
+# alt: The weights of 270 patients, as shares of C, are drawn over C on a logarithmic axis. For a small C most shares
+#     are one. As C grows, most fall to zero, some stay at one, and many lie between.
 patients = regularization_path(heart.X, heart.y, kernel=RBF(0.005), C_min=0.01, C_max=100.0)
 shares = np.array([np.abs(patients.alpha(C)) / C for C in patients.C])
 figure, axes = plt.subplots(figsize=(6.4, 3.4))
@@ -137,11 +135,11 @@ print(f"{len(patients.C)} breakpoints")
 #
 # Between breakpoints :math:`\lambda h(x)` is linear for *any* :math:`x`. So the :math:`C` at which the prediction of a
 # held-out example changes is as exact as the breakpoints, and the error of cross-validation is a step function of
-# :math:`C`. A grid may miss its minimum; the step function cannot:
+# :math:`C`. A grid may miss the minimum of this function, the path cannot:
 
 # fold: The code of this figure
-# alt: The error of ten-fold cross-validation on heart is a step function of C. The error falls, is least in a narrow
-#     band, and rises slowly. The six dots of a grid are not in the band.
+# alt: The error of ten-fold cross-validation over C falls in steps, is least in a narrow band, and rises slowly. The
+#     six dots of a grid are not in the band.
 validated = cross_validate_path(heart.X, heart.y, kernel=RBF(0.005), C_min=0.01, C_max=1e3, folds=10)
 low, high, error = validated.curve.best()
 print(
@@ -158,8 +156,8 @@ display.ax_.legend(frameon=False)
 plt.show()
 
 # %%
-# The curve is ragged, because most of its steps are a single example. If several intervals share the least error,
-# ``curve.best()`` returns the widest on the axis of :math:`\log C`.
+# The curve is ragged, because at most of its steps only one prediction changes. If several intervals share the least
+# error, ``curve.best()`` returns the widest on the axis of :math:`\log C`.
 #
 # The C of leave-one-out
 # ----------------------
@@ -167,11 +165,11 @@ plt.show()
 # Leave-one-out does not require :math:`n` separate paths. While :math:`\alpha_r=0`, the path of all examples is also
 # the path without :math:`r`. While the path of all examples predicts :math:`r` wrongly, the path without :math:`r` also
 # predicts :math:`r` wrongly. For other values of :math:`C` the ball of chapter 12 moves along with :math:`C`. The
-# package follows the path without :math:`r` only where the ball does not prove the sign:
+# package follows the path without :math:`r` only at those :math:`C` where the ball does not prove the sign:
 
 # fold: The code of this figure
-# alt: A row for each patient has a line at all C for which the machine without the patient is wrong. Rows at the bottom
-#     are wrong for nearly all C, a large block of rows only for small C. A vertical band marks the least error.
+# alt: The row of each patient has a line at all C for which the machine without the patient is wrong: at the bottom for
+#     nearly all C, in a large block only for small C. A vertical band marks the least error.
 alone = cross_validate_path(heart.X, heart.y, kernel=RBF(0.005), C_min=0.01, C_max=10.0, folds="loo")
 low, high, error = alone.curve.best()
 print(f"least error {error:.4f} for C from {low:.4g} to {high:.4g}")
@@ -190,7 +188,7 @@ plt.show()
 
 # %%
 # Each row is a patient, coloured at every :math:`C` for which the machine without this patient predicts the patient
-# wrongly. For the patients at the bottom the prediction is wrong for nearly every :math:`C`, so no choice helps them.
+# wrongly. No choice of :math:`C` helps the patients at the bottom.
 #
 # Ten folds and leave-one-out reach the same least error, on two disjoint intervals of :math:`C`. Ten folds count 43
 # errors at the best :math:`C` of the grid, and 38 at the exact minimum. The binomial standard deviation of such a count
@@ -199,7 +197,7 @@ plt.show()
 # α may jump, w cannot
 # --------------------
 #
-# Give every example a twin. The optimal function is the same at half the :math:`C`, but :math:`\alpha` is no longer
+# Give every example a twin. With half the :math:`C` the optimal function is the same, but :math:`\alpha` is no longer
 # unique: two twins may share their weight in many ways. The matrix of the linear system is singular, and Hastie's rule
 # fails:
 
@@ -210,22 +208,24 @@ except ValueError as error:
     print(error)
 
 # %%
-# A singular matrix has null vectors :math:`u=(u_0,u_M)`. The first row of the matrix gives
-# :math:`\mathbf 1^\top u_M=0`, and the other rows give :math:`K_{MM}u_M=-u_0\mathbf 1`. Multiplying these rows by
-# :math:`u_M` gives :math:`\lVert\sum u_i\varphi(x_i)\rVert^2=0`, so :math:`K_{MM}u_M=0` and :math:`u_0=0`. So
-# **moving** :math:`\alpha` **along** :math:`u` **changes neither** :math:`w` **nor any decision value**, and adding any
-# :math:`u` to a direction of the path gives another direction of the path. A linear program chooses the direction that
-# lets :math:`\lambda` fall furthest before a variable meets its bound. Let :math:`d_p` be any solution of the system,
-# as a rate for falling :math:`\lambda`, and let the columns of :math:`N` be a basis of the :math:`u_M`:
+# A singular matrix has null vectors :math:`u=(u_0,u_M)`. The first row of the matrix gives :math:`\mathbf 1^\top
+# u_M=0`, and the other rows give :math:`K_{MM}u_M=-u_0\mathbf 1`. Multiplying these rows by :math:`u_M` gives
+# :math:`\lVert\sum u_i\varphi(x_i)\rVert^2=0`, so :math:`K_{MM}u_M=0` and :math:`u_0=0`. So **moving** :math:`\alpha`
+# **along** :math:`u` **changes neither** :math:`w` **nor any decision value**, and adding any :math:`u` to a direction
+# of the path gives another direction of the path. Let the free variables of one solution of the system change at the
+# rates :math:`d_p` while :math:`\lambda` falls, and let the columns of :math:`N` be a basis of all vectors :math:`u_M`.
+# If :math:`\lambda` falls by :math:`s`, the free variables may go to :math:`\hat s_M+s\,d_p+N\beta` with any
+# :math:`\beta`. A linear program chooses :math:`\beta` such that :math:`\lambda` falls furthest before a variable meets
+# its bound:
 #
 # .. math::
 #
 #    \max_{s,\,\beta}\ s \quad\text{where}\quad
 #    L_M \;\le\; \hat s_M + s\,d_p + N\beta \;\le\; U_M, \qquad 0\le s\le s_{\max},
 #
-# At :math:`s_{\max}` the first bounded variable reaches :math:`G_i=b`, whatever :math:`u` is. At the solution of the
-# program, variables go to their bounds and leave the elbow. The next lines solve this program for two points, each with
-# a twin; all four are on the elbow:
+# At :math:`s_{\max}` the first bounded variable reaches :math:`G_i=b`, whatever :math:`\beta` is. At the solution of
+# the program, variables reach their bounds and leave the elbow. The next lines solve this program for two points, each
+# with a twin; all four are on the elbow:
 
 
 def longest(rate, gap, null, limit):
@@ -253,7 +253,7 @@ print("weights before", weights, "and after", (weights + fall * d_p + N @ beta).
 # If a parameter other than :math:`\lambda` moves, the system may have no solution :math:`d_p`. Then :math:`\alpha` has
 # to move along :math:`u` at a fixed :math:`t` before the walk can continue: :math:`\alpha` jumps, and :math:`w` stays.
 #
-# The package scales the inequalities first, and needs no linear program for a single :math:`u`:
+# For a single :math:`u` the package needs no linear program:
 #
 # .. shipped:: core/walk/linear_program.py
 #    :object: longest_fall
@@ -290,22 +290,21 @@ print(f"same function at C/2: {np.abs(change).max():.0e}")
 #
 # .. admonition:: Known elsewhere as
 #
-#    The path is the *regularisation path* of T. Hastie, S. Rosset, R. Tibshirani and J. Zhu (2004). Choosing :math:`C`
-#    is *model selection* or *hyper-parameter tuning*.
+#    The path is the *regularisation path* of Hastie, Rosset, Tibshirani and Zhu (2004). Choosing :math:`C` is *model
+#    selection* or *hyper-parameter tuning*.
 #
 # Exercises
 # ---------
 #
 # 1. ★ Why has the path no more events once the left set is empty?
-# 2. ★ ``folds=len(y)`` also gives leave-one-out for the path. Compare the curve of leave-one-out on the sixty points
-#    with the curve of ten folds.
+# 2. ★ ``folds=len(y)`` also gives leave-one-out. Compare its curve on the sixty points with the curve of ten folds.
 # 3. ★★ How does the number of breakpoints grow with the number of examples? Follow the path for 30, 60, 120 and 240
 #    points of the banana.
 #
 # .. fold:: Hints
 #
 # 1. Which variables depend on :math:`C` if no variable is at :math:`\pm C`?
-# 2. ``cross_validate_path`` has the argument ``folds``; ``curve.best()`` returns the interval.
+# 2. ``curve.best()`` returns the interval of least error.
 # 3. ``len(path.C)`` counts the breakpoints.
 #
 # .. endfold::
@@ -328,10 +327,8 @@ for n in (30, 60, 120, 240):
     print(f"3. n = {n:3d}: {len(each.C)} breakpoints, {len(each.C) / n:.2f} for each example")
 
 # %%
-# 1. If the left set is empty, no variable is at :math:`\pm C`, so :math:`\alpha` satisfies all conditions for every
-#    larger :math:`C`.
+# 1. No variable is at :math:`\pm C`, so :math:`\alpha` satisfies all conditions for every larger :math:`C`.
 # 2. The intervals of least error overlap; the interval of leave-one-out is smaller.
-# 3. On the banana the number of breakpoints grows roughly in proportion to the number of examples: each example has a
-#    few events.
+# 3. On the banana the number of breakpoints grows roughly in proportion to the number of examples.
 #
 # .. endfold::

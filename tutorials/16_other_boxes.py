@@ -3,14 +3,14 @@ r"""
 ================
 
 Classification, regression, novelty detection and the hard margin look like four methods. This chapter derives each
-method like :doc:`chapter 2 <02_prices>`: each constraint gets a price. The result is always the same dual problem, with
-its own linear term, sum and box, so each rule of this package serves all four. More than two classes make several such
-problems.
+method like :doc:`chapter 2 <02_prices>`, with a price for each constraint. The result is always the same dual problem,
+with its own linear term, sum and box, so each rule of this package serves all four methods. More than two classes make
+several such problems.
 """
 
 # fold: Imports, the data, and the code of this figure
-# alt: The left panel shows a regression, a wavy function with a shaded tube around it. The right panel shows novelty
-#     detection, a function that is near zero where the examples lie and falls on both sides of them.
+# alt: The left panel shows a regression, a wavy function in a shaded tube. The right panel shows novelty detection, a
+#     function that is near zero where the examples lie and falls on both sides.
 from functools import partial
 from timeit import repeat
 
@@ -90,7 +90,7 @@ plt.show()
 # :math:`\alpha`.
 #
 # **Hard margin.** Slack is not allowed: :math:`y_ih(x_i)\ge1`. Nothing caps the prices, so the box is open on its far
-# side: :math:`[0,\infty)` or :math:`(-\infty,0]`. If no street exists, the prices grow for ever; the solver notices
+# side: :math:`[0,\infty)` or :math:`(-\infty,0]`. If no street exists, the prices grow for ever; the solver reports
 # this.
 #
 # **Regression.** The target :math:`y_i` is a number, and errors up to :math:`\varepsilon` are free:
@@ -116,9 +116,9 @@ plt.show()
 # The right-hand side is zero, so :math:`v=0`. A unit of slack costs 1, so the box is :math:`[0,1]`. A unit of :math:`b`
 # costs :math:`\nu n`. The slope of the bill in :math:`b`, :math:`\nu n-\sum_i\alpha_i`, has to vanish, so :math:`z=\nu
 # n`. An example outside the region has :math:`\alpha_i=1`, so at most :math:`\nu n` examples are outside. No
-# :math:`\alpha_i` exceeds 1, so at least :math:`\nu n` examples are support vectors. This is the meaning of
-# :math:`\nu`. (*SVDD* by D. Tax and R. Duin (2004) asks for the smallest ball around most :math:`\varphi(x_i)`. If all
-# :math:`k(x_i,x_i)` are equal, it has the same dual problem up to constants.)
+# :math:`\alpha_i` exceeds 1, so at least :math:`\nu n` examples are support vectors. (*SVDD* by Tax and Duin (2004)
+# asks for the smallest ball around most :math:`\varphi(x_i)`. If all :math:`k(x_i,x_i)` are equal, it has the same dual
+# problem up to constants.)
 #
 # **ν-SVC.** Let :math:`\rho`, the value of :math:`|h|` on the margins, be an unknown that earns :math:`\nu`:
 #
@@ -174,9 +174,9 @@ problems = {
 
 
 # fold: The code of this figure
-# alt: Four panels show a grey bar for the box of each variable and a dot for its value. In classification the bars
-#     reach up or down from zero; with a hard margin they reach the edge of the picture. In regression half of the bars
-#     reach up and half reach down. In novelty detection all bars reach from zero to one.
+# alt: Four panels show a grey bar for the box of each variable and a dot for its value. The bars reach up or down from
+#     zero in classification, to the edge of the picture with a hard margin, half up and half down in regression, and
+#     from zero to one in novelty detection.
 def draw(axes, name, problem, alpha):
     """Draw the box of a problem, and α in it."""
     top = 1.15 * np.abs(alpha).max()
@@ -217,7 +217,7 @@ for selector in (MostViolatingPair(), SecondOrder(), HybridMaximumGain()):
 
 # %%
 # The estimators :class:`~refsvm.estimators.svr.SVR` and :class:`~refsvm.estimators.one_class.OneClassSVM` made the
-# figure at the head of the chapter. Examples with :math:`h(x) < 0` are outside.
+# figure at the head of the chapter. Examples with :math:`h(x) < 0` are outside the region.
 
 outside = int((novelty.predict(X) < 0).sum())
 print(f"{outside} of 40 examples are outside; at most ν·n = 8 may be")
@@ -229,29 +229,28 @@ print(f"{outside} of 40 examples are outside; at most ν·n = 8 may be")
 # More than two classes
 # ---------------------
 #
-# With :math:`k` classes, lay a street for each pair of classes, :math:`k(k-1)/2` in all, and let each street vote. Each
-# street is trained on the examples of its two classes, and all streets read the same kernel matrix. If two classes have
-# equally many votes, the first of them wins, as in LIBSVM.
+# With :math:`k` classes, lay a street for each pair of classes, :math:`k(k-1)/2` in all, on the examples of this pair,
+# and let each street vote. All streets read the same kernel matrix. If two classes have equally many votes, the first
+# of them wins, as in LIBSVM.
 #
 # Let training time grow like the square of the number of examples (:doc:`chapter 9 <09_does_it_end>`). A pair of
 # classes of equal size has :math:`2n/k` examples, so all pairs cost
 #
 # .. math:: \frac{k(k-1)}2\Bigl(\frac{2n}k\Bigr)^2 = 2n^2\,\frac{k-1}k \;<\; 2n^2 ,
 #
-# less than two streets on all :math:`n` examples. A street for each class against all other classes costs
+# less than two streets on all :math:`n` examples cost. Streets for each class against all other classes cost
 # :math:`k\,n^2`.
 #
-# Four other schemes assign a class:
+# There are four other schemes:
 #
 # * *One-vs-rest* predicts the class whose street against all other classes has the largest :math:`h`.
-# * A *directed acyclic graph* of pairs (J. Platt and others, 2000) asks the first class against the last, removes the
-#   loser, and repeats. The graph needs the same streets as the votes, but asks only :math:`k-1` of them for a
-#   prediction.
-# * *Output codes* (T. Dietterich and G. Bakiri, 1995) give each class a word of bits. Each bit has a street between the
+# * A *directed acyclic graph* of pairs (Platt and others, 2000) asks the first class against the last, removes the
+#   loser, and repeats. The graph needs the same streets as the votes, but a prediction asks only :math:`k-1` streets.
+# * *Output codes* (Dietterich and Bakiri, 1995) give each class a word of bits. Each bit has a street between the
 #   classes with 1 and the classes with 0, and the class with the nearest word wins. If all words differ in many bits,
-#   they correct errors of single streets. Three classes can be split in two only as one-vs-rest splits them, so the
-#   two schemes nearly agree on iris and wine below.
-# * A *joint machine* (K. Crammer and Y. Singer, 2001) trains a :math:`w_c` for each class in a single problem without
+#   they correct errors of single streets. Each split of three classes in two is a split of one-vs-rest, so both schemes
+#   nearly agree on iris and wine below.
+# * A *joint machine* (Crammer and Singer, 2001) trains a :math:`w_c` for each class in a single problem without
 #   intercepts:
 #
 #   .. math::
@@ -270,14 +269,14 @@ print(f"{outside} of 40 examples are outside; at most ν·n = 8 may be")
 #      \sum_c\alpha_{ic}=0,\quad \alpha_{iy_i}\le C,\quad \alpha_{ic}\le0\ \text{for}\ c\ne y_i .
 #
 #   Each example has its own sum, so the problem needs another solver; LIBLINEAR has one for the linear kernel. (An
-#   intercept for each class would add :math:`\sum_i\alpha_{ic}=0`.) J. Weston and C. Watkins (1999) give each
-#   constraint its own slack. Where each class has less than half of the probability, the joint machine need not predict
-#   the likeliest class, even with unlimited data; the machine of Y. Lee, Y. Lin and G. Wahba (2004) does.
+#   intercept for each class would add :math:`\sum_i\alpha_{ic}=0`.) Weston and Watkins (1999) give each constraint its
+#   own slack. At points where no class has half of the probability, the joint machine need not predict the likeliest
+#   class, even with unlimited data; the machine of Lee, Lin and Wahba (2004) does.
 
 # fold: The code of this figure
-# alt: Three clouds of points lie side by side, the middle cloud a little higher. Each panel divides the plane among the
-#     three classes by straight lines. With votes and with the joint machine, the middle region is a wedge around its
-#     cloud. With one-vs-rest the wedge is wider and ends higher, so it misses several points of its cloud.
+# alt: In each panel straight lines divide the plane among three classes, clouds side by side, the middle cloud a little
+#     higher. With votes and the joint machine, the middle region is a wedge around its cloud. With one-vs-rest the
+#     wedge ends higher and misses several points of its cloud.
 kind = np.repeat([0, 1, 2], 50)
 plane = np.column_stack([1.4 * (kind - 1), 0.5 * (kind == 1)]) + 0.4 * rng.normal(size=(150, 2))
 model = SVC(kernel="linear", decision_function_shape="ovo")
@@ -304,9 +303,9 @@ plt.show()
 #
 # The next lines compare all schemes but the graph on iris, wine and a third of the digits, with five random splits.
 # Features are scaled on the training examples of each split, and :math:`\gamma=1/d`. Each scheme has the best of five
-# :math:`C` on the test examples, so all errors are a little too small. The first line of each set shows the mean and
-# the standard deviation of the error. The second line shows both for the difference, in each split, from the first
-# column with the same kernel.
+# :math:`C` on the test examples, so all errors are a little too small. The first line of each set shows mean and
+# standard deviation of the error, the second line of its difference, split by split, from the first column with the
+# same kernel.
 
 # fold: Errors of five schemes on iris, wine and digits
 splits = StratifiedShuffleSplit(5, test_size=0.3, random_state=0)
@@ -342,25 +341,24 @@ for name, scheme in (("votes", street), ("rest", OneVsRestClassifier(street))):
 
 # %%
 # With the Gaussian kernel no mean difference exceeds its standard deviation, so the table does not rank these schemes.
-# R. Rifkin and A. Klautau (2004) also found one-vs-rest as accurate as other schemes if its streets are tuned well.
-# C.-W. Hsu and C.-J. Lin (2002) recommend votes of pairs and the directed graph, because both train fast. The times
-# above do not show this: on so few examples the fixed costs of a fit count most. With the linear kernel the joint
-# machine is better than one-vs-rest on iris, which has a middle class, and on the digits.
+# Rifkin and Klautau (2004) also found one-vs-rest as accurate as other schemes if its streets are tuned well. Hsu and
+# Lin (2002) recommend votes of pairs and the directed graph, because both train fast. The times above do not show this
+# speed: with so few examples the fixed costs of a fit dominate. With the linear kernel the joint machine is better than
+# one-vs-rest on iris, which has a middle class, and on the digits.
 #
 # Pairs can also give class probabilities. A sigmoid, fitted on decision values of held-out examples, turns the
 # :math:`h` of a pair into a probability :math:`r_{ij}` of class :math:`i` in its pair with class :math:`j`. Class
 # probabilities :math:`p` would give :math:`r_{ij}=p_i/(p_i+p_j)`, so :math:`r_{ji}\,p_i=r_{ij}\,p_j`. These equations
-# rarely have a common solution. T.-F. Wu, C.-J. Lin and R. Weng (2004) *couple* the pairs by least squares:
+# rarely have a common solution. Wu, Lin and Weng (2004) *couple* the pairs by least squares:
 #
 # .. math::
 #
 #    \min_p\; \sum_i\sum_{j\ne i}(r_{ji}\,p_i-r_{ij}\,p_j)^2 = 2\,p^\top Qp \quad\text{where}\quad \sum_ip_i=1 ,
 #
 # with :math:`Q_{ii}=\sum_{j\ne i}r_{ji}^2` and :math:`Q_{ij}=-r_{ji}r_{ij}`. With a price :math:`\lambda` of the sum,
-# the optimum solves the linear system :math:`Qp+\lambda\mathbf 1=0`, :math:`\mathbf 1^\top p=1`. It satisfies
-# :math:`p\ge0`, because :math:`|p|/\sum_i|p_i|` never has a larger objective than :math:`p`. (T. Hastie and R.
-# Tibshirani (1998) minimise a Kullback-Leibler divergence instead.) The three pairs in the next lines contradict each
-# other:
+# the optimum solves the linear system :math:`Qp+\lambda\mathbf 1=0`, :math:`\mathbf 1^\top p=1`. This solution has
+# :math:`p\ge0`, because :math:`|p|/\sum_i|p_i|` never has a larger objective than :math:`p`. (Hastie and Tibshirani
+# (1998) minimise a Kullback-Leibler divergence instead.) The three pairs in the next lines contradict each other:
 
 r = np.array([[0.0, 0.8, 0.6], [0.2, 0.0, 0.7], [0.4, 0.3, 0.0]])
 system = np.ones((4, 4))
@@ -377,8 +375,8 @@ print(f"p = {p.round(3)}, with the odds {p[0] / p[2]:.1f}")
 # the sum (:doc:`/many_models`).
 #
 # With several classes each street has its own path of :math:`C` (:doc:`chapter 15 <15_the_path_of_c>`). The vote of a
-# street on an example changes when the decision value of the example passes 0, and the path gives the exact :math:`C`
-# of this change. So the error of several classes is also a step function of :math:`C` with known steps.
+# street changes when the decision value passes 0, and the path gives the exact :math:`C` of this change. So the error
+# of several classes is also a step function of :math:`C` with known steps.
 
 path = regularization_path(plane[::2], kind[::2], kernel=RBF(1.0), C_min=0.05, C_max=50.0)
 curve = path.validation_error(plane[1::2], kind[1::2])
@@ -392,7 +390,7 @@ print(f"least, {error:.1%}, for C from {low:.3g} to {high:.3g}")
 #
 # Leaving example :math:`r` out with two classes closes the box of one variable. With several classes, this box closes
 # in each pair that contains the class of the example. In regression, two boxes close, one for each price. In novelty
-# detection, the sum :math:`z` also becomes smaller. :doc:`/many_models` lists all questions and machines.
+# detection, the sum :math:`z` also becomes smaller.
 
 # %%
 # .. shipped:: analysis/scheme.py
@@ -402,13 +400,13 @@ print(f"least, {error:.1%}, for C from {low:.3g} to {high:.3g}")
 # .. worth:: 16
 #
 #    The regression fits the labels of classification sets, so the table says little about regression on other targets.
-#    It does not measure several classes.
+#    No line of the table has several classes.
 #
 # .. admonition:: Known elsewhere as
 #
 #    The tube is the *ε-insensitive loss*, votes of pairs are *one-vs-one* or *max-wins* voting, and the graph is
-#    *DAGSVM*. Novelty detection is *anomaly* or *outlier detection*. V. Vapnik introduced the regression, and B.
-#    Schölkopf and colleagues introduced ν (2000, 2001).
+#    *DAGSVM*. Novelty detection is *anomaly* or *outlier detection*. Vapnik introduced the regression, Schölkopf and
+#    colleagues ν (2000, 2001).
 #
 # Exercises
 # ---------
@@ -423,7 +421,7 @@ print(f"least, {error:.1%}, for C from {low:.3g} to {high:.3g}")
 # .. fold:: Hints
 #
 # 1. Is :math:`h=0` inside the tube of every target?
-# 2. Which function could be right about both copies?
+# 2. Which function could have the right sign for both copies?
 # 3. Move both variables a little towards zero.
 # 4. ``model.decision_function`` returns a value for each pair, on any grid of points.
 #
@@ -446,7 +444,7 @@ print(f"   predicted there: class {np.unique(model.predict(grid[round_robin]))}"
 # %%
 # 1. The tube holds all targets, and α = 0 is the optimum.
 # 2. No function of the kernel separates two examples that are the same.
-# 3. Move both towards zero by the same amount: :math:`w` and the sum stay, and :math:`v^\top\alpha` gains
+# 3. If both variables move towards zero by the same amount, :math:`w` and the sum stay, and :math:`v^\top\alpha` gains
 #    :math:`2\varepsilon` for each unit.
 # 4. Each class has one vote where 0 beats 1, 1 beats 2 and 2 beats 0, or the reverse: here in the triangle between the
 #    three lines, below the clouds. Class 0 wins, because it comes first.

@@ -4,7 +4,7 @@ r"""
 
 Every decision of the loops in this package is made by an object that you pass in, and you can write your own. This
 chapter writes a selector in eight lines, proves that a solve with it ends, races it on five sets, checks it, and breaks
-it on purpose. The page :doc:`Write your own </write_a_rule>` writes the other kinds of rules.
+it on purpose. :doc:`Write your own </write_a_rule>` shows the other kinds of rules.
 """
 
 # fold: Imports and settings
@@ -49,10 +49,10 @@ problem = DualProblem.classification(heart.X, heart.y, kernel=RBF(gamma=0.005), 
 # -----------
 #
 # ``select(state)`` returns :math:`i`, which rises, and :math:`j`, which falls; or (−1, −1) if no pair gains. The
-# selector below goes round: it takes the next :math:`i` in turn that violates by at least a share of :math:`\psi`, by
-# default half. (With the share zero it may spend its steps on pairs that gain next to nothing.) The state knows the
-# lowest variable that may fall, ``state.bottom``, the violation :math:`\psi`, ``state.gap``, and the :math:`i` of the
-# last step, ``state.working_sets[0, 0]``, which is −1 before the first step.
+# selector below goes round: it takes the next :math:`i` whose violation is at least a share of :math:`\psi`, by default
+# half. (With the share zero it may spend its steps on pairs that gain next to nothing.) The state knows the lowest
+# variable that may fall, ``state.bottom``, the violation :math:`\psi`, ``state.gap``, and the :math:`i` of the last
+# step, ``state.working_sets[0, 0]``, which is −1 before the first step.
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,8 @@ class InTurn(WorkingSetSelector):
 
 
 # %%
-# ``np.roll`` turns the list so that it begins behind the last :math:`i`; ``argmax`` finds the first one that gains.
+# ``np.roll`` turns the list so that it begins behind the last :math:`i`; ``argmax`` finds the first :math:`i` that
+# gains.
 
 runs = {}
 for selector in (InTurn(), MostViolatingPair(), SecondOrder()):
@@ -87,8 +88,7 @@ plt.show()
 
 # %%
 # In a notebook each press of a button takes a step of the rule and a step of ``MostViolatingPair``
-# (:doc:`/gallery/examples/06_step_through_your_own_rule`). This page cannot run Python, so it shows a strip of
-# pictures.
+# (:doc:`/gallery/examples/06_step_through_your_own_rule`); this page shows a strip of pictures.
 
 banana = make_banana(40, rng=1)
 Stepper(banana.X, banana.y, kernel=RBF(0.5), C=10.0, selector=InTurn(), against=MostViolatingPair())
@@ -102,8 +102,8 @@ Stepper(banana.X, banana.y, kernel=RBF(0.5), C=10.0, selector=InTurn(), against=
 #
 # The rest of the proof is mirrored, because :math:`j`, not :math:`i`, is always extreme: it is the lowest variable that
 # may fall. Suppose a variable both falls and rises infinitely often. Between two of its falls some lower variable must
-# leave its lower bound and return to it. So this lower variable also falls and rises infinitely often. Repeating the
-# argument gives an infinite descending chain among finitely many variables, which is impossible. Without the factor ½,
+# leave its lower bound and return, so this lower variable also falls and rises infinitely often. Repeating the argument
+# gives an infinite descending chain among finitely many variables, which is impossible. Without the factor ½,
 # :math:`\ell` would have no positive lower bound, and the argument would fail.
 #
 # The next lines count the steps for several shares of :math:`\psi` and two values of :math:`C`:
@@ -147,8 +147,8 @@ for name, sample, gamma, C in races:
 # ---------
 #
 # :func:`~refsvm.testing.strategy.check_strategy` runs a rule of any kind on random and degenerate problems: duplicates,
-# singular and indefinite kernels, constant features, two examples, tiny and huge :math:`C`. ``check_strategy`` tests
-# what the base class of the rule requires. If a rule has a compiled *twin*, it compares rule and twin bit for bit.
+# singular and indefinite kernels, constant features, two examples, tiny and huge :math:`C`. The function tests what the
+# base class of the rule requires. If a rule has a compiled *twin*, the function compares rule and twin bit for bit.
 
 report = check_strategy(InTurn())
 print(f"{report.rule}: {len(report.problems)} problems, {report.steps} steps. {report.twin}")
@@ -238,7 +238,7 @@ assert max(steps for share, steps in taken.items() if share > 1.0) < taken[1.0]
 
 # %%
 # 1. ``check_strategy`` reports that (0, 0) is not a pair: a step needs two different variables.
-# 2. ``check_strategy`` reports that the returned value is not a pair.
+# 2. ``check_strategy`` reports that ``None`` is not a pair.
 # 3. With a share above one the solver takes fewer steps than with a share of one: this is the over-relaxed step of
 #    chapter 4. The best share differs from problem to problem.
 #

@@ -9,8 +9,8 @@ does not move in straight lines. So a machine can learn which features count.
 """
 
 # fold: Imports, the data, and the code of this figure
-# alt: The left panel shows the decision value of a point over C, a curve of many short pieces, with its tangent at one
-#     value of C. The right panel shows the curve near an event, where two half tangents with different slopes meet.
+# alt: The left panel shows the decision value of a point over C, with a tangent. The right panel shows the curve near
+#     an event, where two half tangents with different slopes meet.
 import matplotlib.pyplot as plt
 import numpy as np
 
@@ -138,8 +138,8 @@ for name, right_side in sides.items():
 # ----------------
 #
 # At an event an example is between two sets: it is at its bound, and :math:`G_i=b`. Usually it enters one set if
-# :math:`C` rises and the other set if :math:`C` falls. Then each direction has its own system and its own derivative,
-# and without a direction the package raises an error:
+# :math:`C` rises and the other set if :math:`C` falls. Then each direction has its own derivative, and without a
+# direction the package raises an error:
 
 kink = optimum(path.C[event]).derivative("C")
 for name, side, (one, other) in (
@@ -156,8 +156,8 @@ except ValueError as error:
     print(error)
 
 # %%
-# If several examples stand at an event, each choice of a set changes the rates of all, so the sets cannot be chosen one
-# by one. For each such example, either :math:`\alpha_i` stays at its bound and :math:`G_i-b` does not change sign, or
+# If several examples stand at an event, each choice of a set changes all rates, so the sets cannot be chosen one by
+# one. For each such example, either :math:`\alpha_i` stays at its bound and :math:`G_i-b` does not change sign, or
 # :math:`\alpha_i` leaves its bound and :math:`\dot G_i=\dot b`. These are the conditions of chapter 6 for maximising
 # :math:`(\dot v-\dot K\alpha)^\top d-\tfrac12d^\top Kd` over the rates :math:`d` that the box and the sum permit. A
 # walk solves this small dual problem at each event.
@@ -172,9 +172,9 @@ except ValueError as error:
 # Backwards
 # ---------
 #
-# Let :math:`\ell` be a loss that depends on decision values :math:`h(x_s)`. Let :math:`g` be its gradient with respect
-# to :math:`(b,\alpha_M)`, and :math:`g_B` with respect to the bounded :math:`\alpha_B`. Each parameter :math:`\theta`
-# has its own right-hand side :math:`r_\theta` of the system above. In the derivative
+# Let :math:`\ell` be a loss that depends on decision values :math:`h(x_s)`, with the gradients :math:`g` with respect
+# to :math:`(b,\alpha_M)` and :math:`g_B` with respect to :math:`\alpha_B`. Each parameter :math:`\theta` has its own
+# right-hand side :math:`r_\theta` of the system above. In the derivative
 #
 # .. math:: \dot\ell = (A^{-1} g)^\top r_\theta + g_B^\top\dot\alpha_B
 #           + \sum_s\frac{\partial\ell}{\partial h(x_s)}\sum_i\alpha_i\,\dot k(x_s,x_i)
@@ -237,9 +237,8 @@ print("γ of the plane:", gammas[:2].round(2), " of the noise: at most", gammas[
 # The loop finds the features that form the plane:
 
 # fold: The code of this figure
-# alt: The gammas of ten features are drawn over forty steps on a logarithmic axis. All begin at a tenth. Two rise above
-#     one, and the eight noise features fall to about a hundredth. In a second panel the loss on the validation points
-#     falls.
+# alt: Over forty steps, on a logarithmic axis, the gammas of two features rise from a tenth to above one, and eight
+#     noise features fall to about a hundredth. In a second panel the validation loss falls.
 figure, (left, right) = plt.subplots(1, 2, figsize=(8.4, 3.4))
 track = np.array([each for each, _ in history])
 left.plot(track[:, 2:], color="0.7", lw=1.0)
@@ -253,8 +252,8 @@ right.set(xlabel="step", ylabel="logistic loss on the points to judge by")
 plt.show()
 
 # %%
-# The descent used the validation points to choose ten parameters, so their loss is optimistic; only the test points
-# give an honest estimate. The descent finds a local minimum at best.
+# The descent used the validation points to choose ten parameters, so the loss on these points is optimistic; only the
+# test points give an honest estimate. The descent finds a local minimum at best.
 #
 # .. worth:: 18
 #
@@ -265,8 +264,8 @@ plt.show()
 #
 #    These derivatives are *hypergradients*, found by *implicit differentiation*; descending along them is *bilevel
 #    optimisation*. The backward system is the *adjoint method*. One :math:`\gamma` for each feature is *automatic
-#    relevance determination*. O. Chapelle and others (2002) and S. S. Keerthi, V. Sindhwani and O. Chapelle (2006)
-#    introduced these methods to support vector machines.
+#    relevance determination*. Chapelle and others (2002) and Keerthi, Sindhwani and Chapelle (2006) introduced these
+#    methods to support vector machines.
 #
 # Exercises
 # ---------
