@@ -25,7 +25,7 @@ SIGNS: Final = read_only(np.array([-1, 1]))
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class TrackedPath(Shown):
-    """The optimum along a line, stored as breakpoints: the base of `RegularizationPath` and `ParametricPath`.
+    """The optimum along a line of problems, as breakpoints: the base of `RegularizationPath` and `ParametricPath`.
 
     Subclasses define the line (`along`) and compute values between breakpoints.
 

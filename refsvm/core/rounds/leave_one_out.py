@@ -1,10 +1,8 @@
 """Leave-one-out: Algorithm 1 of Franc, Laskov & Müller (2008), for one machine.
 
-    solve on all examples
-    apply the sufficiency checks, which decide some examples
-    for each undecided example:  empty its box, start at the seed, take steps until the stopping rule is satisfied
-    if the end of a round does not prove the sign of h:  take steps to smaller gaps, until the sign is proved
-    the error is the share of wrong predictions
+    solve on all examples apply the sufficiency checks, which predict some examples for each undecided example: empty
+    its box, start at the seed, take steps until the stopping rule is satisfied if the end of a round does not prove the
+    sign of h: take steps to smaller gaps, until the sign is proved the error is the share of wrong predictions.
 
 `refsvm.leave_one_out` runs this algorithm for each machine of a task.
 """
@@ -36,7 +34,7 @@ def algorithm_1(
     table: LeftOutTable, seeders: tuple[Seeder, Seeder], stop: StoppingRule, kkt: KKTGap, checks: tuple[Check, ...],
     efficiency_test: bool,
 ) -> None:  # fmt: skip
-    """Decide all examples of one machine: Algorithm 1 of Franc, Laskov & Müller.
+    """Predict each example of one machine from the other examples (Algorithm 1).
 
     `seeders` holds the usual seeder, and the seeder for problems on which SMO takes many steps.
     """
@@ -99,7 +97,7 @@ def checks_valid_for_kernel(
     without = [check for check in checks if check.needs_convex] + [stop] * stop.left_out
     if without:
         warnings.warn(
-            f"The kernel is not positive semi-definite, so the proofs of {without} do not hold: they are not used"
+            f"The kernel is not positive semi-definite, so the proofs of {without} do not hold and are not used"
             + "; each round ends at the KKT gap." * stop.left_out,
             stacklevel=frames_within() + 1,
         )

@@ -189,7 +189,7 @@ class Rounds(Shown):
         return _from_pickle, (anew, self.solutions, self.first_iterations)
 
     def __enter__(self) -> Rounds:
-        """Open a block in which Ctrl-C takes effect between two rounds; leaving the block raises KeyboardInterrupt."""
+        """Open a block in which Ctrl-C ends the rounds and raises KeyboardInterrupt at the end of the block."""
         self._block = interruptible()
         self._block.__enter__()
         return self

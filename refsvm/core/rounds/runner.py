@@ -1,7 +1,7 @@
 """Runner: for each round, sets the box, computes the seed, takes the steps and reads the decision values.
 
-A round may serve a left-out example, a fold or a cell of a grid. `refsvm.compiled.rounds.packed` runs many rounds at
-once and returns the same α bit for bit.
+A round may leave out an example or a fold, or solve a cell of a grid. `refsvm.compiled.rounds.packed` runs many rounds
+at once and returns the same α bit for bit.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ def log_if_slow(n: int, sentence: str, *values: object) -> AbstractContextManage
 
 
 class Runner:
-    """Runs the rounds of one family with one seeder and one stopping rule.
+    """Runs the rounds of one `Rounds` object with one seeder and one stopping rule.
 
     Parameters
     ----------

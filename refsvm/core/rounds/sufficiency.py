@@ -81,7 +81,7 @@ class ZeroAlpha(Check):
     keeps_machine: ClassVar[bool] = True
 
     def decide(self, full: Solution, rows: KernelRows) -> np.ndarray:
-        """Find the r with αᵣ = 0, and test whether the bounds of h(xᵣ) that δ proves have one sign."""
+        """Find the r with αᵣ = 0, and test whether both bounds of h(xᵣ) that follow from δ have one sign."""
         problem, alpha, h = full.problem, full.alpha, full.decision_values
         decided = np.where(alpha == 0.0, np.where(h >= 0.0, 1, -1), 0)
         if not ((problem.lower < alpha) & (alpha < problem.upper)).any():
@@ -142,8 +142,8 @@ class XiAlphaBound(Check):
     The paper assumes an exact solution, and a bound R² ≥ k(x, x) − k(x, x′) for all pairs. The other free variables can
     take over αᵣ if Σ (Uⱼ − αⱼ) > αᵣ over the free j ≠ r for yᵣ = 1, and Σ (αⱼ − Lⱼ) > −αᵣ for yᵣ = −1. The paper only
     requires one free support vector. If examples have weights, one free support vector does not suffice; nor does it
-    suffice that all other examples of the class of r together can take over αᵣ. Proof for yᵣ = 1, with the duality gap
-    δ at b, the weight vector w_R without r, and f = Kα:
+    suffice that all other examples of the class of r together can take over αᵣ. The proof for yᵣ = 1 uses the duality
+    gap δ at b, the weight vector w_R without r, and f = Kα:
 
     1. Moving αᵣ to free variables gives α̃, which is feasible without r, and ‖w − w̃‖² ≤ 2R²αᵣ². In the ball of
        `refsvm.core.stopping.midpoint`, ``T(α̃, G − b) ≤ δ + αᵣ max |Gⱼ − b|`` over the free j. So w_R is within
@@ -270,7 +270,7 @@ def chosen_checks(checks: Iterable[str | Check] | str | Check) -> tuple[Check, .
 def sufficient(
     full: Solution, rows: KernelRows, checks: Iterable[Check], copies: int = 1
 ) -> tuple[np.ndarray, ...]:
-    """Apply the checks in order, each to the examples that the previous checks have left undecided.
+    """Apply the checks in order, each to the examples that the previous checks left undecided.
 
     Parameters
     ----------

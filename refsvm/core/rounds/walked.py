@@ -1,8 +1,8 @@
-"""Walks in C: a faster way to the optimum if SMO takes many steps, for example with linear models at a large C.
+"""Walks in C: a faster way to the optimum if SMO takes many steps, as with linear models at a large C.
 
 If free α must be exact to 1/1000 of the bounded α, pair steps gain almost nothing. At a small C, SMO reaches the
-optimum in few steps. From this optimum, the walk of `refsvm.core.seeders.ato` leads to the optimum at the C of the
-problem; the same walk leads from the model of all examples to the model without one example. If the free variables'
+optimum in few steps. From this optimum at a small C, the walk of `refsvm.core.seeders.ato` leads to the optimum at the
+problem's C; the same walk leads from the model of all examples to the model without one example. If the free variables'
 matrix becomes singular, shrinking and one exact step (`refsvm.services.guards.polish`) continue where the walk ended.
 """
 
@@ -57,7 +57,7 @@ def walked(rounds: Rounds, begun: Solution, kkt: KKTGap) -> tuple[Rounds, Soluti
     rounds : Rounds
         Rounds without shrinking, with the stopping rule of the solution.
     begun : Solution
-        The point at which the first steps ended.
+        The point where the first steps ended.
     kkt : KKTGap
         A stopping rule with a larger tolerance, after which one exact step is expected to reach the optimum.
 

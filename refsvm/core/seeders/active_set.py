@@ -17,7 +17,7 @@ from refsvm.core.seeders.spread import complete
 class ActiveSet(Seeder):
     """Start from the active set of the solved problem, which has the same examples and another C.
 
-        αᵢ = Uᵢ if αᵢ* was at its upper bound,  Lᵢ if αᵢ* was at its lower bound,  clip(αᵢ*) if it was free
+        αᵢ = Uᵢ if αᵢ* was at its upper bound,  Lᵢ if αᵢ* was at its lower bound,  clip(αᵢ*) if it was free.
 
     The seeder spreads the missing sum z − 1ᵀα over the free variables, and over all variables if the free variables
     have reached their bounds. Multiplying all α by C′/C, as for linear classifiers (Chu et al. 2015), also keeps the

@@ -47,7 +47,7 @@ class ATO(Seeder):
     move towards their other bound with direction d_T. The free variables M keep Gᵢ = b:
 
         ⎡ 0   1ᵀ  ⎤ ⎡ db  ⎤     ⎡ 1ᵀd_F + 1ᵀd_T          ⎤
-        ⎣ 1  K_MM ⎦ ⎣ d_M ⎦ = − ⎣ K_MF d_F + K_MT d_T    ⎦         dG = −K d
+        ⎣ 1  K_MM ⎦ ⎣ d_M ⎦ = − ⎣ K_MF d_F + K_MT d_T    ⎦         dG = −K d.
 
     The variables move in the direction d until η = 1 or the next event. At an event, a free variable reaches a bound
     and leaves M, or Gᵢ of a bounded variable or of a variable in T reaches b, and the variable joins M. When η = 1, the

@@ -19,7 +19,7 @@ class MIR(Seeder):
     """Multiple instance replacement: choose α_T of the added examples T so that the gradient changes by a given dG.
 
         ⎡ −K_XT ⎤         ⎡ dG_X − K_XR α_R ⎤
-        ⎣   1ᵀ  ⎦ α_T  ≈  ⎣      1ᵀα_R      ⎦       in least squares,  X = S ∪ T
+        ⎣   1ᵀ  ⎦ α_T  ≈  ⎣      1ᵀα_R      ⎦       in least squares,  X = S ∪ T.
 
     R are the removed examples, and S are the examples in both problems, whose α_S does not change. dGᵢ is b − Gᵢ if i
     is free or violates its optimality condition, and 0 otherwise. Then the seeder clips α_T to the box, and spreads the

@@ -1,4 +1,4 @@
-"""Extrapolation from a neighbouring round: a seed computed from three solved problems."""
+"""Extrapolation from a neighbouring round: a seed from three solved problems."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def extrapolate(
 ) -> np.ndarray:  # fmt: skip
     """Return a seed that repeats the change between two solutions of a neighbouring problem, such as another fold.
 
-        αᵢ = clip(after αᵢ + (source αᵢ − before αᵢ))      for i that may move in both neighbouring problems
+        αᵢ = clip(after αᵢ + (source αᵢ − before αᵢ))      for i that may move in both neighbouring problems.
 
     The neighbour's solution changed from `before` to `after`; the new solution of `problem` should differ from `source`
     in the same way. A variable with equal values in `before` and `after` keeps its value in `source`, and a variable

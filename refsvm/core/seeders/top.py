@@ -17,7 +17,7 @@ from refsvm.core.state import moved
 class TOP(Seeder):
     """Clip the solution to the new box, and move the α that r loses to the examples t most similar to r.
 
-        α ← clip(α*, L, U);   for each r with δ = α*ᵣ − αᵣ ≠ 0:  αₜ += δ, clipped, for t in descending order of Kᵣₜ
+        α ← clip(α*, L, U);   for each r with δ = α*ᵣ − αᵣ ≠ 0:  αₜ += δ, clipped, for t in descending order of Kᵣₜ.
 
     Ties go to the lowest index. If the sum of α still differs from z, because the problems differ in more than the
     removed examples, the seeder spreads the difference as `AVG` does.

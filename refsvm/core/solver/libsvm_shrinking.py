@@ -3,7 +3,7 @@
     every min(n, period) steps, on the active variables A
         the first time that ψ_A ≤ 10 ε: all variables return
         A ← A without the variables that G keeps at a bound, strictly: G > max over I_up, or G < min over I_down
-    when ψ_A ≤ ε: all variables return, the solver takes a step on all of them and chooses A again
+    when ψ_A ≤ ε: all variables return, the solver takes a step on all of them and chooses A again.
 
 The rule does not update the gradient of inactive variables until all variables return; then G ← G − K[:, S] δ_S, where
 S are the variables that moved. Until all variables return, A only loses variables, so A may lack variables that should

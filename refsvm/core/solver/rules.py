@@ -75,7 +75,7 @@ class DefaultRules(Rules):
 def chosen_rules(
     selector: WorkingSetSelector | None, step: StepRule | None, stop: StoppingRule | None
 ) -> Rules:
-    """Replace None by default rules; refuse objects that are not rules and rules that do not fit together."""
+    """Replace None with default rules; refuse objects that are not rules, and rules that do not fit."""
     stop = KKT_GAP if stop is None else StoppingRule.checked("stop", stop)
     if selector is None and step is None:
         return DefaultRules(SECOND_ORDER, PLANNING_AHEAD, stop)
@@ -151,7 +151,7 @@ def feasible_start(problem: DualProblem, alpha: np.ndarray, name: str = "start")
     scale = 1e-9 * max(1.0, float(np.abs(point).max()))
     if np.abs(point - alpha).max() > scale:
         warnings.warn(
-            f"{name} is not feasible (it leaves the box, or its sum is not z); a feasible point near it is used.",
+            f"{name} is not feasible (it leaves the box, or its sum is not z); a feasible point near it replaces it.",
             stacklevel=frames_within() + 1,
         )
     return point

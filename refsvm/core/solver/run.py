@@ -2,7 +2,7 @@
 
     until the stopping rule is satisfied, no step gains, or a limit is reached:
         take a chunk of steps                      (`refsvm.core.solver.shrinking`, by a `refsvm.core.backend.Backend`)
-    each guard reviews the verdict, and may withdraw it          (`refsvm.core.guards`)
+    each guard reviews the verdict, and may withdraw it          (`refsvm.core.guards`).
 
 `refsvm.solve` (through `solved`) and `refsvm.Rounds` both use `Run`.
 """
@@ -82,7 +82,7 @@ class Run:
             self.limits.progress = options.progress
         self.rows, self.guards = options.rows_and_guards(problem, options, self.limits, rows, reads_values)
         self.shrinking, self.backend = options.shrinking, chosen_backend(options.engine)
-        self._preparation = time.perf_counter() - self.limits.began  # part of the first solve's seconds
+        self._preparation = time.perf_counter() - self.limits.began  # the first solve counts these seconds
 
     def __enter__(self) -> Run:
         """Begin a solve: count its seconds and kernel rows from now on, and let Ctrl-C end the solve."""
@@ -103,7 +103,7 @@ class Run:
     def take_steps(
         self, state: SolverState, rules: Rules, trace: int = False, shrinks: bool = True
     ) -> Ending:
-        """Take steps on this state until the stopping rule, a limit or Ctrl-C ends the solve; return its ending.
+        """Take steps on this state until the stopping rule, a limit or Ctrl-C ends the solve; return the ending.
 
         Parameters
         ----------
@@ -140,7 +140,7 @@ class Run:
         self, state: SolverState, rules: Rules, guards: list[Guard], trace: Trace | None, shrinks: bool
     ) -> Verdict:
         """Take chunks of steps until a verdict ends the solve and no guard withdraws the verdict."""
-        # begin with few steps, because it is not known yet how long a step takes
+        # begin with few steps, because the time of a step is not known
         limits, chunk, is_first = self.limits, 16, True
         take: Callable[..., int] = partial(
             self.shrinking.steps if shrinks else all_variables, self.backend, limits

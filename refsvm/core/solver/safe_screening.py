@@ -9,7 +9,7 @@ so |G*ᵢ − Gᵢ| ≤ rᵢ = √(δKᵢᵢ). b* minimises Σ max(Uᵢ(G*ᵢ �
 rise with every G*ᵢ. Therefore b* is at least b_lo, the smallest minimiser for G − r, and at most b_hi, the largest
 minimiser for G + r. So in every optimum
 
-    Gᵢ − rᵢ > b_hi   ⇒   αᵢ* = Uᵢ                    Gᵢ + rᵢ < b_lo   ⇒   αᵢ* = Lᵢ
+    Gᵢ − rᵢ > b_hi   ⇒   αᵢ* = Uᵢ                    Gᵢ + rᵢ < b_lo   ⇒   αᵢ* = Lᵢ.
 
 If αᵢ is already at this bound, the rule removes variable i. The problem of the remaining variables has the same w*, so
 the next review can use its (smaller) δ. A removed variable never returns. If at the end ψ of all variables still
@@ -147,7 +147,7 @@ def can_prove(state: SolverState) -> bool:
     )  # fmt: skip
     if why and state.iteration == 0 and state.parent is None:
         warnings.warn(
-            f"shrinking=SafeScreening() removes no variable here, because {why}; use shrinking=True.",
+            f"shrinking=SafeScreening() removes no variable, because {why}; use shrinking=True.",
             stacklevel=frames_within() + 1,
         )
     return not why

@@ -4,7 +4,7 @@
         take some steps
         A ← the variables that matter (`refsvm.core.solver.active_sets`)
         solve the problem restricted to A, which may shrink in turn
-        G ← G − K[:, A] Δα_A, on all variables
+        G ← G − K[:, A] Δα_A, on all variables.
 
 A restricted problem is a problem like any other: it has its own small, contiguous kernel matrix and is solved by the
 same loop. `refsvm.core.solver.rules.Rules.restricted` chooses the rules of the restricted problem: the rules of the
@@ -318,7 +318,7 @@ def count_rows(state: SolverState, inner: SolverState) -> None:
 def restricted(state: SolverState, A: np.ndarray, rules: Rules, full_gram_up_to: int) -> SolverState:
     """Return the state of the problem over α_A, in the variables δ = α_A − (present α_A).
 
-        maximise  G_Aᵀδ − ½ δᵀK_AA δ     subject to  1ᵀδ = 0,   L_A − α_A ≤ δ ≤ U_A − α_A
+        maximise  G_Aᵀδ − ½ δᵀK_AA δ     subject to  1ᵀδ = 0,   L_A − α_A ≤ δ ≤ U_A − α_A.
 
     `DualProblem.restrict` returns the same problem, but in α_A instead of δ. The linear term in δ is the known gradient
     G_A, which need not be recomputed.

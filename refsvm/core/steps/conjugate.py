@@ -24,13 +24,13 @@ class ConjugateStep(StepRule):
     Δ. The direction of the pair is therefore made conjugate to Δ:
 
         β = (KΔ)ᵢ − (KΔ)ⱼ,   q_Δ = ΔᵀKΔ      p = eᵢ − eⱼ − (β/q_Δ) Δ,   pᵀKp = q − β²/q_Δ
-        μ = ℓ/(q − β²/q_Δ), cut where the first variable of the support of p meets its bound;   α += μ p
+        μ = ℓ/(q − β²/q_Δ), cut where the first variable of the support of p meets its bound;   α += μ p.
 
     The slope along p is still ℓ. The step gains ½ℓ²/(q − β²/q_Δ), which is at least the gain of the pair alone. The
     pair takes a step of length μ, and α also moves by κ = −μβ/q_Δ times the last displacement. If the variable that
     meets its bound does not belong to the pair, only κ is cut, and the pair moves on to its own maximum:
 
-        μ = (ℓ − κβ)/q, cut where i or j meets its bound,   Δ ← μ(eᵢ − eⱼ)
+        μ = (ℓ − κβ)/q, cut where i or j meets its bound,   Δ ← μ(eᵢ − eⱼ).
 
     In five cases the rule takes a Newton step: in the first step, after a step in which i or j met its bound, if the
     curvature of p is only rounding error, if p would move i or j out of its box at once, and if p would move more than

@@ -20,7 +20,7 @@ class PlanningAheadStep(StepRule):
     With w₁ = Gᵢ − Gⱼ, w₂ = Gₖ − Gₗ, Q₁₁ = qᵢⱼ, Q₂₂ = qₖₗ and Q₁₂ = Kᵢₖ − Kᵢₗ − Kⱼₖ + Kⱼₗ, two free steps gain
 
         g₂(μ) = −½ (det/Q₂₂) μ² + ((Q₂₂w₁ − Q₁₂w₂)/Q₂₂) μ + ½ w₂²/Q₂₂,     det = Q₁₁Q₂₂ − Q₁₂²          (eq. 7)
-        μ_P = (Q₂₂w₁ − Q₁₂w₂)/det,     then  μ₂ = (w₂ − Q₁₂μ_P)/Q₂₂                                      (eqs. 8, 6)
+        μ_P = (Q₂₂w₁ − Q₁₂w₂)/det,     then  μ₂ = (w₂ − Q₁₂μ_P)/Q₂₂                                      (eqs. 8, 6).
 
     The rule plans only if the previous step was a free, unplanned SMO step, and takes μ_P only if both planned steps
     end strictly inside the box; otherwise it takes the clipped Newton step. A planned step alone may lower f. The

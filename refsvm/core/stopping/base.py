@@ -90,7 +90,7 @@ class StoppingRule(Rule):
         return max(wanted, ROUNDED * float(np.abs(problem.v).max()))
 
     def with_reference(self, solved: Solution) -> StoppingRule:
-        """Return the rule for rounds that start from this full solution, which rules for left-out examples may use."""
+        """Return the rule for rounds that start from this full solution; rules for left-out examples may use it."""
         return self
 
     def outcome(self, reason: str, value: float) -> tuple[str, float]:

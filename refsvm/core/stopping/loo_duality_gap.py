@@ -44,7 +44,7 @@ class LOODualityGap(StoppingRule):
     additional constraint h(xᵣ) = 0. The constraint h(xᵣ) = 0 fixes the intercept, so the dual has no constraint on a
     sum:
 
-        maximise H(η) = vᵀη − ½ ηᵀK′η   subject to  L ≤ η ≤ U, ηᵣ = 0,     K′ᵢⱼ = Kᵢⱼ − Kᵣᵢ − Kᵣⱼ + Kᵣᵣ
+        maximise H(η) = vᵀη − ½ ηᵀK′η   subject to  L ≤ η ≤ U, ηᵣ = 0,     K′ᵢⱼ = Kᵢⱼ − Kᵣᵢ − Kᵣⱼ + Kᵣᵣ.
 
     K′ is the Gram matrix of φ(x) − φ(xᵣ). (The paper prints − Kᵣᵣ, which does not give a Gram matrix.) The rule never
     forms K′: a step δ of ηᵢ changes v − K′η by −δ(K[i] − K[r] − Kᵣᵢ + Kᵣᵣ). η starts at the first α. After every step

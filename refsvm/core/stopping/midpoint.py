@@ -3,12 +3,12 @@
 P and D are the primal and the dual objective without the examples R, (w_R, b_R) is an optimum of P, α̃ is any feasible
 point of D with weight vector w̃, and (w, b) is any model. Let eᵢ = vᵢ − w·φᵢ − b, which is Gᵢ − b for w = Σ αⱼφⱼ, and
 
-    T(α̃, e)  =  Σ (Uᵢ − α̃ᵢ)(eᵢ)₊ + (α̃ᵢ − Lᵢ)(−eᵢ)₊                    a sum of terms that are never negative   (1)
+    T(α̃, e)  =  Σ (Uᵢ − α̃ᵢ)(eᵢ)₊ + (α̃ᵢ − Lᵢ)(−eᵢ)₊                    a sum of terms that are never negative   (1).
 
 Since Σ α̃ᵢ = z, P(w, b) − D(α̃) = ½‖w − w̃‖² + T(α̃, e) for every (w, b). Since ½‖w‖² is 1-strongly convex,
 P(w, b) ≥ P(w_R, b_R) + ½‖w − w_R‖². Using the first line at (w, b) and at (w_R, b_R), and the parallelogram, gives
 
-    ‖½(w + w̃) − w_R‖² + T(α̃, e_R)  ≤  ¼‖w − w̃‖² + T(α̃, e)  =:  ρ²                                          (2)
+    ‖½(w + w̃) − w_R‖² + T(α̃, e_R)  ≤  ¼‖w − w̃‖² + T(α̃, e)  =:  ρ²                                          (2).
 
 For w = w̃ the right side is δ, the duality gap at b. Computing ρ² does not subtract two objectives, which would lose
 ten digits. w and w̃ need not be optimal, and b may be any number.
@@ -19,7 +19,7 @@ For a left-out example r with Dᵢ = ‖φᵢ − φᵣ‖ let tᵢ = vᵢ − �
     if   Σ { Uᵢ : tᵢ − ρDᵢ > 0 }  >  Σ { −Lᵢ : tᵢ − ρDᵢ ≤ 0 }               the sum still falls at ζ = 0           (3)
     or   tᵢ  >  ρDᵢ + (ρ − ½aDᵢ)₊² / a   for one i with a = Uᵢ − α̃ᵢ > 0                                          (4)
 
-(4) holds because eᵢ = τᵢ − ζ at the optimum: (2) leaves a(τᵢ − ζ)₊ ≤ ρ² − x² for x = ‖½(w + w̃) − w_R‖, so that
+Test (4) holds because eᵢ = τᵢ − ζ at the optimum: (2) leaves a(τᵢ − ζ)₊ ≤ ρ² − x² for x = ‖½(w + w̃) − w_R‖, so that
 ζ ≥ tᵢ − xDᵢ − (ρ² − x²)/a, which is least at x = min(ρ, ½aDᵢ). The mirrored tests prove h_R(xᵣ) < 0. The proof needs
 neither a unique b nor a free variable. If b is an interval that puts h_R(xᵣ) on both sides of 0, neither test ever
 holds.
@@ -56,9 +56,9 @@ INDEFINITE: Final = -1e-8
 class Rounding(NamedTuple):
     """A bound of the rounding error of G = v − Kα.
 
-    G is a sum of terms αⱼKᵢⱼ, none of which exceeds max |αⱼ| √(Kᵢᵢ max Kⱼⱼ). Each step, and each variable that has
-    moved since G was computed from scratch, has rounded a term and a partial sum. Computing G rounded n terms, whose
-    kernel values are also rounded; sixteen roundings for each term cover both errors, and the error of Σα.
+    G is a sum of terms αⱼKᵢⱼ, none of which exceeds max |αⱼ| √(Kᵢᵢ max Kⱼⱼ). Each step, and each variable that moved
+    after G was computed from scratch, rounds a term and a partial sum. Computing G rounded n terms, whose kernel values
+    are also rounded; sixteen roundings for each term cover both errors, and the error of Σα.
 
     Attributes
     ----------

@@ -1,9 +1,9 @@
 """A tolerance for the KKT gap that is relative to the range of the decision values.
 
-The rule ψ ≤ ε suits decision values of size 1, which are usual in classification. Let s be the range of the decision
-values, max − min of v − G over the examples. A relative rule stops when
+The rule ψ ≤ ε suits decision values of size 1, as in classification. Let s be the range of the decision values,
+max − min of v − G over the examples. A relative rule stops when
 
-    ψ(α) ≤ ε min(1, s)
+    ψ(α) ≤ ε min(1, s).
 
 If the decision values have another size u, for example because the targets are in another unit, set ``relative`` to u;
 the rule then stops when ψ(α) ≤ ε min(1, s/u). Measuring the targets, C, ε and u in another unit changes the steps only

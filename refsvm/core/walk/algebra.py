@@ -188,10 +188,10 @@ class UpdatedAlgebra(ElbowAlgebra):
 class UpdatedInverse(UpdatedAlgebra):
     """The default algebra: keeps A⁻¹ and updates it when one point enters or leaves the elbow.
 
-    An update (`refsvm.core.walk.bordered`) takes two passes over m² numbers, whereas a factorisation takes m³
-    operations; and with A⁻¹, compiled code can follow many events in one call. The class uses A⁻¹ while A is well
-    conditioned, and computes A⁻¹ again if a residual shows a loss of precision. QR factors give the rank of A, and
-    replace A⁻¹ if A is ill conditioned.
+    An update (`refsvm.core.walk.bordered`) passes twice over m² numbers, whereas a factorisation takes m³ operations;
+    with A⁻¹, compiled code can follow many events in one call. The class uses A⁻¹ while A is well conditioned, and
+    computes A⁻¹ again if a residual shows a loss of precision. QR factors give the rank of A, and replace A⁻¹ if A is
+    ill conditioned.
 
     Parameters
     ----------

@@ -1,8 +1,8 @@
 """ProblemLine: a line of problems whose v, L, U and z are affine in t, such as the line λ = 1/C.
 
-    v(t) = (1 − s) v(start) + s v(end),     s = (t − t₀)/(t₁ − t₀),     and likewise for L, U and z
+    v(t) = (1 − s) v(start) + s v(end),     s = (t − t₀)/(t₁ − t₀),     and likewise for L, U and z.
 
-t is a parameter such as C, ε or ν; it is not scaled to [0, 1], because scaling would lose digits.
+The parameter t, such as C, ε or ν, is not scaled to [0, 1], because scaling would lose digits.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """PathState: the walk of a tracker along a line, by default λ = 1/C in the scaled variables of the papers.
 
-    λ = 1/C,   ŝ = λα,   b̂ = λb,   Gᵢ − b̂ = λvᵢ − (Kŝ)ᵢ − b̂ = yᵢλξᵢ
+    λ = 1/C,   ŝ = λα,   b̂ = λb,   Gᵢ − b̂ = λvᵢ − (Kŝ)ᵢ − b̂ = yᵢλξᵢ.
 
 In the scaled variables only v = λ v⁰ changes with C; the box does not. The variables form three sets. (On other lines
 the three sets are the variables at the lower bound, the free variables, and the variables at the upper bound.)
@@ -182,7 +182,7 @@ class PathState(Walk):
         self.unsettled = True
 
     def clip(self, end: float) -> None:
-        """Remove rounding errors: clip ŝ on the elbow to the box, set ξ = 0, (38), and set t to `end` if t is close."""
+        """Remove rounding errors: clip ŝ on the elbow to the box, set ξ = 0, (38), and t to `end` if t is close."""
         var, elbow = self.variables, self.members
         if self.room(end) == 0.0:
             self.t, (_, var.lower[:], var.upper[:]) = end, self.along.arrays(end)

@@ -19,12 +19,12 @@ class UpdatedQR(UpdatedAlgebra):
     """QR factors that are updated when a point enters or leaves the elbow, with some m² operations instead of m³.
 
         i leaves:  its row and its column are deleted from QR
-        k enters:  s = Kₖₖ − uᵀA⁻¹u, u = (1, K_𝓔k); a column and a row are inserted unless s is close to 0
+        k enters:  s = Kₖₖ − uᵀA⁻¹u, u = (1, K_𝓔k); a column and a row are inserted unless s is close to 0.
 
-    s is the squared distance in feature space between φ(xₖ) and the affine hull of the elbow; it is the paper's
-    indicator in another unit. Updates do not keep the diagonal of R sorted, so that the diagonal does not show the
-    rank. Therefore the class computes new factors with pivots if A may be singular, R is ill conditioned, or more than
-    a fourth of the elbow has changed. `UpdatedInverse` is a faster alternative.
+    The number s, the paper's indicator in another unit, is the squared distance in feature space between φ(xₖ) and the
+    affine hull of the elbow. Updates do not keep the diagonal of R sorted, so that the diagonal does not show the rank.
+    Therefore the class computes new factors with pivots if A may be singular, R is ill conditioned, or more than a
+    fourth of the elbow has changed. `UpdatedInverse` is a faster alternative.
 
     Parameters
     ----------

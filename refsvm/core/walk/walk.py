@@ -1,6 +1,6 @@
 """The walk: follows the optimum of a problem whose v, L, U and z are affine in t from event to event.
 
-    v(t) = v⁰ + t v¹,   L(t) = L⁰ + t L¹,   U(t) = U⁰ + t U¹,   z(t) = z⁰ + t z¹
+    v(t) = v⁰ + t v¹,   L(t) = L⁰ + t L¹,   U(t) = U⁰ + t U¹,   z(t) = z⁰ + t z¹.
 
 At the optimum Gᵢ = b for the free variables M, Gᵢ ≤ b if αᵢ = Lᵢ, and Gᵢ ≥ b if αᵢ = Uᵢ. Variables at a bound move with
 this bound: d_B = L¹ or U¹. Between two events, α, b and G are affine in t:

@@ -37,7 +37,7 @@ def test_no_removal_is_contradicted_by_the_optimum(block):
 def test_where_nothing_is_proved_it_says_so(why, C, kernel, options):
     given = RBF(0.5)(X, X) if kernel == Precomputed() else X
     problem = DualProblem.classification(given, Y, kernel=kernel, C=C)
-    said = rf"SafeScreening\(\) removes no variable here, because {why}; use shrinking=True\."
+    said = rf"SafeScreening\(\) removes no variable, because {why}; use shrinking=True\."
     with screening.looks() as seen, pytest.warns(UserWarning, match=said):
         found = solve(problem, shrinking=SafeScreening(1), engine="numpy", **options)
     assert found.status is Status.CONVERGED
