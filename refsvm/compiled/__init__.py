@@ -19,11 +19,11 @@ For example, ``compiled/selectors/second_order.py`` holds the twin of the rule i
 ``arithmetic``, ``warming``        arithmetic on whole arrays; compilation of all code on request
 =================================  ====================================================================
 
-A twin is a plain function of ``(parameters, state, …)`` where ``parameters`` is a float64 array of the rule's
+A twin is a function of ``(parameters, state, …)`` where ``parameters`` is a float64 array of the rule's
 hyper-parameters. The arrays in ``state`` are named as in `refsvm.core.state.SolverState`; its numbers are in
 ``state.now[0]``.
-The loop gets the twins as first-class functions, with one signature for each role. One compiled loop therefore works
-with every combination of rules, and users can write ``@njit`` functions of their own. A twin is compiled when a solve
-first uses it. Compiled code is kept in a disk cache. The names of the files in the cache contain a stamp of all files
-in this folder, so that outdated code is never used.
+The loop gets the twins as functions; all twins of a family, such as the selectors, share one signature. One compiled
+loop therefore works with every combination of rules, and users can write ``@njit`` functions of their own. A twin is
+compiled when a solve first uses it, and kept in a disk cache. The names of cached files contain a stamp of all files in
+this folder, so that outdated code is never used.
 """

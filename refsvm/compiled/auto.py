@@ -99,7 +99,7 @@ _held: list[Any] = []
 
 
 def _before_fork() -> None:
-    """Wait until no thread loads or compiles: a child would find unfinished modules and locks that stay locked."""
+    """Wait until no thread loads or compiles: a forked child would find unfinished modules and held locks."""
     _held[:] = [process.loading]
     process.loading.acquire()
     # if `sys.modules` contains the module, its import is complete, because it was imported under the first lock

@@ -160,7 +160,7 @@ def leave_support(state):  # type: ignore[no-untyped-def]
 
 @inlined
 def filled_up(count):  # type: ignore[no-untyped-def]
-    """Return `count` rounded up to a multiple of AT_ONCE, the number of entries that loops read; the last may be 0."""
+    """Return `count` rounded up to a multiple of AT_ONCE, the number of entries that loops read; the rest are 0."""
     return (count + (AT_ONCE - 1)) & -AT_ONCE
 
 

@@ -113,7 +113,7 @@ def twins_of(rules: Iterable[Any]) -> tuple[Callable[..., Any], ...]:
 
 
 def parameters_of(rule: Rule) -> np.ndarray:
-    """Return the hyper-parameters for the twin, shape (k,), followed in memory by NaN, if the twin reads too far."""
+    """Return the hyper-parameters for the twin, shape (k,); a user's twin that reads too far gets NaN."""
     numbers: Any = rule.parameters()
     if is_builtin(type(rule)):
         return np.array(numbers, dtype=np.float64)

@@ -1,4 +1,4 @@
-"""The reference: the methods of the papers, in readable NumPy. The folder imports nothing from outside itself.
+"""Implements the methods of the papers in readable NumPy. The folder imports nothing from outside itself.
 
 =================================  ===================================================================
 `problem`, `formulations`          DualProblem: the signed dual, and the learning problems that it states
@@ -9,11 +9,11 @@
 `selectors`, `steps`, `stopping`   which pair comes next, how far to go along it, when to stop
 `solver`                           the loop over these rules, shrinking, one run from start to end
 `seeders`, `rounds`                where a related solve starts; leave-one-out and folds as many solves
-`walk`, `trackers`, `paths`        following the optimum along a line, finding its breakpoints, for every C
+`walk`, `trackers`, `paths`        following the optimum along a line, finding breakpoints, the optima for all C
 `engine`, `guards`                 limits, Ctrl-C and progress; guards that correct rounding errors
 `backend`, `doors`                 the engine that takes the steps, NumPy or compiled; functions set by code outside
 `_checks`, `shown`                 checks of arguments; how a result prints
 =================================  ===================================================================
 
-If the code of a file also exists in compiled form, `refsvm.compiled` holds the compiled form at the same path.
+If the code of a file also exists in compiled form, `refsvm.compiled` holds this form at the same path.
 """

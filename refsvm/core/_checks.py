@@ -43,7 +43,7 @@ def column_names(values: Any) -> tuple[str, ...]:
 def hint(
     word: str, known: Iterable[str], otherwise: str, shown: Callable[[str], str] = repr, cutoff: float = 0.6
 ) -> str:
-    """Return the end of an error message: the known name most similar to `word`, or `otherwise` if none is similar."""
+    """Return an error message's end: the known name most similar to `word`, or `otherwise` if no name is similar."""
     # import difflib only when an error is raised, because the import takes time
     from difflib import get_close_matches
 
@@ -234,7 +234,7 @@ def numbers(name: str, values: Any) -> np.ndarray:
 
 
 def _item(name: str, value: Any) -> float:
-    """Return one item of an array as float."""
+    """Return an item of the argument `name` as float."""
     try:
         return number(name, value)
     except ValueError:
@@ -250,7 +250,7 @@ def vector(name: str, values: Any, n: int, *, infinite: bool = False) -> np.ndar
         array = np.full(n, float(array))
     if array.shape != (n,):
         raise ValueError(f"{name} has shape {array.shape}; expected one number or a vector of {n} numbers.")
-    # a fast check, which usually succeeds: the vector has no NaN and no number beyond 1e150
+    # this fast check usually succeeds: the vector has no NaN and no number beyond 1e150
     if np.vdot(array, array) <= LARGEST_NUMBER:
         return array
     # check for NaN first: every comparison with NaN is False, so that NaN would pass the check of the size below
@@ -304,7 +304,7 @@ def box(lower: Any, upper: Any, z: float, n: int) -> dict[str, Any]:
 
 
 def _surrounds_zero(lower: Any, upper: Any, n: int) -> bool:
-    """Return True if both bounds are vectors with −1e150 ≤ L ≤ 0 ≤ U ≤ 1e150, as for most problems."""
+    """Return True if both bounds are vectors with −1e150 ≤ L ≤ 0 ≤ U ≤ 1e150."""
     for bound in (lower, upper):
         if not isinstance(bound, np.ndarray) or bound.dtype != np.float64 or bound.shape != (n,):
             return False
@@ -337,7 +337,7 @@ def _refuse_empty_box(lower: np.ndarray, upper: np.ndarray, z: float) -> None:
 
 def penalties(C: Any, n: int) -> np.ndarray:
     """Return the penalties of n examples, from one positive number for all or from n numbers that are not negative."""
-    if type(C) is float and 0.0 < C <= LARGEST_NUMBER:  # a quick test for one positive number, the usual C
+    if type(C) is float and 0.0 < C <= LARGEST_NUMBER:  # C is usually one positive number
         return np.full(n, C)
     # a single C must be positive: C = 0 leaves no example to train on; a 0 in a vector leaves out only its example
     if isinstance(C, str | bytes) or numbers("C", C).ndim == 0:

@@ -5,8 +5,8 @@ of BLAS, `np.exp` and fused multiplications differ between processors in the las
 difference until it chooses other pairs. With the functions of this module, SMO takes the same steps on every processor.
 
 Compiled code installs its own version of these functions (`install`), which computes the same bits faster. Callers use
-``arithmetic.current`` and need not know whether it is compiled. All callers in a process share one version of the
-functions, because a kernel matrix is made before an engine is chosen.
+``arithmetic.current``, compiled or not. All callers in a process share one version of the functions, because a kernel
+matrix is made before an engine is chosen.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ if the products are added one by one."""
 class Exponential(NamedTuple):
     """The constants for e^x = 2^k e^r with x = k ln 2 + r and |r| ≤ ln(2)/2, for x ≤ 0.
 
-    The polynomial 1 + r + c₂ r² + c₃ r³ + … equals e^r at the Chebyshev nodes of the interval. The error of e^x is at
+    The polynomial 1 + r + c₂ r² + c₃ r³ + … equals e^r at the Chebyshev nodes of |r| ≤ ln(2)/2. The error of e^x is at
     most 1.03 units in the last place.
     """
 
@@ -279,7 +279,7 @@ _loaders: list[Callable[[bool], object]] = []
 
 
 def product(A: np.ndarray, B: np.ndarray) -> np.ndarray:
-    """Return the matrix product AB, shape (m, w), float64, in the order of `Arithmetic.products`."""
+    """Return the matrix product AB, shape (m, w), float64, with the bits of `Arithmetic.products`."""
     A, B = (np.ascontiguousarray(each, dtype=np.float64) for each in (A, B))
     out = np.empty((len(A), B.shape[1]))
     current.products(A, np.arange(len(A)), B, 0, out)

@@ -84,8 +84,8 @@ class Formulations:
             that evaluates blocks of the matrix (see `refsvm.core.kernels.checked.GivenMatrix`).
         C : float or array-like of shape (n,)
             Penalty above 0, or one penalty for each example; examples with penalty 0 are ignored. An infinite C is a
-            hard margin: no example may be on the wrong side of the margin. If the kernel cannot separate the classes,
-            `solve` then ends with ``Status.INSEPARABLE``.
+            hard margin: no example may be on the wrong side of the margin, and `solve` ends with
+            ``Status.INSEPARABLE`` if the kernel cannot separate the classes.
 
         Raises
         ------
@@ -114,8 +114,8 @@ class Formulations:
             vₙ₊ᵢ = yᵢ + ε,  −C ≤ αₙ₊ᵢ ≤ 0    the variable that lowers h(xᵢ);      z = 0
 
         h(x) = Σ (αᵢ + αₙ₊ᵢ) k(x, xᵢ) + b. Each kernel row serves both variables of its example and is stored once.
-        A. J. Smola and B. Schölkopf, "A tutorial on support vector regression", Statistics and Computing 14, 2004,
-        eq. 10, write α − α* for the sum αᵢ + αₙ₊ᵢ.
+        Smola and Schölkopf, "A tutorial on support vector regression", Statistics and Computing 14, 2004, eq. 10, write
+        α − α* for the sum αᵢ + αₙ₊ᵢ.
 
         Parameters
         ----------
@@ -161,8 +161,8 @@ class Formulations:
 
             v = 0,   0 ≤ αᵢ ≤ wᵢ,   1ᵀα = ν Σ wᵢ
 
-        h(x) = Σ αᵢ k(x, xᵢ) + b is negative outside the region. α is scaled as in LIBSVM, so −b is νn times the ρ of
-        B. Schölkopf et al., "Estimating the support of a high-dimensional distribution", Neural Computation 13, 2001,
+        h(x) = Σ αᵢ k(x, xᵢ) + b is negative outside the region. α is scaled as in LIBSVM, so −b is νn times ρ in
+        Schölkopf et al., "Estimating the support of a high-dimensional distribution", Neural Computation 13, 2001,
         eq. 5.
 
         Parameters

@@ -16,7 +16,7 @@ import numpy as np
 
 
 def best_intercept(gradient: np.ndarray, z: float, lower: np.ndarray, upper: np.ndarray) -> float:
-    """Return the b that minimises Σ max(Uᵢ(Gᵢ − b), Lᵢ(Gᵢ − b)) + bz, or the middle of the interval of such b.
+    """Return the b that minimises Σ max(Uᵢ(Gᵢ − b), Lᵢ(Gᵢ − b)) + bz, or the middle of all such b.
 
     The sum is convex and piecewise linear in b, with slope z − Σ_{Gᵢ>b} Uᵢ − Σ_{Gᵢ<b} Lᵢ; as b passes Gᵢ from below,
     the slope grows by Uᵢ − Lᵢ ≥ 0. The function sorts the breakpoints Gᵢ and finds where the slope changes sign. Hard
@@ -33,7 +33,7 @@ def least_and_greatest(
 ) -> tuple[float, float]:
     """Return the least and the greatest b that minimise the sum of `best_intercept`, for finite boxes.
 
-    If the interval of such b has no lower or no upper end, the function returns the least or the greatest Gᵢ as this
+    If the interval of optimal b has no lower or no upper end, the function returns the least or the greatest Gᵢ as this
     end.
     """
     order, width = gradient.argsort(kind="stable"), upper - lower

@@ -2,7 +2,7 @@
 
     maximise   f(α) = vᵀα − ½ αᵀKα     subject to   1ᵀα = z,   L ≤ α ≤ U
 
-C-SVM classification with labels yᵢ = ±1 and penalties Cᵢ is v = y, z = 0, Lᵢ = min(0, yᵢCᵢ), Uᵢ = max(0, yᵢCᵢ).
+C-SVM classification with labels yᵢ = ±1 and penalties Cᵢ has v = y, z = 0, Lᵢ = min(0, yᵢCᵢ), Uᵢ = max(0, yᵢCᵢ).
 The α of the literature is aᵢ = yᵢαᵢ ∈ [0, Cᵢ]. Regression and novelty detection differ in v, z and the box.
 `DualProblem.without` leaves out example r by setting Lᵣ = Uᵣ = 0. `DualProblem.restrict` makes folds, shrunk problems
 and blocks.
@@ -137,15 +137,15 @@ class DualProblem(Shown, Formulations):
     def centred(self) -> DualProblem:
         """The problem that the solver works on: if z = 0, its kernel is computed on data moved to mean 0.
 
-        The centred problem has the same optima as this problem. The b, and all components of G, of the two problems
-        differ by one common constant. If z ≠ 0, or if moving the data does not make kernel values more precise, this
-        property returns the problem itself.
+        The centred problem has the same optima as this problem; its b and all its Gᵢ differ from this problem's by one
+        constant. If z ≠ 0, or if moving the data does not make kernel values more precise, this property returns the
+        problem itself.
         """
         gram = self.gram.centred if self.z == 0.0 else self.gram
         return self if gram is self.gram else self.with_gram(gram)
 
     def _where_exact(self, alpha: np.ndarray) -> DualProblem:
-        """Return `centred` or this problem, whichever gives the more precise G at this α, up to one common constant."""
+        """Return `centred` or this problem, whichever gives the more precise G at this α, up to a constant."""
         balanced = abs(float(alpha.sum())) <= BALANCED * float(np.abs(alpha).sum())
         return self.centred if balanced else self
 
@@ -212,8 +212,8 @@ class DualProblem(Shown, Formulations):
         may be at an end are therefore the members of I_up whose G is within
         twice the error of max G, and the members of I_down whose G is within
         twice the error of min G. If the recomputed values show a larger error,
-        the method repeats the search with that error. Kernel values of equal
-        examples are computed once.
+        the method repeats the search with the larger error. Kernel values of
+        equal examples are computed once.
         """
         G, matrix, known = gradient.copy(), self.gram.exact, np.zeros(self.n, dtype=bool)
         _, first, labels = np.unique(matrix.distinct, return_index=True, return_inverse=True)
@@ -279,9 +279,9 @@ class DualProblem(Shown, Formulations):
         -------
         DualProblem
             The gradient of the new problem at α_B equals G[B] of this problem
-            at α. If variables are fixed at values other than 0, both gradients
-            are computed in `centred`, because z_B is then no longer 0 and the
-            origin of the data would matter.
+            at α. If variables are fixed at values other than 0, `centred` gives
+            both problems' gradients, because the origin of the data matters if
+            z_B ≠ 0.
         """
         B = positions("indices", indices, self.n)
         v, z, gram, noise = self.v[B], self.z, self.gram, self.fixed_noise

@@ -198,10 +198,10 @@ class Solution(Shown):
         round; the number estimates the steps that a solve takes after a bad
         start.
     around_mean : ndarray of shape (n,), float64, or None
-        G of the centred problem (``problem.centred``), if the solver worked
-        on the centred problem. If the mean c of the data is large, adding w·c
-        costs `gradient` and `intercept` digits that `around_mean` keeps.
-        `Solution` computes its other values from `around_mean`.
+        G of ``problem.centred``, if the solver worked on the centred problem.
+        If the mean c of the data is large, `gradient` and `intercept` lose
+        digits by adding w·c. `Solution` computes its other values from
+        `around_mean`, which keeps these digits.
     offset : float
         w·c: the intercept of the centred problem minus `intercept`.
     """
@@ -270,7 +270,7 @@ class Solution(Shown):
 
     @property
     def _exact(self) -> np.ndarray:
-        """G of the problem that the solver worked on, which differs from `gradient` by one common constant."""
+        """G of the problem that the solver worked on; it differs from `gradient` by a constant."""
         return self.gradient if self.around_mean is None else self.around_mean
 
     @cached_property
@@ -333,5 +333,5 @@ class Solution(Shown):
 
     @cached_property
     def most_violating(self) -> tuple[int, int, float]:
-        """Index of the largest G in I_up, index of the smallest G in I_down (−1 if the set is empty), and ψ(α)."""
+        """Indices of the largest G in I_up and of the smallest G in I_down (−1 if a set is empty), and ψ(α)."""
         return most_violating_pair(self.alpha, self._exact, self.problem.lower, self.problem.upper)

@@ -5,8 +5,8 @@ moves α. After every step these relations hold up to rounding:
 
     L ≤ α ≤ U,   1ᵀα = z,   G = v − Kα,   (top, bottom, gap) = most violating pair and ψ(α)
 
-The Numba twins use the names of this module for the same quantities. The twins read and write the same arrays; the
-numbers of `SCALARS` are passed to them in one record.
+The Numba twins use the names of this module for the same quantities. The twins read and write the same arrays, and get
+the numbers of `SCALARS` in one record.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ SCALARS = np.dtype(
         ("least_curvature", np.float64),  # smallest raw q so far; if clearly negative, K is not PSD
         ("stalled", np.int64),  # number of latest steps in a row that changed no α in floating point
         ("largest", np.float64),  # largest |αᵢ| since G was last computed from scratch
-        ("updates", np.int64),  # updates of G from its last full computation to this solve
+        ("updates", np.int64),  # number of updates of G, before this solve, since G was computed from scratch
         ("kernel_rounding", np.float64),  # relative rounding error of a term αⱼKᵢⱼ of G (`stopping.midpoint`)
         ("carried_slope", np.float64),  # ΔᵀG for the last displacement Δ, if the step rule uses momentum
         ("carried_curvature", np.float64),  # ΔᵀKΔ
@@ -112,8 +112,8 @@ class SolverState(Shown):
         Pairs that the step rule adds to the next selection; the first `n_candidates` are valid.
     displacement, displacement_image : ndarrays of shape (n,), float64, or None
         Δ, which the last step added to α, and KΔ, which it subtracted from G. Δ and KΔ are 0 before the first step, and
-        None if the step rule has no momentum. If a bound cut the part of the step along the last Δ but not the pair's
-        part, Δ is only the pair's part μ(eᵢ − eⱼ).
+        None if the step rule has no momentum. If a bound cut the step along the last Δ but not along eᵢ − eⱼ, the new Δ
+        is only μ(eᵢ − eⱼ).
     selector_memory, step_memory, stop_memory : ndarrays, float64
         The scratch array that each rule's method `memory` has made.
     shrinking : object
@@ -172,9 +172,9 @@ class SolverState(Shown):
     ) -> None:  # fmt: skip
         """Begin another solve, with the box of `problem` and α = `start` (None: α = 0), and set the counters to 0.
 
-        If `origin`, an earlier pair (α, G), is given, the method computes the new G from it. Without `origin`, the
-        method computes the new G from the current G or from G(0) = v, whichever needs fewer kernel rows. Arrays whose
-        length does not change are overwritten in place, because a compiled loop refers to them.
+        The method computes the new G from `origin`, an earlier pair (α, G). Without `origin`, the method computes the
+        new G from the current G or from G(0) = v, whichever needs fewer kernel rows. Arrays whose length does not
+        change are overwritten in place, because a compiled loop refers to them.
         """
         self.updates += self.iteration
         if origin is not None and start is not None:
@@ -258,14 +258,14 @@ class SolverState(Shown):
     def duality_gap(self) -> float:
         """Return the duality gap F(α, b) − f(α) at the best b, an upper bound of f* − f(α).
 
-        The method sorts n numbers and passes over them a few times. The method takes about as long as one step in
-        NumPy, or as ten or more compiled steps. For a restricted problem it returns the duality gap of the full
-        problem, and needs one more kernel row for each variable that has moved.
+        The method sorts n numbers and passes over them a few times, which takes about as long as one step in NumPy, or
+        as ten or more compiled steps. For a restricted problem, the method computes the duality gap of the full
+        problem, from one more kernel row for each variable that has moved.
         """
         if self.parent is None:
             return self.problem.duality_gap(self.alpha, gradient=self.gradient)
         state, delta = self, self.alpha
-        # add the α of the restricted problem to the α of the full problem at which it began
+        # add the α of the restricted problem to the α of the full problem at which the restricted solve began
         while state.parent is not None:
             outer, A = state.parent
             moved_by = np.zeros(len(outer.alpha)) if outer.parent is None else outer.alpha.copy()
@@ -275,7 +275,7 @@ class SolverState(Shown):
         return state.problem.duality_gap(state.alpha + delta, gradient=gradient)
 
     def measure(self, i: int, j: int) -> None:
-        """Compute slope, curvature and limits of a step along eᵢ − eⱼ, which the step rule reads."""
+        """Compute the slope, curvature and limits that the step rule reads for a step along eᵢ − eⱼ."""
         if not math.isfinite(self.gap):
             raise NotFiniteError
         if i < 0 or j < 0 or i == j:  # refuse negative indices, which NumPy would count from the end

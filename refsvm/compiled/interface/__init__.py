@@ -1,1 +1,1 @@
-"""The parts that all compiled code shares: the layout of the state, the decorators, the calls, the cache stamp."""
+"""The parts that all compiled code shares: the state's layout, decorators, calls of rules, and the cache stamp."""

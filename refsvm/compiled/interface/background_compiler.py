@@ -1,13 +1,12 @@
 """Background compilation: a child process compiles code that is not on disk, while the work continues in NumPy.
 
 The child writes to Numba's cache, where its parent and all later processes find the code. The child reads orders from
-its standard input. When the parent ends in any way, this input is closed, and the child ends. The child holds a lock
-while it lives, so that among all processes that share a cache only one has a child. This module imports Numba only in
-the child.
+its standard input. When the parent ends in any way, the child's input is closed, and the child ends. The child holds a
+lock while it lives, so that among all processes that share a cache only one has a child. This module imports Numba only
+in the child.
 
-``REFSVM_COMPILE_BESIDE=0`` switches background compilation off: code that is not on disk is then compiled in the
-process itself when it is first needed. A process also compiles code itself if it cannot start another Python, as in
-frozen or embedding programs.
+With ``REFSVM_COMPILE_BESIDE=0``, no child is started: each process compiles missing code when it needs the code. A
+process also compiles code itself if it cannot start another Python, as in frozen or embedding programs.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Passes a named tuple of arrays to compiled code as one address, instead of more than a hundred numbers.
 
 Numba passes a tuple of arrays as the address, the lengths and the strides of each array; compiling a function that gets
-the 24 arrays of a state in this way takes a tenth of a second. A tuple made by `by_address` is instead packed into a
-block of int64. For each field, the block holds the address and the lengths of an array, the bits of a number, or the
+the 24 arrays of a state in this way takes a tenth of a second. A tuple made by `by_address` is packed into a block of
+int64. For each field, the block holds the address and the lengths of an array, the bits of a number, or the
 address of another block. Compiled code gets the address of the block and loads the fields that it reads. All arrays are
 C-contiguous, so strides and item sizes are constants of their types. Compiled code counts no references: the tuple
 keeps its arrays and its block alive, and the caller of compiled code must keep the tuple.

@@ -153,7 +153,7 @@ def _folders(source: str | None, named: str | None) -> tuple[Path, ...]:
 
 
 def _cache_of_user() -> str:
-    """Return this user's folder for caches, which is the same folder as in Numba."""
+    """Return this user's folder for caches, as in Numba."""
     home = os.path.expanduser("~")  # noqa: PTH111  returns "~" for a user without a home folder
     if os.name == "nt":
         return str(Path(os.environ.get("LOCALAPPDATA", home), "numba", "Cache"))
@@ -174,7 +174,7 @@ def _can_write(folder: Path) -> bool:
 def _reason(folder: Path, source: Path | None = None) -> str | None:
     """Return a phrase that says who may have written to a folder; None if the folder can be trusted or does not exist.
 
-    Users who can change `source`, the folder of the source, are trusted.
+    Users who can change `source`, the folder of the source code, are trusted.
     """
     try:
         state, like = folder.stat(), (source or folder).stat()
@@ -188,7 +188,7 @@ def _reason(folder: Path, source: Path | None = None) -> str | None:
 
 
 def _stranger(state: os.stat_result, allowed: int, owner: int | None) -> str | None:
-    """Return a phrase that says which user other than this user, the administrator and `owner` may write; or None."""
+    """Return a phrase that names users other than this user, the administrator and `owner` who may write, or None."""
     if not hasattr(os, "geteuid"):  # on Windows, no other user can write to a user's folders
         return None
     excess = state.st_mode & ~allowed
@@ -221,7 +221,7 @@ def _warn_that_nothing_is_kept(reason: str) -> None:
 
 
 def _once(sentence: str) -> None:
-    """Warn with this sentence, unless this process has given the same warning before."""
+    """Warn with this sentence, unless this process has already given the warning."""
     kind = sentence[:20]
     if kind not in _said:
         _said.add(kind)

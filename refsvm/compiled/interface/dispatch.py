@@ -1,7 +1,7 @@
 """Lets the compiled loop call rules through pointers, and the default rules directly, built into the loop.
 
 A call through a pointer passes the whole state and takes some 80 ns. On a shrunk problem of fifty variables, such calls
-take most of the time of a step. Therefore the same loop is also compiled separately for a few sets of rules: this loop
+take most of the time of a step. Therefore the loop is also compiled separately for a few sets of rules: such a loop
 gets a marker in place of a function, and `call` turns the marker into a direct call, which the compiler inlines.
 """
 
@@ -96,7 +96,7 @@ class Pointer(WrapperAddressProtocol):
     """Passes a twin to compiled code by its address, which is looked up once, because a look-up takes long."""
 
     def __init__(self, rule: Any) -> None:
-        # look up the address of the twin here, because Numba would search by argument types in every call
+        # look up the twin's address here, because Numba would search by argument types in every call
         self._signature = rule.signature
         code = rule.get_compile_result(rule.signature)
         self._address = code.library.get_pointer_to_function(code.fndesc.llvm_cfunc_wrapper_name)

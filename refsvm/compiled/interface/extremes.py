@@ -1,8 +1,8 @@
 """Finds the largest of many floats by comparing several at once.
 
 The compiler normally compares floats one by one, because a float may be NaN. `larger` and `smaller` promise that no
-float is NaN, so that the processor can compare several floats at once. The processor can also compare several floats at
-once as integers, but without AVX-512 such a comparison takes more instructions. `bits` turns gains into integers,
+float is NaN, so that the processor can compare several floats at once. The processor can also compare several floats as
+integers, but without AVX-512 such a comparison takes more instructions. `bits` turns gains into integers,
 because loops over gains wait for divisions in any case.
 """
 
@@ -99,7 +99,7 @@ def first_gain(gains, largest):  # type: ignore[no-untyped-def]
 
 @inlined
 def place_on_side(values, sides, side, extreme):  # type: ignore[no-untyped-def]
-    """Return the lowest index of a variable on `side` with the value `extreme`, or the last index of all."""
+    """Return the lowest index of a variable on `side` with the value `extreme`; without a match, the last index."""
     last = np.int32(len(values) - 1)
     place = last
     for t in range(len(values)):

@@ -1,4 +1,4 @@
-"""The solver state in the form that compiled code gets, and the signature of each role."""
+"""The solver state in the form that compiled code gets, and the signatures of the three kinds of rules."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ NOW = np.dtype(
         ("missing", np.int64),  # kernel row that the loop waits for, or −1
         ("i", np.int64),  # the selected pair
         ("j", np.int64),
-        ("stage", np.int64),  # stage at which the present step continues: CHECKING, … in `loop`
+        ("stage", np.int64),  # stage at which the step continues: CHECKING, … in `loop`
         ("j_first", np.int64),  # 1 if row j is fetched before row i
         ("fetched", np.int64),  # number of the pair's rows fetched so far
         ("clock", np.int64),  # KernelRows.clock, .hits and .computed
@@ -176,7 +176,7 @@ def fresh_state(
     Parameters
     ----------
     rows : KernelRows
-        The kernel rows; all rows must be in memory.
+        The kernel rows, all in memory.
     depth : int
         Number of working sets to remember.
     memories : (ndarray, ndarray, ndarray)

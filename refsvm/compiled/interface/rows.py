@@ -27,12 +27,12 @@ LINE_BYTES = 64
 
 @inlined
 def row_or_ask(state, i):  # type: ignore[no-untyped-def]
-    """Return kernel row i and True if the row is in memory; otherwise request the row and return another row and False.
+    """Return kernel row i and True if the row is in memory; otherwise request row i and return another row and False.
 
     A twin that gets False must return at once, with any value; the loop calls the twin again when the row has been
-    computed. `state` is the argument that the twin got, a `State` or a `Seeding`.
+    computed. `state` is the twin's argument, a `State` or a `Seeding`.
     """
-    # request even a row with an index out of range: Python then raises an error that explains the mistake
+    # request even a row with an index out of range, so that Python raises an error that explains the mistake
     slot = state.slots[i] if 0 <= i < len(state.slots) else -1
     if slot < 0:
         state.now[0].missing = i

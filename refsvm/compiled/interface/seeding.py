@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @by_address()
 class Seeding(NamedTuple):
-    """The solved problem, the next problem, and four arrays, the last fields, to which a seeder's twin may write.
+    """The solved problem, the next problem, and, as last fields, four arrays to which a seeder's twin may write.
 
     `scratch` has one entry for each variable, followed by as many entries as `memory` has.
     """
@@ -91,7 +91,7 @@ class CompiledSeeds:
     seeder : Seeder
     solved : Solution
     rows : KernelRows
-        The kernel rows that the twin reads; a row that is missing is computed when the twin requests it.
+        The kernel rows that the twin reads; missing rows are computed on request.
     memory : ndarray
         The memory that all seeds from this solution share, ``seeder.memory(solved, steps)``.
 
@@ -131,7 +131,7 @@ class CompiledSeeds:
             return False
         if self._rows.slots[missing] >= 0:
             raise RuntimeError(
-                f"The twin of {self._seeder!r} asked for kernel row {missing}, which is in memory."
+                f"The twin of {self._seeder!r} asked for kernel row {missing}, which is in memory; use this row."
             )
         # compute the row; then the twin starts from the beginning, because it keeps no data between calls
         self._rows.row(missing)

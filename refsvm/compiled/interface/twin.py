@@ -219,9 +219,9 @@ class CodeOnDisk(FunctionCache):  # type: ignore[misc,unused-ignore]
 
 def cached(function: Function, *signatures: Any, **options: Any) -> Function:
     """Compile a function and keep its code on disk; without signatures, compile the function at its first use."""
-    function.__qualname__ = f"{function.__name__}_{stamp()}"  # Numba names the file of code after it
+    function.__qualname__ = f"{function.__name__}_{stamp()}"  # Numba names files of code after it
     dispatcher: Any = njit(**{**OPTIONS, "no_cfunc_wrapper": True, **options})(function)
-    if hasattr(dispatcher, "compile"):  # False with NUMBA_DISABLE_JIT: Python runs the function
+    if hasattr(dispatcher, "compile"):  # with NUMBA_DISABLE_JIT, Python runs the function
         with suppress(RuntimeError):  # a function from executed text has no source file
             dispatcher._cache = CodeOnDisk(function)
         for signature in signatures:
@@ -241,7 +241,7 @@ def from_python(*signatures: Any) -> Callable[[Function], Function]:
 
 
 def twin(signature: Any, allocates: bool = False) -> Callable[[Function], Function]:
-    """Return a decorator that makes a function the twin of a rule whose role has this signature; `ready` compiles it.
+    """Return a decorator that makes a function the twin of a rule, with this signature; `ready` compiles the twin.
 
     The attribute ``inlined`` of the twin is the same function in a form that compiled code can call directly.
     """

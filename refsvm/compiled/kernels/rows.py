@@ -48,5 +48,5 @@ def addition_for(kind: np.dtype) -> Callable[..., Any]:
 
 
 def addition(target, factors, rows, chosen):  # type: ignore[no-untyped-def]
-    """Call `add_rows`; this function has an entry point for Python."""
+    """Give Python an entry point to `add_rows`."""
     add_rows(target, factors, rows, chosen, len(chosen))

@@ -57,7 +57,7 @@ class PackedRounds:
     """
 
     def __init__(self, runner: Runner, rows: KernelRows) -> None:
-        # a weak reference, because the family's backend holds this object: a cycle would keep kernel rows in memory
+        # use a weak reference, because the family's backend holds this object: a cycle would keep kernel rows
         self._runner = weakref.ref(runner)
         self._times_seeds = runner.time_seeds or runner.seeder.twin() is None
         self._seconds: float | None = None  # seconds of a round, once known
@@ -179,10 +179,10 @@ class PackedRounds:
         Returns
         -------
         list of RoundResult, Solution or None
-            The results of the rounds that have converged, and the state of the next round, with the status MAX_ITER at
-            the limit of steps, or STALLED if the round must be run again. If all rounds are done, the state is None.
+            The results of the rounds that have converged, and the state of the next round (None if all rounds are
+            done), with the status MAX_ITER at the limit of steps, or STALLED if the round must be run again.
         """
-        turns: Any = Round._make(zip(*chunk, strict=True))  # one tuple for each field of Round
+        turns: Any = Round._make(zip(*chunk, strict=True))  # `turns` holds a tuple for each field
         evaluated = [
             out if each is None else each for out, each in zip(turns.left_out, turns.evaluate, strict=True)
         ]
@@ -298,7 +298,7 @@ class PackedRounds:
 
 
 def _joined(parts: Sequence[Any]) -> tuple[np.ndarray, np.ndarray]:
-    """Return all positions in one array, and the index where each round's positions begin, followed by the last end."""
+    """Return all positions in one array, and where each round's positions begin, followed by their total number."""
     if {*map(type, parts)} == {int}:
         return np.array(parts), np.arange(len(parts) + 1)
     arrays = [

@@ -61,7 +61,7 @@ def set_box(lower, upper, unit_lower, unit_upper, penalty, weights, row):  # typ
     for t in range(len(lower)):
         size = weights[row, t] * penalty
         lower[t], upper[t] = 0.0, 0.0
-        if size != 0.0:  # size 0 closes even an infinite box
+        if size != 0.0:  # 0 times ∞ would be NaN
             lower[t], upper[t] = unit_lower[t] * size, unit_upper[t] * size
 
 
@@ -115,7 +115,7 @@ def extrapolate(seeding, after, before, source, lower, upper):  # type: ignore[n
 
 @called
 def changed(first, second):  # type: ignore[no-untyped-def]
-    """Return the number of entries that differ."""
+    """Return how many entries of two vectors differ."""
     count = 0
     for t in range(len(first)):
         count += first[t] != second[t]
@@ -211,10 +211,10 @@ def decision_values(v, state, positions, first, end, values):  # type: ignore[no
 
 @inlined
 def is_valid(seeding, state, numbers, outcome, result):  # type: ignore[no-untyped-def]
-    """Move each α near a bound to the bound, write to `result` how the round ended, and return whether it is valid.
+    """Move each α near a bound to the bound, write the outcome to `result`, and return whether the result is valid.
 
     The result is not valid if a kernel row is missing, I_up or I_down is empty, the kernel is indefinite, a number is
-    not finite, or G has drifted. Python then examines the round, and may run it again.
+    not finite, or G has drifted. Python examines an invalid round, and may run it again.
     """
     now, tolerance = state.now[0], compared_with(state, numbers)
     result[1], result[2] = now.iteration, now.least_curvature
@@ -242,7 +242,7 @@ def compiled_rounds(  # type: ignore[no-untyped-def]  # noqa: PLR0913, PLR0917 (
     unit_lower, unit_upper, alphas, gradients, lowers, uppers, plan, penalties, positions, weights, starts, results,
     values,
 ):  # fmt: skip
-    """Run one round after another until a round must be left to Python; return the number of rounds that are done.
+    """Run one round after another until a round must be left to Python; return the number of finished rounds.
 
     `memories` holds the memories with which the selector, the step rule and the stopping rule begin. A row of `results`
     is (outcome, steps, least curvature met, proved sign); `values` has a number for each entry of `positions`.

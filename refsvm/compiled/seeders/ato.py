@@ -209,7 +209,7 @@ def with_room(walk):  # type: ignore[no-untyped-def]
 
 @called
 def rejoin(walk, kind):  # type: ignore[no-untyped-def]
-    """Add to M all variables of this kind that can join."""
+    """Add all variables marked `kind` that can join to M."""
     for i in range(len(walk.side)):
         if walk.side[i] == kind:
             join(walk, i)
@@ -274,7 +274,7 @@ def follow(seeding, b, margin, max_events):  # type: ignore[no-untyped-def]
     )
     for i in range(n):
         outside += seeding.seed[i] != seeding.solved[i]
-    if expected(n, m, outside) > allowed:  # F and T together have `outside` variables or more
+    if expected(n, m, outside) > allowed:  # F and T have at least `outside` variables
         return 0
     values, side = np.zeros((ROWS, n)), np.empty(n, dtype=np.int8)
     moving = exchange(seeding, b, far, values, side)

@@ -20,7 +20,7 @@ def conjugate_gains(state, i, start, stop, gains):  # type: ignore[no-untyped-de
         1.0 / state.now[0].carried_curvature,
     )
     largest = -LARGEST_INT64
-    for t in range(len(G)):  # without branches, several t are computed at once
+    for t in range(len(G)):  # without branches, the processor computes several t at once
         slope = G_i - G[t]
         q = k_ii + diagonal[t] - 2.0 * row[t]
         q = q if q > 0.0 else TAU
@@ -45,7 +45,7 @@ def best_partner(state, i, conjugate):  # type: ignore[no-untyped-def]
             high = conjugate_gains(state, i, start, stop, gains)
         else:
             high = newton_gains(state, i, start, stop, gains)
-        # keep the gains of the best tile in one half of the memory, and write the next tile's gains to the other half
+        # keep the best tile's gains in one half of `scratch`, and write the next tile's gains to the other half
         if high > largest:
             largest, best_start, best_half, half = high, start, half, TILE_OF_GAINS - half
     gains = state.scratch[best_half : best_half + min(TILE_OF_GAINS, len(state.alpha) - best_start)]

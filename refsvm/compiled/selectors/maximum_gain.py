@@ -43,9 +43,9 @@ def best_reselection(state, rows):  # type: ignore[no-untyped-def]
             if state.slots[k] >= 0:
                 i, j, best = scan(state, k, i, j, best)
         return i, j, best
-    # `old` says that the first variable of the previous working set was also in the working set before
+    # `old` is True if the first variable of the latest working set was also in the preceding set
     old = first == state.working_sets[1, 0] or first == state.working_sets[1, 1]
-    # fetch both rows before the scan, because a newly computed row may take the place of another row in memory
+    # fetch both rows before the scan, because a new row may replace another row in memory
     if rows == 2.0 and not (row_or_ask(state, first)[1] and row_or_ask(state, second)[1]):
         return i, j, best
     if rows == 2.0 or not old:

@@ -14,7 +14,7 @@ def newton_gains(state, i, start, stop, gains):  # type: ignore[no-untyped-def]
     G_i, k_ii, row = state.gradient[i], state.diagonal[i], state.kernel[state.slots[i], start:stop]
     G, diagonal, sides = state.gradient[start:stop], state.diagonal[start:stop], state.sides[start:stop]
     largest = -LARGEST_INT64
-    for t in range(len(G)):  # without branches, several t are computed at once
+    for t in range(len(G)):  # without branches, the processor computes several t at once
         slope = G_i - G[t]
         q = k_ii + diagonal[t] - 2.0 * row[t]
         q = q if q > 0.0 else TAU
@@ -53,7 +53,7 @@ def best_partner(state, i, exact):  # type: ignore[no-untyped-def]
         high = (
             exact_gains(state, i, start, stop, gains) if exact else newton_gains(state, i, start, stop, gains)
         )
-        # keep the gains of the best tile in one half of the memory, and write the next tile's gains to the other half
+        # keep the best tile's gains in one half of `scratch`, and write the next tile's gains to the other half
         if high > largest:
             largest, best_start, best_half, half = high, start, half, TILE_OF_GAINS - half
     count = min(TILE_OF_GAINS, len(state.alpha) - best_start)

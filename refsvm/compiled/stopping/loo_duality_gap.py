@@ -100,7 +100,7 @@ def best_single(state):  # type: ignore[no-untyped-def]
 
 @inlined
 def both_steps(state, i, t):  # type: ignore[no-untyped-def]
-    """Return twice the gain of moving ηᵢ and ηₜ (−1 if their part of K′ is singular), and the two steps."""
+    """Return twice the gain of moving ηᵢ and ηₜ (−1 if their part of K′ is singular), and both steps."""
     r = int(state.stop_memory[EXAMPLE])
     eta, g, row, _ = parts(state.stop_memory, len(state.alpha))
     low_i, high_i = state.lower[i] - eta[i], state.upper[i] - eta[i]
@@ -131,7 +131,7 @@ def move(state, i, delta):  # type: ignore[no-untyped-def]
 
 @called
 def ascend(state, variables):  # type: ignore[no-untyped-def]
-    """Move the ηᵢ that gains most and its best partner; return 1, 0 without a gain, or WAIT if a row is missing."""
+    """Move the ηᵢ that gains most and its best partner; return 1, 0 if no step gains, or WAIT if a row is missing."""
     i, best, delta_i = best_single(state)
     if best <= 0.0:
         return 0
@@ -153,7 +153,7 @@ def ascend(state, variables):  # type: ignore[no-untyped-def]
 
 @called
 def follow(state):  # type: ignore[no-untyped-def]
-    """Move the partner that waits for its kernel row; return 1, or WAIT if the row is still missing."""
+    """Move the partner that waits for its kernel row; return 1, or WAIT if the row is missing."""
     j = int(state.stop_memory[PARTNER])
     if j >= 0:
         if not row_or_ask(state, j)[1]:

@@ -43,7 +43,7 @@ def rounding_of(state, highest, more, largest, size):  # type: ignore[no-untyped
 
 @inlined
 def error_at(rounding, diagonal):  # type: ignore[no-untyped-def]
-    """Return a bound of the rounding error of Gᵢ."""
+    """Bound the rounding error of Gᵢ."""
     return rounding[0] * (rounding[1] + rounding[2] * math.sqrt(abs(diagonal)))
 
 
@@ -58,7 +58,7 @@ def largest_moving(state):  # type: ignore[no-untyped-def]
 
 @called
 def gap(alpha, G, b, lower, upper, error):  # type: ignore[no-untyped-def]
-    """Return T(α, G − b) of (1), summed from left to right."""
+    """Return T(α, G − b) of equation (1), summed from left to right."""
     result = 0.0
     for t in range(len(G)):
         excess = G[t] - b
@@ -86,7 +86,7 @@ def certain_sign(outputs, r, v_r, distance, square, error, state):  # type: igno
     alpha, lower, upper = state.alpha, state.lower, state.upper
     base, rho = v_r - 0.5 * (first[r] + second[r]), math.sqrt(square * (1.0 + EXCESS))
     up = down = 0
-    for t in range(len(alpha)):  # counts do not depend on the order of t, so compute several at once
+    for t in range(len(alpha)):  # the order of t does not matter, so compute several t at once
         value, reach, half = 0.5 * (first[t] + second[t]) + base, rho * distance[t] + error, 0.5 * distance[t]
         # (tᵢ − ρDᵢ) a > (ρ − ½aDᵢ)₊² with a = Uᵢ − αᵢ
         room = upper[t] - alpha[t]

@@ -36,7 +36,7 @@ EPS_KKT, TAU, TAU_2 = 0, 2, 3
 
 @called
 def noise_of(walk, tau, limits):  # type: ignore[no-untyped-def]
-    """Write the equations' residuals; return the largest residual and the sizes below which d and dG − db are 0."""
+    """Write the residuals; return the sizes below which d and dG − db count as 0, and the largest residual."""
     d, speed, m, rest = walk.values[AT.d], walk.values[AT.speed], walk.now[0].m, walk.system.vectors[1]
     most = total = left = 0.0
     for s in range(m):
@@ -51,7 +51,7 @@ def noise_of(walk, tau, limits):  # type: ignore[no-untyped-def]
 
 @called
 def particular_direction(walk, tau, limits):  # type: ignore[no-untyped-def]
-    """Set the direction; return the sizes below which d and dG − db are 0. On failure restore x and return −1 twice."""
+    """Set the direction; return the sizes below which d and dG − db count as 0. On failure restore x; return −1, −1."""
     system, size = walk.system, walk.now[0].m + 1
     x, rest, change, before = system.x, system.vectors[1], system.vectors[2], system.vectors[3]
     for t in range(size):
@@ -71,7 +71,7 @@ def particular_direction(walk, tau, limits):  # type: ignore[no-untyped-def]
 
 @called
 def foreseen(walk, step, unit, tie, noise_of_alpha, noise_of_excess):  # type: ignore[no-untyped-def]
-    """Return how many examples reach the end of their set in a step, and the worst violation, Σα and Σ|α| after it."""
+    """Return how many examples reach the end of their set in a step, and then the worst violation, Σα and Σ|α|."""
     values, hits, worst, total, size = walk.values, 0, 0.0, 0.0, 0.0
     for i in range(len(walk.side)):
         side, d, speed = walk.side[i], values[AT.d, i], values[AT.speed, i]
@@ -113,7 +113,7 @@ def may_cross(walk, i, hits, is_c_path):  # type: ignore[no-untyped-def]
 
 @called
 def expected(walk, i, step, t, noise_of_alpha, noise_of_excess, limits):  # type: ignore[no-untyped-def]
-    """Return s for the event of i at t (0 if it is not ordinary) and the worst violation of KKT or Σα = 0 then."""
+    """Return s for the event of i at t (0 if the event is not ordinary) and the worst violation of KKT or Σα = 0."""
     unit = limits[UNIT] + limits[UNIT_RATE] * t
     tie = TIE if i >= 0 else 2.0 * TIE  # at the line's end, bounds are rounded differently
     hits, worst, total, size = foreseen(walk, step, unit, tie, noise_of_alpha, noise_of_excess)

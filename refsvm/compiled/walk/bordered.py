@@ -69,7 +69,7 @@ def distance(system, size, corner):  # type: ignore[no-untyped-def]
 
 @called
 def insert(system, size, s, right, pace):  # type: ignore[no-untyped-def]
-    """Add variable k to a non-empty M with enough space; call `distance` for k before."""
+    """Add variable k to a non-empty M with enough space; call `distance` for k first."""
     x, u, w = system.x, system.vectors[1], system.vectors[2]
     change, root = (right - inner(u, x, size)) / s, 1.0 / math.sqrt(s)
     for t in range(size):
@@ -102,7 +102,7 @@ def delete(system, size, j, pace):  # type: ignore[no-untyped-def]
         x[s] -= p[s] * change
         z[s] = p[s] * root
     add(values, size, z, -1.0)
-    # move the last member of M to the place of j
+    # move M's last member to the place of j
     x[j + 1] = x[last]
     for s in range(size):
         values[j + 1, s] = values[last, s]

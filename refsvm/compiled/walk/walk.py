@@ -37,7 +37,7 @@ FIELDS = [
     ("t", np.float64),
     ("b", np.float64),
     ("total", np.float64),
-    ("least", np.float64),  # smallest s with which a variable may join
+    ("least", np.float64),  # smallest s with which a variable may join M
     ("m", np.int64),
 ]
 # np.record makes the fields attributes when Python interprets the twins
@@ -129,7 +129,7 @@ def grown(walk):  # type: ignore[no-untyped-def]
 
 @called
 def direction(walk):  # type: ignore[no-untyped-def]
-    """Compute the direction of the walk: d and dG − db."""
+    """Compute the walk's direction: d and dG − db."""
     values, x, m, minus = walk.values, walk.system.x, walk.now[0].m, walk.system.vectors[0]
     d, pace, push, speed = values[AT.d], values[AT.pace], values[AT.push], values[AT.speed]
     for i in range(len(d)):
@@ -248,7 +248,7 @@ def join(walk, i):  # type: ignore[no-untyped-def]
 
 @called
 def leave(walk, i):  # type: ignore[no-untyped-def]
-    """Move variable i from M to its bound, mark variables that are no longer TIED; return False if A⁻¹ is spoiled."""
+    """Move variable i from M to its bound, and mark TIED variables that may join M; return False if A⁻¹ is spoiled."""
     values, side, members, m, slot, u = (
         walk.values,
         walk.side,
@@ -287,7 +287,7 @@ def leave(walk, i):  # type: ignore[no-untyped-def]
 
 @called
 def solve(walk):  # type: ignore[no-untyped-def]
-    """Solve the bordered system of M for its present right-hand side."""
+    """Solve the bordered system of M for its right-hand side."""
     m, right = walk.now[0].m, walk.system.vectors[1]
     right[0] = walk.now[0].total
     for s in range(m):

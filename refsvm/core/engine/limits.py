@@ -142,7 +142,7 @@ class Limits(Generic[Seen]):
         the removed variables takes `owed` seconds. A callback with an attribute ``only_watches = True`` does not end a
         restricted solve: such a callback gets the state of the restricted problem.
         """
-        # a callback without `only_watches` gets the state of the full problem: the restricted solve ends every 0.1 s
+        # end the restricted solve every 0.1 s for a callback without `only_watches`, which needs the full state
         if self.progress is not None:
             self.tell(self.progress, seen)
         due = self.callback is not None and time.perf_counter() >= self.last_check + 0.1
@@ -269,9 +269,8 @@ class interruptible:  # noqa: N801  used like a function, as the classes of cont
     """Note the first Ctrl-C in ``pressed``, so that no update is cut in half; a second Ctrl-C interrupts at once.
 
     Use `interruptible` as a context manager around one or several solves. Entering a nested block returns the outermost
-    block; the code that opened the outermost block decides what happens after Ctrl-C. The block changes nothing in a
-    thread other than the main thread, which alone receives signals, or if a signal handler other than Python's own is
-    installed.
+    block; the code that opened the outermost block decides what happens after Ctrl-C. Only the main thread receives
+    signals; in other threads, or with a signal handler other than Python's own, `interruptible` does nothing.
 
     Attributes
     ----------

@@ -118,7 +118,7 @@ class Progress:
         return getattr(state, name)
 
     def look(self) -> None:
-        """Update the counts with the function that was passed to `begin`; counts that are not read cost no time."""
+        """Update the counts with the function that was passed to `begin`; call `look` before reading counts."""
         if self._look is not None:
             self._look()
 

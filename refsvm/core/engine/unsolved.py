@@ -1,6 +1,6 @@
-"""The warning that some solves behind a result did not converge, with advice; `refsvm.SVC` gives the same warning.
+"""Warns, with advice, that some solves behind a result did not converge; `refsvm.SVC` gives the same warning.
 
-If the user ended the solve by Ctrl-C or a callback, there is no warning; the status of the result shows this ending.
+If the user ended a solve by Ctrl-C or a callback, no warning follows; the status of the result names the reason.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def warn_of_unsolved(what: str, counts: Counter[Status], total: int, rests: str)
 
 
 def warn(message: str) -> None:
-    """Warn with the class that `SVC` uses, and attribute the warning to the line that called this package."""
+    """Give a warning of the class that `SVC` uses; the warning names the line that called this package."""
     warnings.warn(message, convergence_warning(), stacklevel=frames_within() + 1)
 
 

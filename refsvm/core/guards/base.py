@@ -1,14 +1,14 @@
-"""Guard: base of the objects that watch over a run (`refsvm.core.solver.run.Run`) without being part of the algorithm.
+"""Guard: base of the objects that check a run (`refsvm.core.solver.run.Run`) from outside the algorithm's loop.
 
 A run takes chunks of steps until its stopping rule or a limit gives a verdict. A run calls its guards in their order:
 
 ==========  ==============================================  =======================================
-`before`    before a chunk whose start no clock decides     may end the run, or correct the state
+`before`    before a chunk, unless a clock chose its start  may end the run, or correct the state
 `review`    when a verdict would end the run                may change the verdict, or withdraw it
 `after`     at the last point                               may warn, refuse the point, or improve it
 ==========  ==============================================  =======================================
 
-Compiled code solves rounds without a run. The guards then get each solution by `review_solution` instead of `after`.
+Compiled code solves rounds without a run; guards get each round's solution by `review_solution` instead of `after`.
 """
 
 from __future__ import annotations

@@ -77,16 +77,16 @@ def moves(updates: Any, size: Any, gap: Any, tolerance: Any) -> Any:
 def snap(state: SolverState, tolerance: float = 0.0) -> None:
     """At the end of a solve, move each α to its bound if only rounding errors separate α from the bound.
 
-    The last variable that moves to a bound may stop before the bound, at a distance of the rounding error of Σα. If all
-    other variables are at bounds, b would then be the G of this variable and depend on the start, although a whole
-    interval of b is optimal. A variable counts as being at its bound if
+    The last variable αᵢ that moves to a bound may miss the bound by the rounding error of Σα. If all other variables
+    are at bounds, b would equal Gᵢ and depend on the start, although a whole interval of b is optimal. A variable
+    counts as being at its bound if
 
         |αᵢ − bound| ≤ min(|z − Σα| + 4ε(Σ|α| + |z|), 10⁻⁶(Uᵢ − Lᵢ)),   ε the rounding of one operation
 
     Moving α to its bound removes members from I_up and I_down and adds none, so ψ does not grow. G is not updated; the
-    exact G would change by at most |αᵢ − bound| max Kⱼⱼ. If this change of G exceeds a hundredth of both the KKT gap
-    and the tolerance, αᵢ stays unchanged. If the KKT gap is above the tolerance, no α changes, so that proofs of a
-    stopping rule remain valid.
+    exact G would change by at most |αᵢ − bound| max Kⱼⱼ. If G could change by more than a hundredth of both the KKT gap
+    and the tolerance, αᵢ stays unchanged. If the KKT gap is above the tolerance, no α changes, so that the stopping
+    rule's proofs remain valid.
     """
     if state.gap > tolerance:
         return
@@ -104,7 +104,7 @@ def snap(state: SolverState, tolerance: float = 0.0) -> None:
 def next_to_bound(
     alpha: np.ndarray, lower: np.ndarray, upper: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the nearer bound of each α, the distance to it, and a mask of distances that are small but not 0."""
+    """Return the nearer bound of each α, its distance, and a mask of distances that are small but not 0."""
     above, below = alpha - lower, upper - alpha
     distance = np.minimum(above, below)
     # the rounding error of Σα may exceed the width of a narrow box, so distances are also compared with the width

@@ -86,7 +86,7 @@ def called(kernel: Callable[..., Any], X: Any, Z: Any) -> np.ndarray:
     if values.dtype.kind == "c":
         raise ValueError(
             f"The kernel callable returned complex values ({values.dtype}), but kernel values must be real; return "
-            "their real part or their modulus, if that is the kernel that you mean."
+            "their real part or their modulus."
         )
     try:
         return np.ascontiguousarray(values, dtype=np.float64)

@@ -297,11 +297,11 @@ def stored_rows(
     at_least: int = 0,
     read: Any = np.float64,
 ) -> KernelRows:
-    """Return kernel rows within a memory budget, stored as float64 or (twice as many) as float32.
+    """Return kernel rows within a memory budget, stored as float64, or as float32 in half the memory.
 
     The rules read rows of one numeric type, with one value for each variable. If the stored rows have another type, or
-    if several variables share a row, a sixteenth of the budget (or what is left of it) holds copies of the latest rows
-    in the form that the rules read.
+    if several variables share a row, at least a sixteenth of the budget holds copies of the latest rows in the form
+    that the rules read.
 
     Parameters
     ----------

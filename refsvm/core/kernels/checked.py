@@ -22,7 +22,7 @@ from refsvm.core.rule import is_builtin
 
 AGREEMENT: Final = 1e-6
 """Largest accepted difference of two values that should be equal, relative to the largest value; rounding to float32
-stays below it.
+causes smaller differences.
 """
 
 
@@ -54,7 +54,7 @@ def matrix_given(X: Any, kernel: Any, gram: Any) -> KernelMatrix:
         if X is None:
             raise ValueError("X is missing; give the examples, or their kernel matrix as gram=.")
         data, kernel = examples(X), DOORS.kernel_named() if kernel is None else kernel
-        if hasattr(kernel, "on"):  # a kernel given by name, whose parameters depend on the data
+        if hasattr(kernel, "on"):  # the parameters of a kernel given by name depend on the data
             kernel = kernel.on(data, column_names(X))
         if isinstance(kernel, Kernel):
             data = stored_for_products(kernel, data)
@@ -103,7 +103,7 @@ def _refuse_others_than_reals(kernel: Kernel) -> None:
     if np.iscomplexobj(value):
         raise ValueError(
             f"kernel={kernel!r} returned complex values, but kernel values must be real; return the real part or the "
-            "modulus, if that is the kernel that you mean."
+            "modulus."
         )
 
 
@@ -197,10 +197,10 @@ class GivenMatrix(KernelMatrix):
                                    number for each pair, in this order, in any form that NumPy accepts as an array
     =============================  ==============================================================================
 
-    It may also have:
+    The object may also have:
 
     =================================  ==========================================================================
-    ``diagonal()``                     returns all kᵢᵢ; without this method, they are taken from blocks
+    ``diagonal()``                     returns all kᵢᵢ, which are otherwise taken from blocks
     ``full_matrix_only = True``        all rows should be evaluated in one block, if memory suffices
     ``prefers_batches = True``         several rows in one block cost far less than one by one
     ``is_psd = True``                  the matrix is known to be positive semi-definite

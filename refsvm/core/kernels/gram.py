@@ -91,8 +91,8 @@ class Gram(KernelMatrix):
     dense : ndarray of shape (n, n) or None
         The matrix itself, if the caller supplied it.
     full_matrix_only : bool
-        True if all rows should be evaluated in one block when memory suffices. For a callable kernel it is True,
-        because the callable may be slow, or may rely on getting all examples at once, as scikit-learn passes them.
+        True if all rows should be evaluated in one block when memory suffices, as for a callable kernel, which may be
+        slow, or may rely on getting all examples at once, as scikit-learn passes them.
 
     Raises
     ------
@@ -116,7 +116,7 @@ class Gram(KernelMatrix):
     ) -> None:  # fmt: skip
         X = stored_for_products(kernel, X, origin)
         self.kernel, self.X, self.n, self.origin = kernel, X, int(X.shape[0]), origin
-        self._own_error = 0.0 if is_checked else None  # becomes `facts.kernel_error` of a given array
+        self._own_error = 0.0 if is_checked else None  # `facts` states this error of a given array
         self.may_move = may_move and origin is None and getattr(kernel, "is_inner_product", False)
         if isinstance(kernel, Kernel):
             self._examples = PreparedExamples(kernel, X, origin=origin)
@@ -159,7 +159,7 @@ class Gram(KernelMatrix):
 
     @property
     def centred(self) -> Gram:
-        """A matrix whose origin is the mean of the data, if its values are more precise; otherwise this matrix."""
+        """The matrix with the mean of the data as origin if its values are more precise; otherwise this matrix."""
         return self._around_mean or self
 
     @cached_property
@@ -203,7 +203,7 @@ class Gram(KernelMatrix):
         return getattr(self.kernel, "has_unit_diagonal", False) and self._single is not None
 
     def parts(self, dtype: np.dtype) -> RowParts | None:
-        """Return the data from which compiled code computes rows of type `dtype`, or None if it cannot do so."""
+        """Return the data from which compiled code computes rows of type `dtype`, or None if Python must."""
         kernel = self.kernel
         examples = self._single if dtype == np.float32 else getattr(self, "_examples", None)
         if type(kernel) not in (RBF, Linear) or examples is None:

@@ -1,8 +1,8 @@
 """KernelMatrix: base of all kernel matrices; View: the matrix of some of the variables.
 
 A kernel matrix evaluates blocks of its entries and stores nothing (`refsvm.core.kernels.gram.Gram`, or a user's own
-object), or it stores rows (`refsvm.core.kernels.rows.KernelRows`). Code that uses a kernel matrix need not know which
-of the two kinds it uses.
+object), or it stores rows (`refsvm.core.kernels.rows.KernelRows`). Code that uses a kernel matrix need not know
+whether the matrix stores rows.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ class KernelMatrix(Shown, ABC):
         return self
 
     def parts(self, dtype: np.dtype) -> Any:
-        """Return the data from which compiled code computes rows of type `dtype`, or None if it cannot do so."""
+        """Return the data from which compiled code computes rows of type `dtype`, or None if Python must."""
         return None
 
     @property

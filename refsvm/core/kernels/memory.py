@@ -2,11 +2,11 @@
 
 The operating system maps a page of memory on the first write to it. An array takes address space for its whole size at
 once, and memory only for the pages that were written to. So a `RowBuffer` is as large as its budget allows, and a
-small problem leaves most of it unmapped.
+small problem leaves most of the buffer unmapped.
 
 Mapping the page of a kernel row can take as long as computing the row. Three measures make mapping cheaper:
 
-* Use pages again that are already mapped: `reused` keeps the memory of unused arrays for later arrays.
+* Reuse pages that are already mapped: `reused` keeps the memory of unused arrays for later arrays.
 * Use pages of the usual size (4 KiB). NumPy asks for huge pages (2 MiB), which are faster to map if the system has free
   huge pages. A virtual machine often has no free huge pages, and mapping then takes five times as long for each byte.
 * Let a second thread write to the pages of the next rows while the first thread computes. Buffers of at least
@@ -149,14 +149,14 @@ def mapped(shape: tuple[int, ...], dtype: type | np.dtype, size: int) -> np.ndar
     try:
         memory = taken(size)
     except (OSError, OverflowError):
-        return np.empty(shape, dtype)  # NumPy then raises an error that names the size
+        return np.empty(shape, dtype)  # NumPy raises an error that names the size
     owner = np.frombuffer(memory, np.uint8, size)  # every view of the array keeps `owner` alive
     weakref.finalize(owner, give_back, memory, size).atexit = False
     return owner.view(dtype).reshape(shape)
 
 
 def taken(size: int) -> mmap.mmap:
-    """Return the smallest kept memory of sufficient size; else enlarge the largest kept memory, or map new memory."""
+    """Return the smallest kept memory of sufficient size, the largest kept memory after enlarging it, or new memory."""
     with suppress(IndexError):  # `pop` raises IndexError if no memory is kept
         # take the smallest memory that is large enough, so that larger memory remains for larger arrays
         enough = next((place for place, memory in enumerate(_kept) if len(memory) >= size), -1)

@@ -28,7 +28,7 @@ CONSTANT_UP_TO: Final = 1e3
 
 
 def origin_of(X: Any, norms: np.ndarray | None = None) -> np.ndarray | None:
-    """Return the mean of the examples if they are far from 0 compared with their distances from the mean, or None.
+    """Return the mean of the examples if they are far from 0 compared with their distances from the mean; else None.
 
     Parameters
     ----------
@@ -111,8 +111,8 @@ def around(origin: np.ndarray | None, X: Any) -> Any:
 def weights_at(origin: np.ndarray, X: Any, sums: Callable[[Any], np.ndarray]) -> np.ndarray:
     """Return w·c, the difference between b around c and b around 0, for several weights w = Σ αᵢ(xᵢ − c).
 
-    Callers use `weights_at` if c is large. Rounding errors of w then matter, so the function computes both products in
-    extended precision if the processor has it.
+    If c is large, rounding errors of w matter. The function therefore computes w and w·c in extended precision if the
+    processor has it.
 
     Parameters
     ----------

@@ -94,7 +94,7 @@ class DenseProducts:
 
 
 class RowParts(NamedTuple):
-    """The arrays from which compiled code computes a row of the Gaussian or linear kernel; empty `norms` mean none."""
+    """The arrays from which compiled code computes a row of the Gaussian or linear kernel, unless `norms` is empty."""
 
     X: np.ndarray  # dense examples, shape (n, d), in the type of the row; empty for sparse data
     features: np.ndarray  # Xᵀ
@@ -202,7 +202,7 @@ def stored_for_products(kernel: Any, X: Any, origin: np.ndarray | None = None) -
     """Return dense data with few non-zero entries as CSR, for cheaper products, and other data unchanged.
 
     Data that will be moved to an origin (because `origin` is given, or because they are far from zero) stay dense,
-    because the move would fill a sparse matrix. If the kernel has no ``distance_scale``, the data also stay dense.
+    because the move would fill a sparse matrix. Data also stay dense if the kernel has no ``distance_scale``.
 
     Parameters
     ----------

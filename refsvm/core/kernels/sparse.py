@@ -65,8 +65,8 @@ class SparseProducts:
     ----------
     Z : CSR array or matrix of shape (n, d), float64 or float32
     table_from : int, optional
-        Number of stored entries of Z from which a dense table is made, `TABLE_FROM_ENTRIES` by default. Choose 0 if
-        many examples are multiplied at once.
+        Number of stored entries of Z from which a dense table is made, `TABLE_FROM_ENTRIES` by default; 0 suits
+        products of many examples at once.
 
     Attributes
     ----------
