@@ -145,7 +145,7 @@ def source_of(rows: KernelRows) -> tuple[Source, list[tuple[KernelRows, Store]]]
 def fetch(state: SolverState, missing: int) -> None:
     """Compute the kernel row that a twin has requested."""
     if not 0 <= missing < len(state.alpha):
-        raise IndexError(f"A twin asked for kernel row {missing}; rows are 0 to {len(state.alpha) - 1}.")
+        raise IndexError(f"A twin asked for kernel row {missing} of {len(state.alpha)}; number the rows from 0.")
     if state.rows.slots[missing] >= 0:
         raise RuntimeError(
             f"A twin asked for kernel row {missing}, which is in memory; it must continue if "
