@@ -174,7 +174,7 @@ class Auto:
         return self._compiled.seeder(seeder, rows) if self._has("twin", [seeder]) else seeder
 
     def events(self, walk: Any, tracker: Any, end: float, most: int) -> list[Any]:
-        """Follow a run of events in compiled code, or return no events."""
+        """Follow a run of events in compiled code, or return an empty list."""
         # count the time since the last call (or the start of the walk), in which the tracker worked in NumPy
         now = time.perf_counter()
         process.seconds += now - max(walk.began, self._asked)
@@ -241,7 +241,7 @@ def compiled_backend() -> Backend:
 
 
 def auto() -> Backend:
-    """Return an `Auto` backend, or a NumPy backend if Numba cannot compile anything."""
+    """Return an `Auto` backend, or a NumPy backend if Numba cannot compile."""
     # do not try a broken Numba again: the user has been warned, and each attempt would import it again
     return Auto() if numba_compiles() and not process.broken else StackedBackend()
 

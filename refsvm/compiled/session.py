@@ -72,7 +72,7 @@ class Session:
         self._steps: Iterator[int] = begin(select, length, check, self._parameters, self.shared, self._source)
 
     def fits(self, state: SolverState, rules: Rules, trace: Trace | None) -> bool:
-        """Return True if this session can run these rules, and make it use them.
+        """If this session can run these rules, use these rules from now on and return True.
 
         A session can run neither rules with other twins nor a state with other arrays.
         """
@@ -97,7 +97,7 @@ class Session:
         return True
 
     def steps(self, state: SolverState, budget: int) -> int:
-        """Take up to `budget` steps; return the stopping rule's code (> 0), 0 after the last, or −1 without a pair."""
+        """Take up to `budget` steps; return the code that `refsvm.core.backend.Backend.steps` describes."""
         rows: Any = state.rows
         now = self._now
         # copy the numbers of the state to the record before a chunk and back after it: attributes cannot share memory
@@ -145,7 +145,7 @@ def source_of(rows: KernelRows) -> tuple[Source, list[tuple[KernelRows, Store]]]
 def fetch(state: SolverState, missing: int) -> None:
     """Compute the kernel row that a twin has requested."""
     if not 0 <= missing < len(state.alpha):
-        raise IndexError(f"A twin asked for kernel row {missing} of {len(state.alpha)}; number the rows from 0.")
+        raise IndexError(f"A twin asked for kernel row {missing} of {len(state.alpha)}; count rows from 0.")
     if state.rows.slots[missing] >= 0:
         raise RuntimeError(
             f"A twin asked for kernel row {missing}, which is in memory; it must continue if "

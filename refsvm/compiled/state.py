@@ -54,7 +54,7 @@ def side(value, lower, upper):  # type: ignore[no-untyped-def]
 
 @inlined
 def set_side(state, t, now):  # type: ignore[no-untyped-def]
-    """Set the side of variable t to `now` only if the side has changed, so that the pass over all sides waits less."""
+    """Set the side of variable t to `now` only if the side has changed: a write delays the pass over all sides."""
     if state.sides[t] != now:
         state.sides[t] = now
 

@@ -67,7 +67,7 @@ def have_twins(rules: Iterable[Any]) -> bool:
 
 
 def twin_of(rule: Any) -> Callable[..., Any] | None:
-    """Return the twin of a rule, or None; raise a TwinError if the twin is not compiled, or is a twin of another role.
+    """Return the twin of a rule, or None; raise a TwinError if the twin is not compiled, or suits another kind of rule.
 
     The check is necessary because compiled code calls a twin by its address, without checking argument types.
     """

@@ -364,7 +364,7 @@ most_violating_pair = Arithmetic.most_violating_pair
 
 
 def total(values: np.ndarray) -> float:
-    """Return the sum of the values, added from left to right as in compiled code, so that the bits are the same.
+    """Return the sum of the values, added from left to right, with the same bits as in compiled code.
 
     Examples
     --------

@@ -328,7 +328,7 @@ def child() -> None:
 def listen(orders: PriorityQueue[Any]) -> None:
     """Read orders until the parent ends; then end this process at once, even in the middle of a compilation.
 
-    Orders for rounds are compiled before orders for other loops.
+    Code for rounds is compiled before code for loops.
     """
     for number, line in enumerate(sys.stdin):
         family, places = json.loads(line)

@@ -178,7 +178,7 @@ Class = TypeVar("Class")
 
 
 def by_address(rows: str = "") -> Callable[[type[Class]], type[Class]]:
-    """Return a decorator for named tuples, whose instances are then passed to compiled code by an address.
+    """Return a decorator for named tuples; compiled code gets a decorated tuple by an address.
 
     Parameters
     ----------

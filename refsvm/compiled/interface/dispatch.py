@@ -1,8 +1,8 @@
 """Lets the compiled loop call rules through pointers, and the default rules directly, built into the loop.
 
-A call through a pointer passes the whole state and takes some 80 ns. On a shrunk problem of fifty variables, such calls
-take most of the time of a step. Therefore the loop is also compiled separately for a few sets of rules: such a loop
-gets a marker in place of a function, and `call` turns the marker into a direct call, which the compiler inlines.
+A call through a pointer passes the whole state and takes some 80 ns. On a shrunk problem of fifty variables, calls
+through pointers take most of a step. Therefore the loop is also compiled separately for a few sets of rules: such a
+loop gets a marker in place of a function, and `call` turns the marker into a direct call, which the compiler inlines.
 """
 
 from __future__ import annotations

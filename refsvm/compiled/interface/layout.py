@@ -69,11 +69,11 @@ class State(NamedTuple):
     selector_memory: np.ndarray
     step_memory: np.ndarray
     stop_memory: np.ndarray
-    # for each variable, RISES if it is in I_up, plus FALLS if it is in I_down; steps read this instead of α, L and U
+    # for each variable, RISES if it is in I_up, plus FALLS if it is in I_down; steps read sides instead of α, L and U
     sides: np.ndarray
     scratch: np.ndarray  # memory for one number for each variable
     # the next five arrays are empty unless the step rule uses momentum
-    displacement: np.ndarray  # Δ, valid when the loop returns; the loop calls `displacement_of`
+    displacement: np.ndarray  # Δ, valid outside the loop, which calls `displacement_of`
     displacement_image: np.ndarray  # KΔ
     support: np.ndarray  # variables that a step may move, now.n_support many; the latest comes last
     places: np.ndarray  # for each variable: its position in the support, or −1
@@ -96,7 +96,7 @@ class Store(NamedTuple):
 
 @by_address(rows="X")
 class Source(NamedTuple):
-    """The data from which a missing kernel row is computed, the store that keeps rows, and the store that is read."""
+    """The data to compute a missing kernel row from, the store that keeps rows, and the store that the loop reads."""
 
     X: np.ndarray  # `refsvm.core.kernels.products.RowParts`; empty if Python computes the rows
     features: np.ndarray

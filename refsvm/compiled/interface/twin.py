@@ -219,7 +219,7 @@ class CodeOnDisk(FunctionCache):  # type: ignore[misc,unused-ignore]
 
 def cached(function: Function, *signatures: Any, **options: Any) -> Function:
     """Compile a function and keep its code on disk; without signatures, compile the function at its first use."""
-    function.__qualname__ = f"{function.__name__}_{stamp()}"  # Numba names files of code after it
+    function.__qualname__ = f"{function.__name__}_{stamp()}"  # Numba names files after this name
     dispatcher: Any = njit(**{**OPTIONS, "no_cfunc_wrapper": True, **options})(function)
     if hasattr(dispatcher, "compile"):  # with NUMBA_DISABLE_JIT, Python runs the function
         with suppress(RuntimeError):  # a function from executed text has no source file
@@ -233,7 +233,7 @@ def cached(function: Function, *signatures: Any, **options: Any) -> Function:
 
 
 def from_python(*signatures: Any) -> Callable[[Function], Function]:
-    """Return a decorator that compiles a function for Python at once, for one or several signatures.
+    """Return a decorator that compiles a function that Python calls, for one or several signatures.
 
     The compiled function releases the interpreter's lock, so that other threads can run.
     """

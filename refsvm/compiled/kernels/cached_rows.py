@@ -53,7 +53,7 @@ def store_row(state, source):  # type: ignore[no-untyped-def]
     """Twin of `refsvm.core.kernels.cached_rows.CachedRows._store_one`; return True if the requested row was stored."""
     now, stored, copies, indices = state.now[0], source.kept, source.copies, source.indices
     i = now.missing
-    # leave an invalid request to Python, which raises an error that explains it
+    # leave an invalid request to Python, whose error explains the mistake
     if i < 0 or i >= len(state.slots) or state.slots[i] >= 0:
         return False
     copies.numbers[2] = now.clock

@@ -57,11 +57,11 @@ class PackedRounds:
     """
 
     def __init__(self, runner: Runner, rows: KernelRows) -> None:
-        # use a weak reference, because the family's backend holds this object: a cycle would keep kernel rows
+        # use a weak reference: the family's backend holds this object, and a cycle would keep kernel rows in memory
         self._runner = weakref.ref(runner)
         self._times_seeds = runner.time_seeds or runner.seeder.twin() is None
         self._seconds: float | None = None  # seconds of a round, once known
-        # seeds from Python, and seeds that share work, start from a solution that must exist before the chunk begins
+        # seeds made in Python, and seeds that share work, start from a solution that exists before the chunk begins
         self._waits = runner.shares or self._times_seeds
         family, seeder, rules = runner.family, runner.seeder, runner.rules
         problem, n = family.problem, family.problem.n
@@ -114,7 +114,7 @@ class PackedRounds:
             family.most_iterations = max(family.most_iterations, *(each.iterations for each in done))
         if rest is not None:
             each = chunk[len(done)]
-            # a round that reached its limit of steps has ended; Python runs a round again that rounding has stopped
+            # a round that reached its limit of steps has ended; Python repeats a round that rounding has stopped
             if rest.status is Status.MAX_ITER and not family.problem.is_open:
                 done.append(runner.ended(each, rest, began, began, family.rows.computed))
             else:
@@ -182,7 +182,7 @@ class PackedRounds:
             The results of the rounds that have converged, and the state of the next round (None if all rounds are
             done), with the status MAX_ITER at the limit of steps, or STALLED if the round must be run again.
         """
-        turns: Any = Round._make(zip(*chunk, strict=True))  # `turns` holds a tuple for each field
+        turns: Any = Round._make(zip(*chunk, strict=True))  # a tuple for each field of Round
         evaluated = [
             out if each is None else each for out, each in zip(turns.left_out, turns.evaluate, strict=True)
         ]
@@ -241,7 +241,7 @@ class PackedRounds:
         return plan, np.array(turns.C, dtype=np.float64), positions, table
 
     def _place_all(self, plan: np.ndarray, chunk: Sequence[Round]) -> None:
-        """Write to the plan the positions where each round finds and keeps solutions."""
+        """Write to the plan the positions in the tables where each round finds and keeps solutions."""
         written: set[Hashable] = set()
         for number, each in enumerate(chunk):
             before, after = each.neighbour or (None, None)

@@ -41,7 +41,7 @@ def spread_over_added(seeding):  # type: ignore[no-untyped-def]
 
 @called
 def has_rows(seeding, kind):  # type: ignore[no-untyped-def]
-    """Return True if the kernel rows of all variables of a kind are in memory; otherwise request the first missing row.
+    """Return True if the kernel rows of all variables marked `kind` are in memory; otherwise request a missing row.
 
     Among removed variables, only variables with α* ≠ 0 need their kernel rows.
     """

@@ -1,7 +1,7 @@
 """The compiled loop: the twin of `refsvm.core.solver.loop.steps`, which runs a chunk of iterations at a time.
 
-The loop computes and stores a missing row itself if it can (`refsvm.compiled.kernels.cached_rows`). For any other row,
-the loop returns to Python, and continues when `KernelRows` has computed the row. The readable loop is a generator; a
+The loop computes and stores a missing row itself if it can (`refsvm.compiled.kernels.cached_rows`). If it cannot, the
+loop returns to Python, and continues when `KernelRows` has computed the row. The readable loop is a generator; a
 compiled generator would hold the arrays of the state twice, and would take three seconds more to compile.
 """
 
@@ -93,9 +93,9 @@ def one_step(select, length, check, selector, step, stop, state):  # type: ignor
     (``now.missing`` is the row; call again when it is in memory), TRACE_FULL after a step, and NO_VARIABLE if a twin
     returned an invalid index.
 
-    After MISSING_ROW the step continues at its stage. A rule that has already returned its result is not called again,
-    because the missing row may have replaced a row that the rule read. Code that changes the state between two calls
-    must set ``now.stage`` to CHECKING.
+    After MISSING_ROW the step continues at ``now.stage``. A rule that has already returned its result is not called
+    again, because the missing row may have replaced a row that the rule read. Code that changes the state between two
+    calls must set ``now.stage`` to CHECKING.
     """
     now = state.now[0]
     if now.stage != FETCHING:

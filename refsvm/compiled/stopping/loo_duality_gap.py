@@ -50,7 +50,7 @@ def dual(eta, v, gradient):  # type: ignore[no-untyped-def]
 
 @called
 def begin(state):  # type: ignore[no-untyped-def]
-    """Set η ← α; the kernel row of r must be in memory."""
+    """Set η ← α; kernel row r must be in memory."""
     memory, r = state.stop_memory, int(state.stop_memory[EXAMPLE])
     eta, gradient, row, v = parts(memory, len(state.alpha))
     stored = state.kernel[state.slots[r]]
@@ -153,7 +153,7 @@ def ascend(state, variables):  # type: ignore[no-untyped-def]
 
 @called
 def follow(state):  # type: ignore[no-untyped-def]
-    """Move the partner that waits for its kernel row; return 1, or WAIT if the row is missing."""
+    """Move the partner ηⱼ that waits for kernel row j; return 1, or WAIT if row j is missing."""
     j = int(state.stop_memory[PARTNER])
     if j >= 0:
         if not row_or_ask(state, j)[1]:

@@ -48,7 +48,7 @@ def relative_tolerance(tol, share, state):  # type: ignore[no-untyped-def]
 
 @called
 def compare_relative(tol, relative, v, state):  # type: ignore[no-untyped-def]
-    """Return the code of the KKT gap ψ compared with the relative tolerance; `compare` calls it only if ψ ≤ ε."""
+    """Compare ψ with the relative tolerance and return the code; `compare` calls this function only if ψ ≤ ε."""
     # ψ ≤ ε min(1, s/u)
     moved, memory, gap = has_moved(state.alpha), state.stop_memory, state.now[0].gap
     s = decision_range(v, moved, state)

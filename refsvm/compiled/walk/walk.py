@@ -297,7 +297,7 @@ def solve(walk):  # type: ignore[no-untyped-def]
 
 @called
 def first_taker(walk):  # type: ignore[no-untyped-def]
-    """Return the variable that can balance the sum if M is empty, or −1."""
+    """Return the variable that can balance Σα if M is empty, or −1."""
     values, best, key = walk.values, -1, -np.inf
     for i in range(len(walk.side)):
         if walk.side[i] != CLOSED and values[AT.pace, i] == 0.0:

@@ -104,7 +104,7 @@ def snap(state: SolverState, tolerance: float = 0.0) -> None:
 def next_to_bound(
     alpha: np.ndarray, lower: np.ndarray, upper: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the nearer bound of each α, its distance, and a mask of distances that are small but not 0."""
+    """Return the nearer bound of each α, the distance to this bound, and a mask of small distances other than 0."""
     above, below = alpha - lower, upper - alpha
     distance = np.minimum(above, below)
     # the rounding error of Σα may exceed the width of a narrow box, so distances are also compared with the width

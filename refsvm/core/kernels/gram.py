@@ -203,7 +203,7 @@ class Gram(KernelMatrix):
         return getattr(self.kernel, "has_unit_diagonal", False) and self._single is not None
 
     def parts(self, dtype: np.dtype) -> RowParts | None:
-        """Return the data from which compiled code computes rows of type `dtype`, or None if Python must."""
+        """Return the data from which compiled code computes rows of type `dtype`, or None if Python computes rows."""
         kernel = self.kernel
         examples = self._single if dtype == np.float32 else getattr(self, "_examples", None)
         if type(kernel) not in (RBF, Linear) or examples is None:

@@ -89,7 +89,7 @@ class KernelMatrix(Shown, ABC):
         return self
 
     def parts(self, dtype: np.dtype) -> Any:
-        """Return the data from which compiled code computes rows of type `dtype`, or None if Python must."""
+        """Return the data from which compiled code computes rows of type `dtype`, or None if Python computes rows."""
         return None
 
     @property

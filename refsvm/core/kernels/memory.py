@@ -92,8 +92,8 @@ class RowBuffer:
     def ensure_ready(self, stop: int) -> None:
         """Wait until the second thread has mapped the pages of all rows before `stop`.
 
-        Call `ensure_ready` before writing to a row for the first time. The second thread then maps as many further rows
-        as are already mapped, up to `MAPPED_AHEAD_BYTES`.
+        Call `ensure_ready` before writing to a row for the first time. It makes the second thread map as many further
+        rows as are already mapped, up to `MAPPED_AHEAD_BYTES`.
         """
         if stop <= self._ready:
             return
@@ -108,7 +108,7 @@ class RowBuffer:
 
 def touch(rows: np.ndarray) -> None:
     """Map the pages of unused rows, by writing one value to every page."""
-    # one value for each page is enough: filling whole pages would take memory bandwidth from the first thread
+    # one value for each page is enough: filling whole pages would slow the first thread
     rows.reshape(-1)[:: mmap.PAGESIZE // rows.itemsize] = 0
 
 

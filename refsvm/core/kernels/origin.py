@@ -28,7 +28,7 @@ CONSTANT_UP_TO: Final = 1e3
 
 
 def origin_of(X: Any, norms: np.ndarray | None = None) -> np.ndarray | None:
-    """Return the mean of the examples if they are far from 0 compared with their distances from the mean; else None.
+    """Return the mean of the examples if they are far from 0 compared with distances from the mean; else None.
 
     Parameters
     ----------
@@ -84,7 +84,7 @@ def moved(X: Any, origin: np.ndarray, dtype: Any = np.float64) -> Any:
     ----------
     X : ndarray or CSR of shape (m, d)
     origin : ndarray of shape (d,)
-        The point c. In CSR data, every row then stores the features in which c is not 0.
+        The point c. In CSR data, every row of X − c stores the features in which c is not 0.
     dtype : numpy type
 
     Examples

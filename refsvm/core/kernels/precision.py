@@ -159,7 +159,7 @@ def variation(gram: KernelMatrix, alpha: np.ndarray, among: np.ndarray, z: float
 
     The estimate is Σ|αᵢ| times the largest range of a row of K, taken from the rows of the largest |αᵢ| and from
     columns spread over these examples. If z = 0, a constant common to all rows adds nothing to the sum and is
-    subtracted first.
+    first subtracted from K.
     """
     rows = np.argsort(-np.abs(alpha), kind="stable")[:ROWS_LOOKED_AT]
     places = np.unique(np.linspace(0, len(among) - 1, COLUMNS_LOOKED_AT).astype(np.intp))
@@ -186,9 +186,8 @@ def noise_of_distances(gram: Any, data_error: float) -> float:
 def distinct_rows(X: Any) -> np.ndarray:
     """Return a number for each row of X, an ndarray or CSR of shape (n, d), so that equal rows have equal numbers.
 
-    The function compares the bytes of rows. Comparing products with random numbers would add rounding errors, and rows
-    far from the origin would seem equal although they differ. CSR rows that store equal entries in different orders
-    count as different.
+    The function compares the bytes of rows. Comparing products with random numbers would add rounding errors, and
+    different rows far from the origin would seem equal. CSR rows that store equal entries in different orders differ.
 
     Examples
     --------
