@@ -64,7 +64,7 @@ def solve(
     engine : {"auto", "numba", "numpy"}, default "auto"
         "numba" is the compiled loop and "numpy" the readable loop; both take
         the same steps bit for bit. "auto" starts with the readable loop, and
-        changes to the compiled one if Numba is installed and the solve is long
+        changes to compiled code if Numba is installed and the solve is long
         enough to repay loading it.
     shrinking : bool or Shrinking, default True
         Repeatedly solve a restricted problem over the variables that are

@@ -270,7 +270,7 @@ def training(second_order: bool) -> list[Point]:
     rule = "second-order selection" if second_order else "the most violating pair"
     return [
         point("train", f"{rule} chooses every pair", to_train, replayed(second_order, pairs=True), 2),
-        point("train", "the end, and the α there", to_train, replayed(second_order, pairs=False), 2),
+        point("train", "the end, and the final α", to_train, replayed(second_order, pairs=False), 2),
     ]
 
 
@@ -507,7 +507,7 @@ def solved(rng: Generator) -> tuple[Any, ...]:
     solution = solve(problem_of(K, y, C), stop=KKTGap(1e-8), engine="numpy")
     alpha, h = solution.alpha.copy(), solution.decision_values.copy()
     h[np.flatnonzero(alpha)[:3]] = 0.0
-    h[np.flatnonzero(alpha == 0.0)[:3]] *= -1.0  # the first condition decides
+    h[np.flatnonzero(alpha == 0.0)[:3]] *= -1.0  # α = 0 precedes a wrong sign
     return y, alpha, h
 
 

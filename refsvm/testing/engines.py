@@ -63,7 +63,7 @@ def check_engines(
             return first_difference(readable, case.solve(engine="numba", **how))
         except AssertionError as error:
             if isinstance(error.__cause__, PointError):
-                return 0, f"in the compiled one {str(error.__cause__).partition(':')[0]}."
+                return 0, f"in the compiled engine {str(error.__cause__).partition(':')[0]}."
             raise
 
     gap = difference(limit)
@@ -129,4 +129,4 @@ def _first_unequal(left: np.ndarray, right: np.ndarray) -> list[tuple[int, Any, 
 
 
 def _sentence(name: str, left: object, right: object) -> str:
-    return f"{name} is {left!r} in the readable engine and {right!r} in the compiled one."
+    return f"{name} is {left!r} in the readable engine and {right!r} in the compiled engine."

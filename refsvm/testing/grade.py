@@ -302,7 +302,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("notebook", help="the notebook that a student handed in")
     parser.add_argument("--assignment", help="name of the assignment; by default the name in the notebook")
-    parser.add_argument("--seed", type=int, help="seed of the random problems; by default a new one")
+    parser.add_argument("--seed", type=int, help="seed of the random problems; by default a new seed")
     parser.add_argument("--json", metavar="FILE", help="write the grade to this file")
     parser.add_argument(
         "--show", metavar="FILE", help="write the arguments of each lost point to this file, as JSON"

@@ -34,11 +34,11 @@ def check_large(case: Case, shrinking: Shrinking = EARLY) -> None:
     plain = case.solve(shrinking=False, max_iter=100_000)
     shrunk = case.solve(shrinking, shrinking=shrinking, max_iter=TIMES * plain.iterations + 1000)
     sentence = (
-        f"with {shrinking!r} the solve ends with {shrunk.status.name} at f = {shrunk.objective:.6g}, without with "
-        f"{plain.status.name} after {plain.iterations} steps at {plain.objective:.6g}; a stopping rule that is not "
-        "called before every step must declare it with `period`."
+        f"with {shrinking!r} the solve ends with {shrunk.status.name} at f = {shrunk.objective:.6g}; unshrunk, it "
+        f"ends with {plain.status.name} after {plain.iterations} steps at {plain.objective:.6g}; a stopping rule that "
+        "is not called before every step must declare it with `period`."
     )
-    # a user's rule may stop early, and where it stops then depends on when it is called
+    # a user's rule may stop early, at a point that depends on when the rule is called
     same = abs(shrunk.objective - plain.objective) <= 0.02 * abs(plain.objective)
     ended = shrunk.status is plain.status and (same or case.rules.selector.may_stall)
     case.require(ended, shrunk.iterations, sentence)

@@ -19,9 +19,8 @@ from refsvm.testing.failures import MOST_SECONDS, explain_failures, within
 def check_seeder(seeder: Seeder, problems: dict[str, DualProblem]) -> int:
     """Check that seeds are feasible and reproducible, and do not change the optimum; return the number of seeds.
 
-    In some problems, the function puts one example back and leaves another example out; in the other problems, it
-    exchanges a quarter of the examples. If the seeder has a twin and Numba is installed, the twin must return the same
-    α bit for bit.
+    The function exchanges the left-out example in some problems, and a quarter of the examples in the other problems.
+    If the seeder has a twin and Numba is installed, the twin must return the same α bit for bit.
 
     Raises
     ------
@@ -69,7 +68,7 @@ def _check_seed(seeder: Seeder, name: str, old: DualProblem, new: DualProblem) -
     case.require(off <= 1e-12, 0, f"the seed of {seeder!r} is infeasible by {off:.3g} times the box.")
     # a seed may cost steps, but must never change the optimum
     cold, warm = (solve(new, stop=rules.stop, engine="numpy", start=s).objective for s in (None, seed))
-    sentence = f"from the seed of {seeder!r} f ends at {warm!r}, from zero at {cold!r}."
+    sentence = f"from the seed of {seeder!r} the solve ends at f = {warm!r}, from zero at {cold!r}."
     case.require(abs(warm - cold) <= 1e-5 * (1.0 + abs(cold)), 0, sentence)
     if engines.can_compare() and seeder.twin() is not None:
         with explain_failures(name, (seeder,)):

@@ -39,12 +39,11 @@ def refuse(event, arguments):
     }:
         raise PermissionError(f"answers may not use {event}")
 """
-"""An audit hook, which no Python code can remove. The hook uses only constants, so that an answer cannot replace
-anything that the hook uses."""
+"""An audit hook, which no Python code can remove. The hook uses only constants, which no answer can replace."""
 
 HARMLESS = {"_exit", "fspath", "getcwd", "getpid", "getppid", "lstat", "stat", "urandom", "write"}
-"""The functions of `os` that an answer may use. The hook does not hear of some others, which make files or slow the
-grader down."""
+"""The functions of `os` that an answer may use. The hook does not see some other functions, which could make files or
+slow the grader down."""
 
 
 def confine(limits: dict[str, int]) -> None:
@@ -95,7 +94,7 @@ def run(cells: list[str], function: str, calls: Any, answers: Any) -> None:
         answers.write(json.dumps({"row": int(i)}) + "\n")
         return unpacked(json.loads(calls.readline()), ask)
 
-    notebook = sys.modules["__main__"] = ModuleType("__main__")  # as in Jupyter
+    notebook = sys.modules["__main__"] = ModuleType("__main__")  # Jupyter runs cells in this module
     names = vars(notebook)
     failed = ""
     for number, cell in enumerate(cells, 1):

@@ -84,7 +84,7 @@ def _check_stopping_rule(rule: StoppingRule, problem: DualProblem) -> None:
     require(isinstance(known, StoppingRule), message)
     outcome: Any = rule.outcome(reasons[0], 0.5)
     right = isinstance(outcome, tuple) and list(map(type, outcome)) == [str, float]
-    message = f"{name}.outcome() returned {outcome!r}; return what decided the example, a name, and its decision value."
+    message = f"{name}.outcome() returned {outcome!r}; return the name of what decided the example, and h."
     require(right, message)
 
 

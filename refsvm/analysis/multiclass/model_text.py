@@ -30,7 +30,7 @@ SCALING: Final = "# scaling "
 """Start of the line with the means and scales of the features, if they were scaled; LIBSVM needs scaled data."""
 
 VERSION: Final = "# refsvm "
-"""Start of the line with the version of refsvm that wrote the names and the scaling; it precedes them."""
+"""Start of the line with the version of refsvm, which precedes the names and the scaling."""
 
 TASKS: Final = {"epsilon_svr": "regression", "nu_svr": "regression", "one_class": "novelty"}
 """LIBSVM's names for models with one decision function, and the task of each."""

@@ -38,7 +38,7 @@ LARGE_ENTRIES: Final = 2**21
 second."""
 
 LARGE_DENSE_ENTRIES: Final = 2**23
-"""The same limit for dense data; with so many values, NumPy takes about as long as loading the code from disk."""
+"""`LARGE_ENTRIES` for dense data, for which NumPy takes about as long as loading compiled code."""
 
 PIECES: Final = 8
 """Number of pieces into which the data are divided among threads."""

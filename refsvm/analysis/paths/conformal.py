@@ -41,7 +41,7 @@ TIED: Final = 1e-7
 the score ε, which the walk computes to about 10⁻⁹."""
 
 AT_BOUND: Final = 1e-13
-"""A variable counts as at its bound if it is this near, in units of the largest |α|: the rounding error of a walk."""
+"""A variable nearer to its bound than this, relative to the largest |α|, counts as at the bound."""
 
 
 class Examples(NamedTuple):

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from refsvm.core.trackers.base import PathTracker
 
 POLISHED: Final = 1e-9
-"""The start is solved to this KKT gap, in the unit of the line, and the gap at the end may not exceed it."""
+"""Largest KKT gap at both ends of a walk, in the unit of the line."""
 
 
 class Reached(NamedTuple):

@@ -31,7 +31,7 @@ from refsvm.services.summary import Card, Shown
 from refsvm.services.types import ArrayLike, FoldsLike, RandomLike
 
 ROUNDING: Final = 1e-9
-"""How far 1/(1/C_max) may differ from C_max, relative to C_max."""
+"""Largest relative difference between 1/(1/C_max) and C_max."""
 
 SINGLE_CLASS: Final = "Fold {} leaves a single class to train on; give other or fewer folds."
 

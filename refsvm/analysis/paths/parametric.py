@@ -16,7 +16,7 @@ from refsvm.core.problem import DualProblem
 from refsvm.core.walk.line import ProblemLine
 
 AT_BOUND: Final = 1e-9
-"""How far a variable between two breakpoints may be from its bound because of rounding, relative to the bound."""
+"""Largest rounding error of a bounded variable between two breakpoints, relative to its bound."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)

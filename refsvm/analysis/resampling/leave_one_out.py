@@ -50,7 +50,7 @@ is smaller."""
 BALL: Final = BallRule(relative=True)
 
 PATH_TOL: Final = 1e-8
-"""Tolerance of rounds with exact seeds; a round that ends above it was not finished by the walk alone."""
+"""Tolerance of rounds with exact seeds; a walk alone does not finish a round with a larger KKT gap."""
 
 
 @takes_model()

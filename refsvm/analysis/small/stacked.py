@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 LEFT: Final = 0.75
-"""If the share of running problems in the arrays falls below this, the finished ones are removed."""
+"""If the share of running problems in the arrays falls below this, finished problems are removed."""
 
 STACKED_FROM_PROBLEMS: Final = 8
 """At least this many problems are solved together; a step of all problems takes as long as some single steps."""
