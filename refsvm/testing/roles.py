@@ -91,7 +91,7 @@ def check_check(check: Check, problems: dict[str, DualProblem]) -> int:
         message = f"{check!r}.decide() returned {signs!r:.80}; expected 1, −1 or 0 for each of {problem.n} examples."
         case.require(right, 0, message)
         counts = [(problem.v == label).sum() for label in problem.v]
-        # if the only example of a class is left out, there is no model to compare with
+        # no model exists without the only example of a class
         for r in np.flatnonzero((signs != 0) & (np.array(counts) > 1)).tolist():
             with explain_failures(name, (check,)):
                 h = solve(problem.without(r), stop=rules.stop, engine="numpy").decision_values[r]
