@@ -85,7 +85,7 @@ class TrackedPath(Shown):
 
     @property
     def n(self) -> int:
-        """Number of variables before duplicates were merged."""
+        """Number of variables before merging duplicates."""
         return len(self.merged.group)
 
     @cached_property
@@ -118,7 +118,7 @@ class TrackedPath(Shown):
     def _segment(self, at: float, before: bool = False) -> tuple[int, float]:
         """Return k and μ with t = (1 − μ) t_k + μ t_{k+1} (1/C in place of t on a path in C).
 
-        If t occurs twice, k is the later breakpoint, with `before` the earlier.
+        If t occurs twice, k is the later breakpoint, or the earlier breakpoint if `before` is True.
         """
         self.check_not_empty()
         ts, name = self.record.t, self.along.name
@@ -204,8 +204,8 @@ class TrackedPath(Shown):
     def kernel_matrix(self) -> np.ndarray:
         """The kernel matrix K of the merged variables, shape (g, g).
 
-        With a linear kernel, K may belong to centred data (`refsvm.DualProblem.centred`), as the b in
-        ``record.intercept`` then does.
+        With a linear kernel, K and the b in ``record.intercept`` may belong to centred data
+        (`refsvm.DualProblem.centred`).
         """
         if self.matrix is not None:
             return self.matrix

@@ -1,8 +1,10 @@
 """Leave-one-out: Algorithm 1 of Franc, Laskov & Müller (2008), for one machine.
 
-    solve on all examples apply the sufficiency checks, which predict some examples for each undecided example: empty
-    its box, start at the seed, take steps until the stopping rule is satisfied if the end of a round does not prove the
-    sign of h: take steps to smaller gaps, until the sign is proved the error is the share of wrong predictions.
+    Solve on all examples.
+    Apply the sufficiency checks, which predict some examples.
+    For each undecided example:  empty its box, start at the seed, take steps until the stopping rule is satisfied.
+    If the end of a round does not prove the sign of h:  take steps to smaller gaps, until the sign is proved.
+    The error is the share of wrong predictions.
 
 `refsvm.leave_one_out` runs this algorithm for each machine of a task.
 """

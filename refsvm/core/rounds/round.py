@@ -67,7 +67,7 @@ class RoundResult(NamedTuple):
         The reason why the round ended.
     seed_seconds, solve_seconds : float
         Seconds to compute the start of the round, and to solve the round from this start. Rounds of one compiled chunk
-        count equal shares of its time.
+        share its time equally.
     kernel_rows : int
         Number of kernel rows computed.
     trace : Trace, optional

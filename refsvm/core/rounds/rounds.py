@@ -3,7 +3,7 @@
 Leave-one-out, cross-validation and a grid over C solve problems that share K, v and z and differ only in their box.
 Left-out examples have L = U = 0, and another C scales the box. For each round, `Rounds`
 
-    sets the box, moves to the start (α += δ, G −= Kδ), solves, and reads the result.
+    sets the box,  moves to the start (α += δ, G −= Kδ),  solves,  and reads the result.
 
 All rounds share the kernel rows, so that a round costs little more than its steps.
 """
@@ -57,7 +57,7 @@ class Rounds(Shown):
         Seconds for all rounds together.
     trace : bool or int
         True records every step of the rounds of `run`; a number k records
-        every k-th step. Compiled chunks contain no recorded rounds.
+        every k-th step. With a trace, rounds run one by one.
     n_jobs : int, optional
         Number of workers that share the rounds of `run`, −1 for one worker per
         core. Workers are threads, or processes if joblib is set up for them
@@ -205,10 +205,11 @@ class Rounds(Shown):
     ) -> Iterator[RoundResult]:  # fmt: skip
         """Run rounds in order; the seeder computes the start of each round from the solution that the round names.
 
-        If all kernel rows are in memory and every rule has a twin, compiled
-        code runs chunks of rounds, which several workers may share. The α of
-        each round is the same bit for bit in NumPy and in compiled code; with
-        several workers, only the order in which rounds end may vary.
+        If all kernel rows are in memory and every rule has a compiled twin,
+        compiled code runs chunks of rounds, which several workers may share.
+        The α of each round is the same bit for bit in NumPy and in compiled
+        code; with several workers, only the order in which rounds end may
+        vary.
 
         Parameters
         ----------
@@ -231,8 +232,7 @@ class Rounds(Shown):
         ------
         RoundResult
             The result of each round. Ctrl-C ends the rounds and raises
-            KeyboardInterrupt, inside a block ``with rounds:`` at the end of
-            the block.
+            KeyboardInterrupt; a block ``with rounds:`` raises it at its end.
 
         Examples
         --------

@@ -239,7 +239,7 @@ class Runner:
     def _follow_neighbour(
         self, each: Round, solved: Solution | None, problem: DualProblem
     ) -> tuple[np.ndarray, Solution]:
-        """Return the seed made from a neighbouring round, and the solution from which computing G needs fewer rows."""
+        """Return the seed made from a neighbouring round, and the solution from which G needs fewer kernel rows."""
         before, after = map(self.family.solutions.get, each.neighbour or ())
         assert after is not None
         if solved is None:

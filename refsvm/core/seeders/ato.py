@@ -42,9 +42,9 @@ STEP_COST: Final = 1000
 class ATO(Seeder):
     """Adjust α towards the optimum along a piecewise linear path, on which variables outside F and T stay optimal.
 
-    Variables F that must move into the new box, such as removed examples, move to it in a straight line with direction
-    d_F. Variables T that the new box allows to move, such as added examples that violate their optimality condition,
-    move towards their other bound with direction d_T. The free variables M keep Gᵢ = b:
+    Variables F that must move into the new box, such as removed examples, move straight to the box with direction d_F.
+    Variables T that the new box allows to move, such as added examples that violate their optimality condition, move
+    towards their other bound with direction d_T. The free variables M keep Gᵢ = b:
 
         ⎡ 0   1ᵀ  ⎤ ⎡ db  ⎤     ⎡ 1ᵀd_F + 1ᵀd_T          ⎤
         ⎣ 1  K_MM ⎦ ⎣ d_M ⎦ = − ⎣ K_MF d_F + K_MT d_T    ⎦         dG = −K d.

@@ -19,8 +19,8 @@ class AVG(Seeder):
 
         α ← clip(α*, L, U);   αᵢ += (z − 1ᵀα)/|J|  for i ∈ J = {i : Lᵢ < αᵢ < Uᵢ},  clipped and repeated.
 
-    Free variables may move both ways. If all free variables reach their bounds, the seeder spreads the remaining sum
-    over all variables.
+    Free variables may rise or fall. If all free variables reach their bounds, the seeder spreads the remaining sum over
+    all variables.
 
     References
     ----------

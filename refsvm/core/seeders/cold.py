@@ -15,7 +15,7 @@ from refsvm.core.seeders.spread import complete
 
 @dataclass(frozen=True)
 class Cold(Seeder):
-    """Start at α = 0, clipped to the box; the missing sum z − 1ᵀα is spread equally over all variables.
+    """Start at α = 0, clipped to the box, and spread the missing sum z − 1ᵀα equally over all variables.
 
     Examples
     --------
@@ -29,6 +29,6 @@ class Cold(Seeder):
     reads_rows: ClassVar[bool] = False
 
     def seed(self, solved: Solution, problem: DualProblem) -> np.ndarray:
-        """Return α = 0, clipped to the box and completed to the sum z; ignore the solution."""
+        """Return α = 0, clipped to the box and completed to the sum z."""
         alpha = np.clip(np.zeros(problem.n), problem.lower, problem.upper)
         return complete(alpha, problem.z, problem.lower, problem.upper)

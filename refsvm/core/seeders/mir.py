@@ -22,7 +22,7 @@ class MIR(Seeder):
         ⎣   1ᵀ  ⎦ α_T  ≈  ⎣      1ᵀα_R      ⎦       in least squares,  X = S ∪ T.
 
     R are the removed examples, and S are the examples in both problems, whose α_S does not change. dGᵢ is b − Gᵢ if i
-    is free or violates its optimality condition, and 0 otherwise. Then the seeder clips α_T to the box, and spreads the
+    is free or violates its optimality condition, and 0 otherwise. The seeder clips α_T to the box, and spreads the
     missing sum z − 1ᵀα over T, then over the free variables, then over all variables, each time as far as the bounds
     allow.
 

@@ -23,7 +23,7 @@ MODULUS: Final = 2**31 - 1
 class SIR(Seeder):
     """Single instance replacement: give the α of a removed example to the most similar added example of its class.
 
-        for every r ∈ R with αᵣ ≠ 0:   t = argmax{Kᵣₜ : t ∈ T unused, yₜ = yᵣ},   αₜ = αᵣ.
+        For every r ∈ R with αᵣ ≠ 0:   t = argmax{Kᵣₜ : t ∈ T unused, yₜ = yᵣ},   αₜ = αᵣ.
 
     R are the removed examples and T the added examples; the α of all other examples does not change. If no unused t has
     the class of r, a random unused t of the other class gets the same |α|: yₜαₜ = yᵣαᵣ. The seeder spreads the missing

@@ -50,8 +50,8 @@ def unless_negligible(state: SolverState, i: int, j: int, gain: float) -> tuple[
     a smaller real gain, so a rule that ranks by gain alone could choose rounding errors for ever. `unless_negligible`
     therefore takes the most violating pair if
 
-        Gᵢ − Gⱼ < 10⁻⁹ ψ            the largest gain is rounding error, or close to it
-        2ψ · room < 10⁻⁹ · 2g       one tiny step takes the most violating pair to a bound
+        Gᵢ − Gⱼ < 10⁻⁹ ψ            (the largest gain is rounding error, or close to it),
+        2ψ · room < 10⁻⁹ · 2g       (one tiny step takes the most violating pair to a bound),
 
     or if no pair has a positive gain. With the first condition, Gᵢ − Gⱼ of each chosen pair is at least a fixed share
     of ψ, and such rules converge (Chen, Fan & Lin 2006). The second condition saves up to millions of steps on pairs of

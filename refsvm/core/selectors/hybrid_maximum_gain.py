@@ -14,15 +14,15 @@ from refsvm.core.state import SolverState
 
 @dataclass(frozen=True)
 class HybridMaximumGain(WorkingSetSelector):
-    """Choose the most violating pair if both variables of the last pair are at a bound, otherwise by maximum gain.
+    """Choose the pair of maximum gain, or the most violating pair if both variables of the last pair are at a bound.
 
     "At a bound" means within η(U − L): αᵢ ≤ Lᵢ + η(Uᵢ − Lᵢ) or αᵢ ≥ Uᵢ − η(Uᵢ − Lᵢ). If U − L is infinite, η counts as
     0. If a variable of the previous working set is free and the point is not optimal, some pair that contains this
     variable has a positive gain (Lemma 8). In exact arithmetic the rule therefore never stalls, and converges (Theorem
     1).
 
-    The class implements the rule of the paper with one addition for floating point: the rule also takes the most
-    violating pair if the largest gain is only rounding error, or if no pair has a positive gain
+    The class implements the paper's rule with one addition for floating point: the rule also takes the most violating
+    pair if the largest gain is only rounding error, or if no pair has a positive gain
     (`refsvm.core.selectors.gain.unless_negligible`). The authors' later C++ library differs from the paper: it switches
     to another selector on small problems, and skips variables removed by shrinking.
 

@@ -24,16 +24,16 @@ class ImprovedSMO(WorkingSetSelector):
     largest G in I_up and the smallest G in I_down among the known G. The solver computes any other Gᵢ when it examines
     example i.
 
-        repeat
+        Repeat
             a pass over all i:   up ← i if i is in I_up and Gᵢ > G[up],   down ← i if i is in I_down and Gᵢ < G[down]
                                  (i, down) if Gᵢ − G[down] > 2τ,   (up, i) if G[up] − Gᵢ > 2τ; if both, the larger
-            (up, down) while G[up] − G[down] > 2τ
-        after each step:         up and down are chosen anew among I₀ and the pair that has moved.
+            (up, down) while G[up] − G[down] > 2τ.
+        After each step:         choose up and down anew among I₀ and the pair that has moved.
 
     The first up and down are free variables, or the first examples that may rise and fall. If a pass finds no pair but
     the stopping rule is not satisfied, 2τ becomes ψ/2. The loop of this package knows all of G, so `KKTGap` ends the
-    solve with its last step, whereas the paper's solver ends with passes without a step. Both solvers take the same
-    steps; `kernel_values` counts the kernel values that the paper's solver computes.
+    solve after the last step; the paper's solver still makes passes without a step. Both solvers take the same steps;
+    `kernel_values` counts the kernel values that the paper's solver computes.
 
     Parameters
     ----------

@@ -2,9 +2,9 @@
 
 A solve is the following loop.
 
-    until the stopping rule is satisfied
-        B ← the q/2 variables of I_up with the largest G, and q/2 others of I_down with the smallest G
-        solve the problem restricted to B, to the KKT gap 0.3 ψ
+    Until the stopping rule is satisfied:
+        B ← the q/2 variables of I_up with the largest G, and q/2 others of I_down with the smallest G;
+        solve the problem restricted to B, to the KKT gap 0.3 ψ;
         G ← G − K[:, B] Δα_B, on all variables.
 """
 

@@ -1,9 +1,9 @@
 """LIBSVMShrinking: LIBSVM's shrinking heuristic, built from restricted problems.
 
-    every min(n, period) steps, on the active variables A
-        the first time that ψ_A ≤ 10 ε: all variables return
-        A ← A without the variables that G keeps at a bound, strictly: G > max over I_up, or G < min over I_down
-    when ψ_A ≤ ε: all variables return, the solver takes a step on all of them and chooses A again.
+    Every min(n, period) steps on the active variables A:
+        all variables return, the first time that ψ_A ≤ 10 ε;
+        A loses the variables that G keeps at a bound, strictly: G > max over I_up, or G < min over I_down.
+    When ψ_A ≤ ε, all variables return, the solver takes a step on all of them and chooses A again.
 
 The rule does not update the gradient of inactive variables until all variables return; then G ← G − K[:, S] δ_S, where
 S are the variables that moved. Until all variables return, A only loses variables, so A may lack variables that should
@@ -48,10 +48,10 @@ class LIBSVMShrinking(Shrinking):
     """Shrink as LIBSVM does, for comparisons with papers that used LIBSVM.
 
     There are three differences from LIBSVM. After all variables have returned, the rule compares each Gᵢ with the
-    extremes of G over all variables, LIBSVM over the previously active variables. The rule updates G with the kernel
-    rows of all variables that moved, whereas LIBSVM keeps a second gradient for variables at their bounds, so that
-    counts of kernel rows differ. Selectors and step rules that use recent steps forget these steps when the active set
-    changes.
+    extremes of G over all variables, whereas LIBSVM uses only the previously active variables. The rule updates G with
+    the kernel rows of all variables that moved, whereas LIBSVM keeps a second gradient for variables at their bounds,
+    so that counts of kernel rows differ. Selectors and step rules that use recent steps forget these steps when the
+    active set changes.
 
     Parameters
     ----------

@@ -1,8 +1,8 @@
 """Run: takes the steps of a solve in chunks until a verdict, reviewed by the guards, ends the solve.
 
-    until the stopping rule is satisfied, no step gains, or a limit is reached:
-        take a chunk of steps                      (`refsvm.core.solver.shrinking`, by a `refsvm.core.backend.Backend`)
-    each guard reviews the verdict, and may withdraw it          (`refsvm.core.guards`).
+    Until the stopping rule is satisfied, no step gains, or a limit is reached:
+        take a chunk of steps                     (`refsvm.core.solver.shrinking`, by a `refsvm.core.backend.Backend`).
+    Each guard reviews the verdict, and may withdraw it          (`refsvm.core.guards`).
 
 `refsvm.solve` (through `solved`) and `refsvm.Rounds` both use `Run`.
 """

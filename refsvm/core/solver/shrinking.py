@@ -1,9 +1,9 @@
-"""Shrinking: restrict the problem to the variables that still matter, solve it, bring the gradient up to date, repeat.
+"""Shrinking: repeatedly solve the problem restricted to the variables that still matter, and update the gradient.
 
-    until the stopping rule is satisfied on the full problem
-        take some steps
-        A ← the variables that matter (`refsvm.core.solver.active_sets`)
-        solve the problem restricted to A, which may shrink in turn
+    Until the stopping rule is satisfied on the full problem:
+        take some steps;
+        A ← the variables that matter (`refsvm.core.solver.active_sets`);
+        solve the problem restricted to A, which may shrink in turn;
         G ← G − K[:, A] Δα_A, on all variables.
 
 A restricted problem is a problem like any other: it has its own small, contiguous kernel matrix and is solved by the

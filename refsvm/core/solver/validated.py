@@ -1,6 +1,6 @@
 """Checks the values that users' own rules return, because the loop could misinterpret them.
 
-Tests check the package's own rules. `refsvm.testing.check_strategy` finds more mistakes.
+Tests check the package's own rules, and `refsvm.testing.check_strategy` finds more mistakes of users' rules.
 """
 
 from __future__ import annotations

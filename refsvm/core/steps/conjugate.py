@@ -21,14 +21,14 @@ class ConjugateStep(StepRule):
     """Move along a direction that is conjugate to the last displacement Δ, as far as the box allows.
 
     After a free step ΔᵀG = 0. A step along a direction p with pᵀKΔ = 0 keeps ΔᵀG = 0, so the step undoes no gain along
-    Δ. The direction of the pair is therefore made conjugate to Δ:
+    Δ. The rule therefore makes the pair's direction conjugate to Δ:
 
         β = (KΔ)ᵢ − (KΔ)ⱼ,   q_Δ = ΔᵀKΔ      p = eᵢ − eⱼ − (β/q_Δ) Δ,   pᵀKp = q − β²/q_Δ
         μ = ℓ/(q − β²/q_Δ), cut where the first variable of the support of p meets its bound;   α += μ p.
 
     The slope along p is still ℓ. The step gains ½ℓ²/(q − β²/q_Δ), which is at least the gain of the pair alone. The
     pair takes a step of length μ, and α also moves by κ = −μβ/q_Δ times the last displacement. If the variable that
-    meets its bound does not belong to the pair, only κ is cut, and the pair moves on to its own maximum:
+    meets its bound does not belong to the pair, the rule cuts only κ, and the pair moves on to its own maximum:
 
         μ = (ℓ − κβ)/q, cut where i or j meets its bound,   Δ ← μ(eᵢ − eⱼ).
 

@@ -23,9 +23,9 @@ class PlanningAheadStep(StepRule):
         μ_P = (Q₂₂w₁ − Q₁₂w₂)/det,     then  μ₂ = (w₂ − Q₁₂μ_P)/Q₂₂                                      (eqs. 8, 6).
 
     The rule plans only if the previous step was a free, unplanned SMO step, and takes μ_P only if both planned steps
-    end strictly inside the box; otherwise it takes the clipped Newton step. A planned step alone may lower f. The
-    planned step and the next step together never lower f if the selector considers B₂ (Lemma 3); `solve` therefore
-    accepts this rule only with such a selector.
+    end strictly inside the box, otherwise the clipped Newton step. A planned step alone may lower f. The planned step
+    and the next step together never lower f if the selector considers B₂ (Lemma 3); `solve` therefore accepts this rule
+    only with such a selector.
 
     Parameters
     ----------
@@ -103,7 +103,7 @@ class PlanningAheadStep(StepRule):
         return mu, mu * (2.0 * w1 - mu * Q11) + rest * second
 
     def _offer(self, state: SolverState) -> None:
-        """Offer the planned pairs to the next selection, which marks the step as planned."""
+        """Store the planned pairs for the next selection; storing them marks the step as planned."""
         count = min(self.history, int((state.working_sets[:, 0] >= 0).sum()))
         state.candidates[:count] = state.working_sets[:count]
         state.candidate_curvatures[:count] = state.curvatures[:count]

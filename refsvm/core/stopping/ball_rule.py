@@ -66,7 +66,7 @@ class BallRule(StoppingRule):
     relative : bool or float
         True if ε is relative to the range of the decision values, as in `KKTGap`.
     near : float
-        KKT gap at and below which the rule tests signs; by default it tests them from the start. With a small `near`,
+        KKT gap at and below which the rule tests signs; by default it tests signs from the start. With a small `near`,
         the decision values are as exact as at a KKT gap of `near`.
 
     Raises

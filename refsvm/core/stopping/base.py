@@ -76,8 +76,8 @@ class StoppingRule(Rule):
         """Return the tolerance for rounding errors of K: ε, times `share_of_tolerance` for a relative rule.
 
         If terms of the decision values cancel, for example if the best model is a constant, the range s of the decision
-        values is too small. In this method, s is therefore at least a hundredth of the range of Σ|αᵢ|Kᵢⱼ. For rules
-        that prove signs, which allow for rounding themselves, ε counts as at least 1e-3.
+        values understates their size. In this method, s is therefore at least a hundredth of the range of Σ|αᵢ|Kᵢⱼ. For
+        rules that prove signs, which allow for rounding themselves, ε counts as at least 1e-3.
         """
         tol = max(self.tolerance, 1e-3) if self.left_out else self.tolerance
         if not self.relative:

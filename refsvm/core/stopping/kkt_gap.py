@@ -28,8 +28,8 @@ class KKTGap(StoppingRule):
         Tolerance ε > 0; default 1e-3 as in LIBSVM.
     relative : bool or float
         With False (default), the rule stops when ψ(α) ≤ ε. With True, as in the estimators, `leave_one_out` and
-        `cross_validate`, it stops when ψ(α) ≤ ε min(1, s), where s is the range of the decision values. With a number
-        u, the unit of the targets, the rule stops when ψ(α) ≤ ε min(1, s/u).
+        `cross_validate`, the rule stops when ψ(α) ≤ ε min(1, s), where s is the range of the decision values. With a
+        number u, the unit of the targets, the rule stops when ψ(α) ≤ ε min(1, s/u).
 
     Raises
     ------
@@ -73,7 +73,7 @@ class KKTGap(StoppingRule):
         return np.append(problem.v, (0.0, self.tol)) if self.relative else NOTHING
 
     def check(self, state: SolverState) -> int:
-        """Compare the state's KKT gap with ε, or with ε min(1, s/u)."""
+        """Compare the state's KKT gap with ε or ε min(1, s/u)."""
         # ψ ≤ ε, or ψ ≤ ε min(1, s/u)
         return compare(self, state)
 

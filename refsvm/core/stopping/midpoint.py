@@ -1,12 +1,12 @@
-"""Proofs of the sign of h at a left-out example: a ball that contains the optimum without R, and two tests of a sign.
+"""Proofs of the sign of h at a left-out example: a ball that contains the optimum without this example, and two tests.
 
 P and D are the primal and the dual objective without the examples R, (w_R, b_R) is an optimum of P, α̃ is any feasible
 point of D with weight vector w̃, and (w, b) is any model. Let eᵢ = vᵢ − w·φᵢ − b, which is Gᵢ − b for w = Σ αⱼφⱼ, and
 
     T(α̃, e)  =  Σ (Uᵢ − α̃ᵢ)(eᵢ)₊ + (α̃ᵢ − Lᵢ)(−eᵢ)₊                    a sum of terms that are never negative   (1).
 
-Since Σ α̃ᵢ = z, P(w, b) − D(α̃) = ½‖w − w̃‖² + T(α̃, e) for every (w, b). Since ½‖w‖² is 1-strongly convex,
-P(w, b) ≥ P(w_R, b_R) + ½‖w − w_R‖². Using the first line at (w, b) and at (w_R, b_R), and the parallelogram, gives
+Since Σ α̃ᵢ = z, P(w, b) − D(α̃) = ½‖w − w̃‖² + T(α̃, e) for every (w, b). Since ½‖w‖² is 1-strongly convex, P(w,
+b) ≥ P(w_R, b_R) + ½‖w − w_R‖². Using the equation at (w, b) and (w_R, b_R), and the parallelogram law, gives
 
     ‖½(w + w̃) − w_R‖² + T(α̃, e_R)  ≤  ¼‖w − w̃‖² + T(α̃, e)  =:  ρ²                                          (2).
 

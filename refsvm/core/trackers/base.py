@@ -17,7 +17,7 @@ class PathTracker(Rule):
     """Follow the optimum of a problem along a line, either while λ = 1/C falls or from one problem to another.
 
     `refsvm.regularization_path` and `refsvm.parametric_path` call `follow` once for each path; between two breakpoints
-    they handle Ctrl-C and the time limit. A tracker may have a twin with a signature of its own. The twins of
+    they handle Ctrl-C and the time limit. A tracker's compiled twin may have its own signature. The twins of
     `refsvm.SVMP` and `refsvm.Hastie` follow runs of events that need only the walk's arrays (`refsvm.core.backend`).
     """
 

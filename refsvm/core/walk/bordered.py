@@ -20,13 +20,13 @@ SPARE: Final = 64
 class Bordered:
     """Solve A x = r with A = [[0, 1ᵀ], [1, K_MM]] for a set M that changes by one variable at a time.
 
-        k joins:   w = P u with u = (1, K_Mk),  s = Kₖₖ − uᵀw,    P ← P + (w, −1)(w, −1)ᵀ/s
-                   e = rₖ − uᵀx,                                  x ← x − w·e/s,   xₖ ← e/s
+        k joins:   w = P u with u = (1, K_Mk),  s = Kₖₖ − uᵀw,    P ← P + (w, −1)(w, −1)ᵀ/s,
+                   e = rₖ − uᵀx,                                  x ← x − w·e/s,   xₖ ← e/s;
         j leaves:  p = P eⱼ,                                      P ← P − ppᵀ/pⱼ,  x ← x − p·xⱼ/pⱼ.
 
     P is the inverse of A. The array of the inverse has spare rows and columns of zeros, so that each update adds or
     subtracts the outer product of a vector with itself. s is the squared distance in feature space between φ(xₖ) and
-    the affine hull of the points in M; if it were 0, A would become singular. When a variable leaves, the last member
+    the affine hull of the points in M; if s were 0, A would become singular. When a variable leaves, the last member
     takes its place in the array. If a bound moves at rate `pace`, its variable joins with xₖ ← pace + e/s, and leaves
     with xⱼ − pace in place of xⱼ. The class adds from left to right, as its compiled twin does.
 

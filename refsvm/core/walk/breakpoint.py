@@ -15,7 +15,8 @@ class Move(NamedTuple):
     example : int
         Index of the example.
     before, after : int
-        The sets: −1 right (α = 0), 0 elbow, 1 left (α at its other bound). On other lines, −1 is L, 0 free, and 1 U.
+        The sets: −1 right (α = 0), 0 elbow, 1 left (α at its other bound). On lines other than λ = 1/C, −1 means at L,
+        0 free, and 1 at U.
     kind : str
         Cause of the move, as in `Breakpoint`.
     """
@@ -38,7 +39,7 @@ class Breakpoint(NamedTuple):
     ----------
     C : float
     scaled : ndarray of shape (n,)
-        The scaled variables ŝ = α/C. The tracker may overwrite the array later, so copy it if you keep it.
+        The scaled variables ŝ = α/C. The tracker may overwrite the array later; copy it to keep it.
     intercept : float
         The scaled intercept b̂ = b/C.
     kind : str
@@ -69,7 +70,7 @@ class LinePoint(NamedTuple):
     t : float
         Parameter of the line.
     alpha : ndarray of shape (n,)
-        Signed α. The tracker may overwrite the array later, so copy it if you keep it.
+        Signed α. The tracker may overwrite the array later; copy it to keep it.
     intercept : float
     kind : str
         As in `Breakpoint`, or "jump": α (or b, if no variable is free) has moved at fixed t.

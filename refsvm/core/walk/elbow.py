@@ -92,7 +92,7 @@ def correct(walk: PathState, solve: Solve) -> None:
 
 
 def empty_elbow_step(walk: PathState, room: float) -> Step:
-    """Return the step if the elbow is empty and only b̂ can move (Remark 4): (30)–(34) in t and b̂, in closed form."""
+    """Return the step if the elbow is empty and only b̂ can move (Remark 4), which solves (30)–(34) in closed form."""
     # λv − Kŝ − b̂ ≤ 0 if ŝ may rise, and ≥ 0 if ŝ may fall
     var, total = walk.variables, walk.variables.excess + walk.b
     rises, falls = walk.side == BELOW, walk.side == ABOVE

@@ -1,8 +1,8 @@
 """Special-event routine (§VI): changes the set of examples that are exactly between two sets and block λ from falling.
 
-Flipping all blocking examples at once is block principal pivoting, applied to the complementarity problem of the
-direction, which can cycle. If flipping all examples cycles, the tracker flips only the example with the lowest index;
-if flipping one example also cycles, the tracker calls the backup routine.
+Flipping all blocking examples at once is block principal pivoting for the complementarity problem of the direction.
+Such pivoting can cycle. If flipping all examples cycles, the tracker flips only the example with the lowest index; if
+flipping one example also cycles, the tracker calls the backup routine.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from refsvm.core.walk.walk import ABOVE, BELOW, FREE, Walk
 def blocking(walk: Walk, noise: tuple[float, float], shortest: float, regular: bool) -> list[tuple[int, int]]:
     """Return the examples that block λ from falling by more than `shortest`, each with the set to which it should move.
 
-    (S1) ŝ at its bound and moving out: to 𝓛;  (S2) ŝ at 0 and moving out: to 𝓡;
-    (S3), (S4) ξ at 0 and moving out of 𝓡, 𝓛: to 𝓔.
+    (S1) ŝ is at its bound and moves out: to 𝓛;  (S2) ŝ is at 0 and moves out: to 𝓡;
+    (S3), (S4) ξ is 0 and moves out of 𝓡 or 𝓛: to 𝓔.
 
-    S1 and S2 need a unique direction, that is, a `regular` A. S3 and S4 need no unique direction, because null vectors
-    do not change G − b̂.
+    S1 and S2 need a unique direction, hence a `regular` A. S3 and S4 need no unique direction, because null vectors do
+    not change G − b̂.
     """
     rates = walk.rates(noise)
     up, down, entering = (rates > 0.0) & (walk.distances() <= shortest * rates)

@@ -5,7 +5,7 @@
 In the scaled variables only v = λ v⁰ changes with C; the box does not. The variables form three sets. (On other lines
 the three sets are the variables at the lower bound, the free variables, and the variables at the upper bound.)
 
-    right 𝓡: ŝᵢ = 0, ξᵢ ≤ 0        elbow 𝓔: ŝᵢ between its bounds, ξᵢ = 0        left 𝓛: ŝᵢ = wᵢ, ξᵢ ≥ 0
+    right 𝓡: ŝᵢ = 0, ξᵢ ≤ 0;       elbow 𝓔: ŝᵢ between its bounds, ξᵢ = 0;       left 𝓛: ŝᵢ = wᵢ, ξᵢ ≥ 0.
 """
 
 from __future__ import annotations

@@ -18,8 +18,8 @@ BORDER: Final = -1
 class UpdatedQR(UpdatedAlgebra):
     """QR factors that are updated when a point enters or leaves the elbow, with some m² operations instead of m³.
 
-        i leaves:  its row and its column are deleted from QR
-        k enters:  s = Kₖₖ − uᵀA⁻¹u, u = (1, K_𝓔k); a column and a row are inserted unless s is close to 0.
+        i leaves:  delete its row and its column from QR;
+        k enters:  s = Kₖₖ − uᵀA⁻¹u, u = (1, K_𝓔k); insert a column and a row unless s is close to 0.
 
     The number s, the paper's indicator in another unit, is the squared distance in feature space between φ(xₖ) and the
     affine hull of the elbow. Updates do not keep the diagonal of R sorted, so that the diagonal does not show the rank.

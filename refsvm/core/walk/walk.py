@@ -42,7 +42,7 @@ class Line(NamedTuple):
 
 
 class Variables(NamedTuple):
-    """The state of all variables, as arrays of shape (n,), which are the rows of ``Walk.values`` and shared with twins.
+    """The state of all variables, in arrays of shape (n,): the rows of ``Walk.values``, which twins share.
 
     Attributes
     ----------
@@ -217,7 +217,7 @@ class Walk:
     def reach(self, noise: tuple[float, float] = (0.0, 0.0)) -> tuple[int, float]:
         """Return the variable with the next event and the distance to this event; ties go to the lowest index.
 
-        A free variable has an event when α reaches a bound, a bounded variable when G reaches b. Rates of α and of
+        A free variable has an event when α reaches a bound, and a bounded variable when G reaches b. Rates of α and of
         G − b up to `noise` count as zero.
         """
         rates = self.rates(noise)
@@ -267,7 +267,7 @@ class Walk:
     # -- the sets --------------------------------------------------------------------------------------------------
 
     def join(self, i: int) -> bool:
-        """Add i to M and return True; if its kernel row depends on rows of M, mark it as TIED and return False."""
+        """Add i to M and return True; if its kernel row depends on rows of M, mark i as TIED and return False."""
         var, row, system = self.variables, self.row(i), self.system
         assert system is not None
         right, pace = float(var.push[i]), float(var.pace[i])
@@ -288,7 +288,7 @@ class Walk:
         return True
 
     def leave(self, i: int, side: int) -> None:
-        """Move i from M to the bound that it has reached; let a variable join that is no longer TIED to M."""
+        """Move i from M to the bound that it has reached; let a variable that is no longer TIED to M join."""
         var, slot, system = self.variables, self.members.index(i), self.system
         tied = np.flatnonzero(self.side == TIED).tolist()
         bound, rate = (var.upper, var.upper_rate) if side == ABOVE else (var.lower, var.lower_rate)
