@@ -237,7 +237,7 @@ class Recording(Shown):
         return self.status is not None or self.error is not None
 
     def __iter__(self) -> Iterator[RecordedState]:
-        """Yield all states from the first one on, and take further steps as needed."""
+        """Yield all states from the first state on, and take further steps as needed."""
         k = 0
         while self.reach(k) == k:
             yield self.states[k]

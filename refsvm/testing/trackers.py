@@ -95,8 +95,8 @@ def check_tracker(tracker: PathTracker, problems: dict[str, DualProblem]) -> tup
 def line_of(kind: str, problem: DualProblem) -> tuple[DualProblem, DualProblem]:
     """Return the two ends of a line through a problem, along which v, L, U and z change.
 
-    "costs": the boxes on one side of 0 open while the others close. "others": every third variable leaves, v returns
-    to an earlier value, and z grows to a quarter of the sum that the upper bounds permit.
+    With "costs", the boxes on one side of 0 open while the boxes on the other side close. With "others", every third
+    variable leaves, v moves, and z grows to a quarter of the sum that the upper bounds permit.
     """
     zero = np.zeros(problem.n)
     if kind == "costs":
@@ -127,7 +127,7 @@ def _checked(
 
 
 def _tracked(tracker: PathTracker, kind: str, name: str, problem: DualProblem, engine: str) -> AnyPath:
-    """Track one path; raise an error if that takes longer than `MOST_SECONDS`."""
+    """Track one path; raise an error after `MOST_SECONDS`."""
     limits = PathLimits(problem.n, MOST_EVENTS)
     options: dict[str, Any] = {"tracker": tracker, "engine": engine}
 

@@ -222,7 +222,7 @@ class HeldOutLoss(Stamped):
     def _gradient(self, solution: Solution, some: np.ndarray, values: dict[str, Any]) -> np.ndarray:
         """Return the gradient with respect to θ of the loss of some examples, for the model trained without them.
 
-        At an event, where the gradient differs between both sides, the function returns the gradient at a slightly
+        At an event, where the gradients of both sides differ, the function returns the gradient at a slightly
         different C (see `NUDGES`).
         """
         for nudge in (1.0, *NUDGES):

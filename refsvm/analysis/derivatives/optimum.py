@@ -8,8 +8,8 @@
     A = | 1  K_MM |       regular where no free example is affinely dependent on the others in feature space
 
 If no variable is free or at an event, b may lie in an interval, from the largest G of the variables that may rise to
-the smallest G of the variables that may fall, and b is its midpoint. Without free variables, M contains the variables
-whose G are the ends of b's interval.
+the smallest G of the variables that may fall, and b is its midpoint. Without free variables, the system contains the
+variables whose G are the ends of b's interval.
 """
 
 from __future__ import annotations

@@ -44,7 +44,7 @@ class Probes:
         return pieces(len(self.by_h), max(len(self.optimum.columns), self.X.shape[1]))
 
     def values(self, part: slice) -> np.ndarray:
-        """Return the kernel values of some rows with ``optimum.columns``, stored or computed again."""
+        """Return the kernel values between some rows and ``optimum.columns``, stored or computed again."""
         return self._values(part) if self._held is None else self._held[part]
 
     def _values(self, part: slice) -> np.ndarray:

@@ -66,7 +66,7 @@ class Scaling:
         return [*some, self.mean.tolist(), self.scale.tolist()]
 
     def __call__(self, X: Any) -> Any:
-        """Return the shifted and scaled data, dense or CSR; a CSR matrix may have fewer columns."""
+        """Return the shifted and scaled data, dense or CSR; a CSR matrix may lack columns."""
         columns = np.arange(len(self.scale)) if self.columns is None else self.columns
         if is_sparse(X):
             if self.mean.any():

@@ -316,7 +316,7 @@ def _scaling(kernel: Any, scaling: Scaling | None) -> Scaling | None:
     """Return the scaling of the features that LIBSVM's kernel needs: the scaling before training, followed by √γⱼ."""
     if not _has_gammas(kernel):
         return scaling
-    # multiply a feature with γ = 0 by √SMALLEST: it is almost 0 in the data to predict, and 0 in all support vectors
+    # multiply a feature with γ = 0 by √SMALLEST: the feature becomes almost 0 in new data, and 0 in support vectors
     scale = 1.0 / np.sqrt(np.maximum(kernel.gamma, SMALLEST))
     mean = np.zeros(len(scale))
     if scaling is not None:

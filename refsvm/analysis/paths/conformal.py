@@ -178,7 +178,7 @@ def _farthest(
 def _last_inside(
     one: np.ndarray, other: np.ndarray, counts: np.ndarray, few: int, tied: float
 ) -> float | None:
-    """Return the last t, as a fraction of a segment, at which `few` scores are at least the new example's score."""
+    """Return the last t, as a fraction of a segment, at which at least `few` scores reach the new example's score."""
     # |rᵢ| ≥ |r| is (rᵢ − r)(rᵢ + r) ≥ 0, whose two factors are linear, so the order changes at their roots
     begin = np.concatenate([one[:-1] - one[-1], one[:-1] + one[-1]])
     end = np.concatenate([other[:-1] - other[-1], other[:-1] + other[-1]])

@@ -94,7 +94,7 @@ def continued(
     -------
     Solution
         The solution; its `iterations` count the events of the walk. If a limit ends the walk, `alpha` is the feasible
-        point nearest to the last event, and `status` names the limit.
+        point nearest to the α of the last event, and `status` names the limit.
     Reached
         The state at the end of the walk.
     """

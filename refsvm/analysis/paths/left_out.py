@@ -132,7 +132,7 @@ class LeftOutPaths:
     def _by_the_ball(
         self, k: int, rest: np.ndarray, free: np.ndarray, label: float, error: tuple[float, float]
     ) -> np.ndarray:
-        """Return the sign of ĥ_R(xᵣ) on segment k for some r of one class; NaN if the ball does not prove the sign."""
+        """Return the sign of ĥ_R(xᵣ) on segment k for some r of one class; NaN for an unproved sign."""
         y, ends = self._y, (k, k + 1)
         (delta, off), (takers, loss) = error, self._takers(k, rest, free, label)
         loss = max(loss, off)

@@ -58,7 +58,7 @@ class ParametricPath(TrackedPath):
 
     @property
     def t(self) -> np.ndarray:
-        """Breakpoints in the order of the line, shape (m,); a t occurs twice if α or b jumps there."""
+        """Breakpoints in the order of the line, shape (m,); a t at which α or b jumps occurs twice."""
         return self.record.t
 
     # -- values at any t -------------------------------------------------------------------------------------------
@@ -105,7 +105,7 @@ class ParametricPath(TrackedPath):
     def _intercept(self, at: float, before: bool = False) -> float:
         """Return b; for a one-class problem, the end of b's interval at which examples with α below U are inside.
 
-        At most a share ν of the training data is then outside, as in `refsvm.OneClassSVM`.
+        At this end at most a share ν of the training data is outside, as in `refsvm.OneClassSVM`.
         """
         b = super()._intercept(at, before)
         if not (is_novelty(self.start) and is_novelty(self.end)):

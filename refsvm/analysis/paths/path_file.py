@@ -204,7 +204,7 @@ def _line(head: Any, arrays: dict[str, np.ndarray], gram: Any, merged: Merged) -
 
 
 def _check_head(head: Any) -> None:
-    """Check the values of a file's head that a path shows or computes with."""
+    """Check the values in a file's head that a path shows or uses."""
     counts, classes = head["counts"], head.get("classes", [-1, 1])
     for name in ("seconds", "start_seconds", "nullity", "drift"):
         real(name, head[name])

@@ -117,7 +117,7 @@ def cross_validate(
     -------
     CrossValidation
         The predictions and scores. If a limit or the callback ended the call,
-        `status` says which, the scores are NaN, and `bounds` contains the
+        `status` names the cause, the scores are NaN, and `bounds` contains the
         lowest and highest possible value of each score.
 
     Raises

@@ -169,12 +169,13 @@ def leave_one_out(
     Notes
     -----
     The default of `stop` depends on the task and the seeder. With a seeder
-    that walks to the optimum, the default is ``KKTGap(1e-8, relative=True)``.
-    Regression and novelty detection need decision values, so their default is
-    ``KKTGap(relative=True)``, and `leave_one_out` refuses rules that prove a
-    sign. The tolerance of a regression is 1e-3 times the standard deviation of
-    the targets. The rule `LOODualityGap` proves signs like `BallRule`, but
-    each of its tests costs as much as several steps.
+    that walks to the optimum, the default rule is ``KKTGap(1e-8,
+    relative=True)``. Regression and novelty detection need decision values, so
+    their default rule is ``KKTGap(relative=True)``, and `leave_one_out`
+    refuses rules that prove a sign. The tolerance of a regression is 1e-3
+    times the standard deviation of the targets. The rule `LOODualityGap`
+    proves signs like `BallRule`, but each of its tests costs as much as
+    several steps.
 
     With more than two classes, an example is left out of the pairs that
     contain its class, and predicted by the votes of all pairs, as in

@@ -193,7 +193,7 @@ def left_out(stack: Stack, backend: SmallBackend, rules: Any, rounding: float) -
 
 
 def elsewhere(problems: SmallProblems, rows: np.ndarray, K: np.ndarray, rounding: float) -> Decided:
-    """Predict each example by the machines of the pairs of other classes, which were not trained on it."""
+    """Predict each example by the machines of the pairs that do not contain its class."""
     f = sums(K, rows, problems.alpha)
     bounds = Bounds(problems, rounding)
     sizes = np.sqrt(np.abs(np.diagonal(problems.kernels, axis1=1, axis2=2)))

@@ -20,7 +20,7 @@ PART_SECONDS: Final = 0.02
 
 
 def sharing_pays(waiting: Collection[Round], seconds: float, is_compiled: bool) -> bool:
-    """Return whether workers save time, which requires independent rounds that take long enough."""
+    """Return whether workers save time, which requires long independent rounds."""
     # if a round keeps its solution, later rounds start from it, so their workers would have to wait for this round
     alike = all(each.keep in (None, LATEST) for each in waiting)
     return alike and is_worth_workers(len(waiting), seconds, is_compiled)
@@ -56,7 +56,7 @@ def workers(n_jobs: Any) -> Workers | None:
 def in_parts(runner: Any, rounds: list[Round], seconds: float) -> Iterator[RoundResult]:
     """Yield the results of rounds that workers run in parts; `seconds`, of one round, determine the size of a part."""
     family, token = runner.family, f"{os.getpid()} {next(_numbers)}"
-    # make at least four parts for each worker, so that no worker has a long last part when the others are done
+    # make at least four parts for each worker, so that no worker has a long last part when the other workers are done
     size = max(1, min(int(PART_SECONDS / max(seconds, 1e-9)), -(-len(rounds) // (4 * family.workers.count))))
     parts = [rounds[begin : begin + size] for begin in range(0, len(rounds), size)]
     arguments = [(token, family, runner.seeder, runner.rules.stop, runner.proves, part) for part in parts]

@@ -58,8 +58,8 @@ def cost_path(
 
     References
     ----------
-    F. R. Bach, D. Heckerman and E. Horvitz, "Considering cost asymmetry in learning classifiers", JMLR 7, 2006; they
-    exclude both ends and singular systems, and perturb the slack variables to keep α unique.
+    F. R. Bach, D. Heckerman and E. Horvitz, "Considering cost asymmetry in learning classifiers", JMLR 7, 2006; the
+    paper excludes both ends and singular systems, and perturbs slack variables to keep α unique.
 
     Examples
     --------

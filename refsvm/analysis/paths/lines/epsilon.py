@@ -57,7 +57,7 @@ def epsilon_path(
     G. Wang, D.-Y. Yeung and F. H. Lochovsky, "A new solution path algorithm in support vector regression", IEEE
     Transactions on Neural Networks 19(10), 2008, for regular systems; `epsilon_path` also handles singular systems. L.
     Gunter and J. Zhu, "Efficient computation and model selection for the support vector regression", Neural Computation
-    19, 2007, follow 1/C at fixed ε, which is `regularization_path` of a `DualProblem.regression`.
+    19, 2007, follow 1/C at fixed ε, as `regularization_path` does for a `DualProblem.regression`.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""`nu_path` detects novelties for every share of novelties."""
+"""`nu_path` solves novelty detection for every share ν of novelties."""
 
 from __future__ import annotations
 
@@ -53,8 +53,8 @@ def nu_path(
 
     References
     ----------
-    G. Lee and C. Scott, "The one class support vector machine solution path", ICASSP 2007; they scale α by ν, so that
-    the box moves instead of the sum.
+    G. Lee and C. Scott, "The one class support vector machine solution path", ICASSP 2007; the paper scales α by ν, so
+    that the box moves instead of the sum.
 
     Examples
     --------
