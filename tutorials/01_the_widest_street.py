@@ -2,10 +2,10 @@ r"""
 1 · The widest street
 =====================
 
-Two kinds of points lie in a plane, and many lines separate them. A support vector machine takes the line that keeps the
-largest distance from both kinds. This line is the middle of the widest street that can be laid between them. This
-chapter describes the street by a formula and finds it with a general optimiser. If no street separates the two kinds,
-some points may stand on the street, at a price. You need to know only vectors and derivatives.
+Two kinds of points lie in a plane, and many lines separate them. A support vector machine takes the line with the
+largest distance from both kinds, the middle of the widest street between them. This chapter describes the street by a
+formula and finds it with a general optimiser. If no street separates the two kinds, some points may stand on the
+street, at a price. You need to know only vectors and derivatives.
 """
 
 # SVC lays the widest street between two kinds of points.
@@ -93,14 +93,15 @@ print("the widest street:", round(2.0 / float(np.linalg.norm(machine.coef_[0])),
 # The square and the half do not change the minimiser.
 #
 # Why should the street be wide? The classifier has to *generalise*: to be right on points that it has not seen. If a
-# new point is nearer to an old point of its kind than the geometric margin, the line puts both on the same side. So the
-# wider the street, the further all points may move before one of them is misclassified.
+# new point is nearer to an old point of its kind than the geometric margin, the line puts both points on the same side.
+# So the wider the street, the further all points may move before one of them is misclassified.
 #
 # A theorem about the perceptron, a classifier that corrects itself after every example that it gets wrong, supports
 # wide streets. A perceptron makes at most :math:`(R/\rho)^2` corrections, where :math:`\rho` is the geometric margin
 # and :math:`R` the length of the longest example (Novikoff, 1962, for lines through the origin). A second theorem
-# favours few examples on the margins. If each example is left out once, only an example on a margin can be predicted
-# wrongly, because no other example changes the street (:doc:`chapter 11 <11_leave_one_out>`).
+# favours streets with few examples on their margins. If each example is left out once, only an example on a margin can
+# be predicted wrongly, because leaving out any other example does not move the street (:doc:`chapter 11
+# <11_leave_one_out>`).
 #
 # Turn and shift the line in the left picture, which shows the widest empty street around this line. The curve in the
 # right picture shows how wide a street of each direction can be. The top of the curve belongs to the widest street.
@@ -145,8 +146,8 @@ figure.legend(loc="outside lower center", ncols=3, frameon=False)
 plt.show()
 
 # %%
-# Only few points stand on a margin. These points hold the street in place and are called *support vectors*. If the
-# other points are removed, or moved outside the street on their own side, the street stays the same (exercise 1).
+# The few points on a margin hold the street in place and are called *support vectors*. If all other points are removed,
+# or moved outside the street on their own side, the street stays the same (exercise 1).
 #
 # Does a wide street help on new points? The next lines draw 200 sets of twenty points, and compare the widest street
 # with streets in other directions that separate the points:
@@ -342,7 +343,7 @@ plt.show()
 # Exercises
 # ---------
 #
-# An exercise with ★ takes a few lines, with ★★ half a page, with ★★★ a page.
+# An exercise with ★ takes a few lines, ★★ half a page, ★★★ a page.
 #
 # 1. ★ Remove all points of the first picture that are not on a margin, and find the street again. Has the street moved?
 # 2. ★ Show that the least :math:`F` of a soft street is at most :math:`Cn`. (Which :math:`w` is the laziest?)
@@ -367,8 +368,8 @@ for C in (0.03, 0.3, 30.0):
 # %%
 # 1. A point away from the margins has :math:`y_ih(x_i)>1`, so its constraint is not active near the solution. Dropping
 #    an inactive constraint does not move the minimum of a convex function.
-# 2. With :math:`w=0` and :math:`b=0` every point has the slack 1, so :math:`F=Cn`. The minimum is at most this
-#    :math:`F`.
+# 2. With :math:`w=0` and :math:`b=0` every point has the slack 1, so :math:`F=Cn`, and the least :math:`F` is at most
+#    :math:`Cn`.
 # 3. In each iteration SLSQP factorises a matrix of all variables, and each example has a slack. Ten thousand examples
 #    make a matrix of more than :math:`10^8` numbers.
 #

@@ -53,7 +53,7 @@ plt.show()
 #    \quad\text{where}\quad y_i(w\cdot x_i+b)\ge1-\xi_i,\quad \xi_i\ge0 .
 #
 # Lift the constraints, and charge for each unit by which a constraint is broken: :math:`a_i\ge0` for the first
-# constraint and :math:`r_i\ge0` for the second. Over-fulfilment is refunded. Such prices are called *Lagrange
+# constraint and :math:`r_i\ge0` for the second. Over-fulfilment is refunded. The prices are called *Lagrange
 # multipliers*, and the bill is the *Lagrangian*
 #
 # .. math::
@@ -71,7 +71,7 @@ plt.show()
 #   zero the line falls for ever, and the bound says nothing. So :math:`\sum_ia_iy_i=0`. **The sum constraint comes
 #   from** :math:`b`.
 # * As a function of :math:`\xi_i` the bill is a straight line with the slope :math:`C-a_i-r_i`, which also has to be
-#   zero. Since :math:`r_i\ge0`, this requires :math:`0\le a_i\le C`. **The box comes from the slack.**
+#   zero. Since :math:`r_i\ge0`, a zero slope requires :math:`0\le a_i\le C`. **The box comes from the slack.**
 #
 # Putting these results into the bill leaves :math:`\sum_ia_i-\tfrac12\lVert\sum_ia_iy_ix_i\rVert^2`. Let the sign of a
 # variable carry the label: :math:`\alpha_i=y_ia_i`. Then :math:`w=\sum_i\alpha_ix_i`, and the best bound is
@@ -135,12 +135,12 @@ axes.legend(frameon=False)
 plt.show()
 
 # %%
-# The dual can also be drawn. Without slack the prices of each class have the same sum :math:`s`. The prices divided by
-# :math:`s` are the weights of a mixture of the examples of the class. The mixture is a point of the *convex hull* of
-# the class, and :math:`w` is :math:`s` times the difference of the two mixtures. For mixtures :math:`m_+` and
-# :math:`m_-` the dual objective is :math:`2s-\tfrac12s^2\lVert m_+-m_-\rVert^2`. The maximum of this objective over
-# :math:`s` is :math:`2/\lVert m_+-m_-\rVert^2`, which is largest for the two nearest points of the hulls. So the widest
-# street is at a right angle to the line that joins these points.
+# Without slack the prices of each class have the same sum :math:`s`. The prices divided by :math:`s` are the weights of
+# a mixture of the examples of the class. The mixture is a point of the *convex hull* of the class, and :math:`w` is
+# :math:`s` times the difference of the two mixtures. For mixtures :math:`m_+` and :math:`m_-` the dual objective is
+# :math:`2s-\tfrac12s^2\lVert m_+-m_-\rVert^2`. The maximum of this objective over :math:`s` is :math:`2/\lVert
+# m_+-m_-\rVert^2`, which is largest for the two nearest points of the hulls. So the widest street is at a right angle
+# to the line that joins these points.
 
 # fold: The code of this figure
 # alt: A polygon, the convex hull, surrounds each of two clouds of points. A line joins the nearest points of the
@@ -268,8 +268,8 @@ for name, members in (
 print(f"{len(values)} steps; the last f {values[-1][0]:.4f}, the last F {values[-1][1]:.4f}")
 
 # %%
-# Take the steps yourself. The line under the buttons shows :math:`f` and :math:`F`. Each mark is filled in proportion
-# to its price, and is full at the price :math:`C`. How do the prices change when :math:`C` grows?
+# Take the steps yourself. The line under the buttons shows :math:`f` and :math:`F`. The fill of each mark shows its
+# price as a share of :math:`C`. How do the prices change when :math:`C` grows?
 #
 # .. stepper::
 #    :data: clouds
@@ -285,7 +285,7 @@ print(f"{len(values)} steps; the last f {values[-1][0]:.4f}, the last F {values[
 # another function :math:`k(x,x')` replaces the inner product, all formulas stay valid. A *feature map* :math:`\varphi`
 # then takes the examples into a space in which the street is straight; in the space of the examples the street bends.
 # For example, :math:`\varphi(x)=(x,x^2)` takes points of a line to points of a plane. The inner points of the line are
-# of one kind, so no threshold separates the kinds. A straight line in the plane separates them, and becomes two
+# of one kind, so no threshold separates the kinds. A straight line in the plane separates the kinds, and becomes two
 # thresholds on the line. The kernel is :math:`k(x,x')=xx'+x^2x'^2`.
 
 dots = np.linspace(-2.2, 2.2, 23)
@@ -342,9 +342,9 @@ plt.show()
 #
 # (A map for all points at once takes :math:`x` to the function :math:`k(x,\cdot)`, with the inner product
 # :math:`k(x,\cdot)\cdot k(x',\cdot)=k(x,x')`; Moore, and Aronszajn, 1950.) However many coordinates :math:`\varphi`
-# has, the best :math:`w` is a combination of the examples, :math:`w=\sum_i\alpha_i\varphi(x_i)`. This is the
-# *representer theorem* of Kimeldorf and Wahba (1971): a part of :math:`w` at a right angle to all :math:`\varphi(x_i)`
-# changes no :math:`h(x_i)`, and makes :math:`w` longer.
+# has, the best :math:`w` is a combination of the examples, :math:`w=\sum_i\alpha_i\varphi(x_i)` (the *representer
+# theorem* of Kimeldorf and Wahba, 1971): a part of :math:`w` at a right angle to all :math:`\varphi(x_i)` changes no
+# :math:`h(x_i)`, and makes :math:`w` longer.
 #
 # The most used kernel is :math:`k(x,x')=e^{-\gamma\lVert x-x'\rVert^2}`, the Gaussian kernel ``RBF``.
 #
@@ -372,8 +372,8 @@ print("inner products right:", np.allclose(coordinates @ coordinates.T, K))
 # .. admonition:: Known elsewhere as
 #
 #    The prices are also called *dual variables*, and their problem is the *Wolfe dual*. Replacing the inner product is
-#    the *kernel trick*. Most texts, and LIBSVM, use :math:`a_i=y_i\alpha_i\ge0` and :math:`Q_{ij}=y_iy_jK_{ij}`. These
-#    texts minimise :math:`\tfrac12a^\top Qa-\sum_ia_i`, whose gradient is :math:`-y_iG_i`.
+#    the *kernel trick*. Most texts, and LIBSVM, use :math:`a_i=y_i\alpha_i\ge0` and :math:`Q_{ij}=y_iy_jK_{ij}`, and
+#    minimise :math:`\tfrac12a^\top Qa-\sum_ia_i`, whose gradient is :math:`-y_iG_i`.
 #
 # Exercises
 # ---------
@@ -406,8 +406,8 @@ for i in (2, int(np.argmax((a > 0.01) & (a < C - 0.01)))):
 # %%
 # 1. The optimum grows by :math:`a_iu`, up to terms in :math:`u^2`: the price of an example is the cost of a unit of
 #    margin for this example.
-# 2. The derivative with respect to :math:`b` is not needed, and the constraint :math:`\sum_i\alpha_i=0` disappears.
-#    Then one variable may move alone.
+# 2. The derivative with respect to :math:`b` is not needed, and the constraint :math:`\sum_i\alpha_i=0` disappears, so
+#    one variable may move alone.
 # 3. The classifier is
 #    :math:`h(x)=w\cdot\varphi(x)+b=\sum_i\alpha_i\,\varphi(x_i)\cdot\varphi(x)+b=\sum_i\alpha_ik(x_i,x)+b`.
 #

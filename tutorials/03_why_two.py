@@ -92,12 +92,12 @@ plt.show()
 # .. math:: I_\text{up}=\{i:\alpha_i<U_i\}, \qquad I_\text{down}=\{j:\alpha_j>L_j\},
 #
 # the variables that may rise and the variables that may fall. A pair gains exactly if :math:`i\in I_\text{up}`,
-# :math:`j\in I_\text{down}` and :math:`G_i>G_j`. To see whether there is such a pair, compare two numbers:
+# :math:`j\in I_\text{down}` and :math:`G_i>G_j`. To see whether some pair gains, compare two numbers:
 #
 # .. math:: \psi = \max_{I_\text{up}} G - \min_{I_\text{down}} G .
 #
-# This is the *KKT gap*. If :math:`\psi\le0`, no step on a pair gains. Otherwise the indices of the maximum and the
-# minimum form a pair that gains, the *most violating pair*.
+# This is the *KKT gap*. If :math:`\psi\le0`, no step on a pair gains; if :math:`\psi>0`, the indices of the maximum and
+# the minimum form a pair that gains, the *most violating pair*.
 #
 # .. shipped:: core/arithmetic.py
 #    :object: Arithmetic.most_violating_pair
@@ -137,7 +137,7 @@ for name, at in (("α = 0", np.zeros(3)), ("start", np.append(start, -start.sum(
 # **So a point is optimal exactly if no step on a pair gains.** The method is *sequential minimal optimisation*, SMO:
 # every step solves the smallest possible problem.
 #
-# This function does the matching:
+# This function matches the entries of :math:`d`:
 
 
 def matched(d):
@@ -157,10 +157,9 @@ print(matched(np.array([0.5, -0.2, 0.4, -0.6, -0.1])))
 # %%
 # .. admonition:: Known elsewhere as
 #
-#    The pair is also called the *working set* or *subproblem*, and the most violating pair the *maximal violating
-#    pair*. A solver that moves a few variables at a time is a *decomposition method*. LIBSVM writes
-#    :math:`I_\text{low}` for :math:`I_\text{down}`. Osuna, Freund and Girosi moved larger sets of variables in 1997,
-#    Platt pairs in 1998.
+#    The pair is also called the *subproblem*, and the most violating pair the *maximal violating pair*. A solver that
+#    moves a few variables at a time is a *decomposition method*. LIBSVM writes :math:`I_\text{low}` for
+#    :math:`I_\text{down}`. Osuna, Freund and Girosi moved larger sets of variables in 1997, Platt pairs in 1998.
 #
 # Exercises
 # ---------

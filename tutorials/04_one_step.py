@@ -8,7 +8,7 @@ the best step has a formula: go to the top of the parabola, or as far towards it
 
 # fold: Imports, the data, and the code of this figure
 # alt: Two panels show a free step. In the box of the two variables the step follows the line of fixed sum, and ends
-#     where the line touches a contour. In the right panel the step ends at the top of the parabola of the gain.
+#     where the line touches a contour. In the right panel the step ends at the top of the parabola.
 import matplotlib.pyplot as plt
 import numpy as np
 
@@ -57,17 +57,17 @@ plt.show()
 # A parabola
 # ----------
 #
-# Put :math:`\alpha+\mu(e_i-e_j)` into :math:`f(\alpha)=y^\top\alpha-\tfrac12\alpha^\top K\alpha` and subtract
-# :math:`f(\alpha)`. This leaves the *gain* of a step of length :math:`\mu`:
+# Put :math:`\alpha+\mu(e_i-e_j)` into :math:`f(\alpha)=y^\top\alpha-\tfrac12\alpha^\top K\alpha`. Subtracting
+# :math:`f(\alpha)` leaves the *gain* of a step of length :math:`\mu`:
 #
 # .. math::
 #
 #    g(\mu) = \mu\,\ell-\tfrac12\,q\,\mu^2, \qquad \ell=G_i-G_j, \qquad q=K_{ii}+K_{jj}-2K_{ij}.
 #
-# The slope at the start is :math:`\ell`. The curvature :math:`q=(e_i-e_j)^\top K(e_i-e_j)` is the squared distance
-# :math:`\lVert\varphi(x_i)-\varphi(x_j)\rVert^2` of the two examples, so it is never negative. At the top of the
-# parabola :math:`g'(\mu)=\ell-q\mu` is zero. The step to the top is the *Newton step* :math:`\hat\mu`, and it gains
-# :math:`\tilde g`:
+# At :math:`\mu=0` the slope of :math:`g` is :math:`\ell`. The curvature :math:`q=(e_i-e_j)^\top K(e_i-e_j)` is the
+# squared distance :math:`\lVert\varphi(x_i)-\varphi(x_j)\rVert^2` of the two examples, so it is never negative. At the
+# top of the parabola :math:`g'(\mu)=\ell-q\mu` is zero. The step to the top is the *Newton step* :math:`\hat\mu`, and
+# it gains :math:`\tilde g`:
 #
 # .. math:: \hat\mu=\frac{\ell}{q}, \qquad \tilde g = g(\hat\mu)=\frac{\ell^2}{2q} .
 #
@@ -137,10 +137,10 @@ print(
 # No parabola
 # -----------
 #
-# If both examples are the same point, :math:`q=0`, and the parabola is a straight line. If their labels differ, the
-# line rises for ever, and the Newton step would divide by zero. Like LIBSVM, the package replaces :math:`q` by
-# :math:`10^{-12}`: the formula then gives a giant step, and the box cuts it. If a kernel is not positive semi-definite,
-# :math:`q` may be negative; the package then also takes :math:`10^{-12}`.
+# If both examples are the same point, :math:`q=0`, and the parabola is a straight line. If the labels of the examples
+# differ, this line rises for ever, and the Newton step would divide by zero. Like LIBSVM, the package replaces
+# :math:`q` by :math:`10^{-12}`: the formula then gives a giant step, and the box cuts it. If a kernel is not positive
+# semi-definite, :math:`q` may be negative; the package then also takes :math:`10^{-12}`.
 
 twins = DualProblem.classification(np.zeros((2, 1)), np.array([-1, 1]), kernel=RBF(1.0), C=5.0)
 state = next(iterate(twins, step=NewtonStep()))
@@ -167,7 +167,7 @@ print("α =", state.alpha)
 #
 # 1. Write :math:`d=e_i-e_j` and expand :math:`(\alpha+\mu d)^\top K(\alpha+\mu d)`.
 # 2. Replace :math:`\ell` by :math:`q\hat\mu` in :math:`g`.
-# 3. The parabola is zero at the origin and at a second place.
+# 3. The parabola :math:`g` is zero at :math:`\mu=0` and at a second place.
 # 4. Compute :math:`G` at :math:`\alpha=0`. How does a step change :math:`G` if the two rows of :math:`K` are equal?
 #
 # .. endfold::

@@ -113,19 +113,19 @@ print("the package moved the same pairs, in the same order:", package == pairs)
 #
 # This is what the lines do:
 #
-# ``while not (code := stop.check(state))`` The loop calls the stopping rule before every step. The rule returns 0 to go
-# on; any other number is a reason to stop. ``i, j = selector.select(state) if state.stalled < 2 else (-1, -1)`` The
-# selector returns two indices, or ``(-1, -1)`` if it knows no pair that gains. If two steps in a row have changed not
-# even the last digit of a variable, floating point can do no better, and the loop ends. ``state.rows.use(i, j)`` The
-# store of rows computes the kernel rows of both variables, if they are not in memory (:doc:`chapter 8
-# <08_rows_cache_shrinking>`). ``state.measure(i, j)`` The state computes :math:`\ell`, :math:`q`, lo and hi of the pair
-# (chapters 3 and 4). ``state.n_candidates = 0`` and ``mu = step.length(state, i, j)`` The step rule says how far the
-# pair moves. A rule that plans ahead may leave *candidates*, pairs that the next selection should consider; the first
-# line clears the previous candidates. ``state.move(i, j, mu)`` The state updates :math:`\alpha` and :math:`G` as in
-# chapter 4. The state then finds the most violating pair of the new point and its :math:`\psi`, which the next
-# ``check`` compares with its tolerance. A rule with *momentum* (``step.uses_momentum``, chapter 10) also moves other
-# variables. ``yield state`` The caller of the loop may look at the state after every step. The state is a single object
-# that changes: copy what you want to keep.
+# ``while not (code := stop.check(state))`` The loop calls the stopping rule before every step. The stopping rule
+# returns 0 to go on; any other number is a reason to stop. ``i, j = selector.select(state) if state.stalled < 2 else
+# (-1, -1)`` The selector returns two indices, or ``(-1, -1)`` if it knows no pair that gains. If two steps in a row
+# have changed not even the last digit of a variable, floating point can do no better, and the loop ends.
+# ``state.rows.use(i, j)`` The store of rows computes the kernel rows of both variables, if they are not in memory
+# (:doc:`chapter 8 <08_rows_cache_shrinking>`). ``state.measure(i, j)`` The state computes :math:`\ell`, :math:`q`, lo
+# and hi of the pair (chapters 3 and 4). ``state.n_candidates = 0`` and ``mu = step.length(state, i, j)`` The step rule
+# says how far the pair moves. A rule that plans ahead may leave *candidates*, pairs that the next selection should
+# consider; the first line clears the previous candidates. ``state.move(i, j, mu)`` The state updates :math:`\alpha` and
+# :math:`G` as in chapter 4. The state then finds the most violating pair of the new point and its :math:`\psi`, which
+# the next ``check`` compares with its tolerance. A rule with *momentum* (``step.uses_momentum``, chapter 10) also moves
+# other variables. ``yield state`` The caller of the loop may look at the state after every step. The state is a single
+# object that changes: copy what you want to keep.
 #
 # :func:`~refsvm.core.solver.loop.iterate` sets the loop up, and :func:`~refsvm.analysis.solve.solve` runs it to its
 # end:
@@ -153,7 +153,7 @@ print("the package moved the same pairs, in the same order:", package == pairs)
 # ---------------
 #
 # The loop above is plain NumPy. A second loop is compiled with Numba; it calls a *twin* of each rule, a function that
-# makes the same decisions. The argument ``engine`` says which loop runs. Both loops return the same bits.
+# makes the same decisions. The argument ``engine`` says which loop runs. The two engines return the same bits.
 
 *_, state = iterate(problem, step=NewtonStep())  # the state after the last step
 for engine in ("numpy", "numba"):
@@ -207,12 +207,12 @@ plt.show()
 # ---------
 #
 # The parameter :math:`\gamma` says how near two examples have to be to count as alike, and :math:`C` how much an error
-# costs. The panels show the boundary for three values of each parameter, with the share of errors on these examples and
-# on two thousand new examples of the same kind. With the smallest :math:`\gamma` and :math:`C` the machine *underfits*:
-# it errs on old and new examples. With the largest :math:`\gamma` and :math:`C` it overfits: it is right on every
-# example that it was trained on, and errs on new examples. The machine that generalises best is in between, and neither
-# the training errors nor the objective say where. :doc:`Chapter 11 <11_leave_one_out>` estimates the error on new
-# examples without any, :doc:`chapter 15 <15_the_path_of_c>` for all :math:`C` at once.
+# costs. The panels show the boundary for three values of each parameter, with the share of errors on the training
+# examples and on two thousand new examples. With the smallest :math:`\gamma` and :math:`C` the machine *underfits*: it
+# errs on old and new examples. With the largest :math:`\gamma` and :math:`C` the machine overfits: it is right on every
+# training example, and errs on new examples. The machine that generalises best is in between, and neither the training
+# errors nor the objective say where. :doc:`Chapter 11 <11_leave_one_out>` estimates the error on new examples without
+# any, :doc:`chapter 15 <15_the_path_of_c>` for all :math:`C` at once.
 
 new = make_banana(2000, rng=1)
 gammas, prices = (0.02, 0.5, 20.0), (0.1, 10.0, 1000.0)
@@ -251,7 +251,7 @@ plt.show()
 #
 # 1. ★★ Let your ``smo`` choose :math:`j` as ``SecondOrder`` does, with the largest :math:`\tfrac12\ell^2/q` among the
 #    :math:`j` that may fall and have :math:`G_j<G_i`. How many steps does ``smo`` take now, and on which pairs?
-# 2. ★★ Let ``smo`` choose a random pair that gains. How many steps does it take on the first forty examples?
+# 2. ★★ Let ``smo`` choose a random pair that gains. How many steps does ``smo`` take on the first forty examples?
 # 3. ★ Run ``smo`` with :math:`C` = 0.1, 10 and 100, and count steps, free and bounded support vectors. What changes?
 # 4. ★ Which lines of ``smo`` would you change for a problem without the sum constraint?
 #

@@ -54,22 +54,23 @@ figure.legend(*row[0].get_legend_handles_labels(), loc="outside lower center", n
 plt.show()
 
 # %%
-# At the end the free variables, which carry both marks, all stand on one line. Why is this line :math:`b`? From
-# :math:`G=y-K\alpha` and :math:`h(x_i)=(K\alpha)_i+b` follows
+# At the end all free variables, which carry both marks, stand on one line. Why at :math:`b`? From :math:`G=y-K\alpha`
+# and :math:`h(x_i)=(K\alpha)_i+b` follows
 #
 # .. math:: G_i-b = y_i-h(x_i) .
 #
-# So :math:`G_i=b` means :math:`h(x_i)=y_i`: the example stands exactly on its margin. Complementary slackness puts free
-# support vectors there (table of :doc:`chapter 2 <02_prices>`). The three rows of the table become
+# So :math:`G_i=b` means :math:`h(x_i)=y_i`: the example stands exactly on its margin, as complementary slackness
+# demands of free support vectors (:doc:`chapter 2 <02_prices>`). The three rows of the table in chapter 2 become the
+# *Karush-Kuhn-Tucker conditions*
 #
 # .. math::
 #
 #    G_i\le b\ \text{ where }\alpha_i=L_i, \qquad G_i=b\ \text{ in between}, \qquad G_i\ge b\ \text{ where
 #    }\alpha_i=U_i.
 #
-# These are the *Karush-Kuhn-Tucker conditions*. A :math:`b` that satisfies all conditions exists exactly if
-# :math:`\max_{I_\text{up}}G\le\min_{I_\text{down}}G`, that is, if :math:`\psi\le0`. Before the optimum the middle of
-# the overlap is the fairest :math:`b`: it breaks no condition by more than :math:`\psi/2`.
+# A :math:`b` that satisfies all conditions exists exactly if :math:`\max_{I_\text{up}}G\le\min_{I_\text{down}}G`, that
+# is, if :math:`\psi\le0`. Before the optimum the middle of the overlap is the fairest :math:`b`: it breaks no condition
+# by more than :math:`\psi/2`.
 #
 # .. shipped:: core/problem.py
 #    :object: DualProblem.kkt_gap DualProblem.intercept DualProblem.midway
@@ -91,15 +92,15 @@ print(f"b = {solution.intercept:.4f}; G of the {free.sum()} free variables withi
 # The gap :math:`\psi` has the unit of the labels. With the tolerance :math:`\varepsilon=10^{-3}` every condition holds
 # up to half a thousandth of the distance from the middle of the street to its margin. How large is the error of the
 # objective? Put :math:`b=(\max_{I_\text{up}}G+\min_{I_\text{down}}G)/2` into the third line of the certificate of
-# chapter 2. The term of example :math:`i` is :math:`C\xi_i-\alpha_i(G_i-b)`. This term is zero unless the example
-# breaks its condition, and no example breaks it by more than :math:`\psi/2`. So every term is at most :math:`C\psi/2`:
+# chapter 2. The term of example :math:`i`, :math:`C\xi_i-\alpha_i(G_i-b)`, is zero unless the example breaks its
+# condition, and no example breaks its condition by more than :math:`\psi/2`. So every term is at most :math:`C\psi/2`:
 #
 # .. math:: f^* - f(\alpha) \;\le\; F-f \;\le\; \tfrac12\,n\,C\,\psi .
 #
-# At an optimum :math:`\psi\le0`, so both objectives are equal there: this proves the strong duality of chapter 2.
+# At an optimum :math:`\psi\le0`, so :math:`F=f`: this proves the strong duality of chapter 2.
 #
-# In practice the duality gap :math:`F-f` is far smaller than this bound, and the true error :math:`f^*-f` is even
-# smaller. The last printed line shows how many times the bound exceeds the gap:
+# In practice the duality gap :math:`F-f` is far smaller than this bound (the last printed line shows the ratio), and
+# the true error :math:`f^*-f` is even smaller:
 
 heart = load("heart")
 wide = DualProblem.classification(heart.X, heart.y, kernel=RBF(gamma=0.005), C=10.0)
@@ -144,7 +145,7 @@ plt.show()
 # the slack is :math:`\xi_i=\max\bigl(0,\,y_i(G_i-b)\bigr)`. So :math:`F`, as a function of :math:`b` alone, is convex
 # and consists of straight pieces that meet at the :math:`G_i`. The slope of :math:`F` is :math:`C` times the number of
 # negative examples with :math:`G_i<b`, less :math:`C` times the number of positive examples with :math:`G_i>b`. The
-# best :math:`b` is the :math:`G_i` at which this slope changes its sign.
+# best :math:`b` is the :math:`G_i` at which the slope of :math:`F` changes its sign.
 
 # fold: The code of this figure
 # alt: The cost F, as a function of b, is a convex curve. The best b is at the lowest point of the curve; the middle of
@@ -180,7 +181,7 @@ for tol in (1e-1, 1e-2, 1e-3):
 
 # %%
 # Middle and mean are about equally near. The middle breaks no condition by more than :math:`\psi/2`; the mean may break
-# one by more.
+# a condition by more.
 #
 # At an optimum without a free support vector, the lowest part of the curve of :math:`F` over :math:`b` is flat. Every
 # :math:`b` from the largest :math:`G_i` of a variable that may rise to the smallest :math:`G_i` of a variable that may
@@ -243,7 +244,7 @@ plt.show()
 #
 # Two more rules stop when the *sign* of one decision is certain, often long before the optimum (:doc:`chapter 12
 # <12_a_sign_is_enough>`). A limit in steps or seconds, a callback and Ctrl-C also end a solve. ``solve`` always returns
-# a solution, with the status that says why it ended:
+# a solution, whose status says why the solve ended:
 
 print(solve(wide, max_iter=50, shrinking=False).status.value)
 many = make_banana(400, rng=0)
@@ -254,8 +255,8 @@ print(f"{early.reason} KKT gap {early.kkt_gap:.3f}")
 # %%
 # .. admonition:: Known elsewhere as
 #
-#    The Karush-Kuhn-Tucker conditions are the *KKT conditions*. LIBSVM writes :math:`\psi` as
-#    :math:`m(\alpha)-M(\alpha)` and stops when this difference is below ``eps``.
+#    The conditions are the *KKT conditions*. LIBSVM writes :math:`\psi` as :math:`m(\alpha)-M(\alpha)` and stops when
+#    this difference is below ``eps``.
 #
 # Exercises
 # ---------
@@ -281,8 +282,8 @@ print(f"2. {int((np.sign(rough) != np.sign(fine)).sum())} of {wide.n}")
 # %%
 # 1. Since :math:`b` is the middle, :math:`\max_{I_\text{up}}G=b+\psi/2` and :math:`\min_{I_\text{down}}G=b-\psi/2`.
 # 2. A sign differs only where :math:`h` is nearly zero.
-# 3. With :math:`\psi\le0` the inequality says :math:`F-f\le0`, and weak duality says :math:`F-f\ge0`. So the middle
-#    gives the least :math:`F`.
+# 3. With :math:`\psi\le0` the bound on :math:`F-f` says :math:`F-f\le0`, and weak duality says :math:`F-f\ge0`. So the
+#    middle gives the least :math:`F`.
 #
 # .. endfold::
 #

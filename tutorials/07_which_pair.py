@@ -3,9 +3,9 @@ r"""
 ==============
 
 Any pair that gains leads uphill. The best pair is too expensive to find, and the steepest pair is not the best. This
-chapter draws the gain of every pair as a map, shows which part of the map each selector examines, counts the kernel
-rows that a selector reads, and presents four examples on which a plausible rule gets stuck. Glasmachers and Igel (2006)
-published the maximum-gain rules, Fan, Chen and Lin (2005) second-order selection.
+chapter draws the gain of every pair as a map, shows which part of the map each selector examines, and presents four
+examples on which a plausible rule gets stuck. Glasmachers and Igel (2006) published the maximum-gain rules, Fan, Chen
+and Lin (2005) second-order selection.
 """
 
 # fold: Imports and settings
@@ -43,8 +43,8 @@ NEGATIVE, POSITIVE, INK = "#0072B2", "#D55E00", "#222222"
 # Steep or flat
 # -------------
 #
-# The figure shows the gains of two pairs. The parabola of the first pair is steep at its start, but its curvature is
-# large, so it bends soon. The parabola of the second pair begins flat and rises further. Which pair would you take?
+# The figure shows the gains of two pairs. The parabola of the first pair is steep at its start, but bends soon, because
+# its curvature is large. The parabola of the second pair begins flat and rises further. Which pair would you take?
 
 # fold: The code of this figure
 # alt: Two parabolas are drawn over the length of the step. The steep parabola has a low top after a short step, the
@@ -134,7 +134,7 @@ print("previous working set", state.working_sets[0])
 # ``SecondOrder`` keeps the :math:`i` of the steepest pair and searches the row of this :math:`i` in the map for the
 # largest :math:`\tfrac12\ell^2/q`, which is the exact gain if the box does not cut the step. The search needs only one
 # kernel row, which the step needs anyway. The search includes the most violating :math:`j`, with :math:`\ell=\psi`. Let
-# :math:`D^2` be the largest curvature of a pair. Then the chosen pair has
+# :math:`D^2` be the largest curvature of a pair; then the chosen pair has
 #
 # .. math:: \tfrac12\,\ell^2/q \;\ge\; \tfrac12\,\psi^2/D^2 .
 #
@@ -167,8 +167,8 @@ for C in (0.1, 1.0, 10.0):
 # %%
 # If :math:`C` is small, the box often cuts the step, but the chosen :math:`j` is nearly as good as the best :math:`j`.
 #
-# ``MaximumGain`` searches the rows and columns of the two variables that have just moved, because their kernel rows are
-# in memory. Since the next pair contains one of these variables, its step computes at most *one* new row.
+# ``MaximumGain`` searches the rows and columns of the two variables that have just moved, whose kernel rows are in
+# memory. So the next step computes at most *one* new row.
 
 
 def maximum_gain(K, G, alpha, lower, upper, last):
@@ -227,12 +227,12 @@ print(
 # Platt compared each example with a single :math:`b`, which may accuse an example that violates no condition. Keerthi,
 # Shevade, Bhattacharyya and Murthy (2001) replaced :math:`b` by two examples: *up* has the largest known :math:`G` of
 # an example that may rise, and *down* the smallest known :math:`G` of an example that may fall. Between two passes over
-# all examples, their second modification moves the pair (up, down), the most violating pair of the free examples, until
-# its violation is within the tolerance. A solver that stores all of :math:`G` needs no passes.
+# all examples, the second modification of Keerthi and others moves the pair (up, down), the most violating pair of the
+# free examples, until its violation is within the tolerance. A solver that stores all of :math:`G` needs no passes.
 #
 # Which rule is cheaper? ``ImprovedSMO``, the second modification, computes in each step two kernel values for each
-# :math:`G_i` that it stores. When it examines a bounded example, it computes a kernel value for each support vector.
-# ``MostViolatingPair`` computes two whole rows in each step.
+# :math:`G_i` that it stores. When ``ImprovedSMO`` examines a bounded example, it computes a kernel value for each
+# support vector. ``MostViolatingPair`` computes two whole rows in each step.
 
 points = make_banana(150, rng=0)
 print("     C  selector           steps   kernel values, in rows")
@@ -249,7 +249,7 @@ for C in (1.0, 30.0, 300.0):
 
 # %%
 # With a small :math:`C` most examples are bounded, and the passes cost more than they save. With a large :math:`C` few
-# examples of this set are free, so a step of ``ImprovedSMO`` is cheap, but the rule takes more steps.
+# examples of this set are free, so each step is cheap, but ``ImprovedSMO`` takes more steps.
 #
 # .. shipped:: core/selectors/improved_smo.py
 #    :twin:
@@ -295,11 +295,11 @@ for name, (sample, C, gamma) in problems.items():
         )
 
 # %%
-# On tic-tac-toe the hybrid takes more steps than second-order selection but computes fewer rows. On ionosphere the
-# hybrid needs more steps and more rows. The kernel of ionosphere is narrow: the median of its values between two
-# examples is nearly zero. So a step changes most other gradients little, and moving one of the same two variables again
-# gains little. Glasmachers and Igel warn against reselecting with a narrow kernel, and with a kernel so wide that most
-# variables end at a bound (§4.3).
+# On tic-tac-toe the hybrid takes more steps than second-order selection but computes fewer rows; on ionosphere it takes
+# more of both. The kernel of ionosphere is narrow: the median of its values between two examples is nearly zero. So a
+# step changes most other gradients little, and moving one of the same two variables again gains little. Glasmachers and
+# Igel warn against reselecting with a narrow kernel, and with a kernel so wide that most variables end at a bound
+# (§4.3).
 #
 # The figure shows the runs on tic-tac-toe; thick lines show the smallest gap so far:
 
@@ -382,8 +382,8 @@ print("maximum gain:", maximum_gain(*there, [2, 0]), " the hybrid:", hybrid_maxi
 # pair with this variable gains (Lemma 8). The authors checked 2,834,352 cases by computer, and the tests of this
 # package repeat the check. This is a short proof: let variable :math:`r` be free and suppose no pair with :math:`r`
 # gains. Then :math:`G_t\le G_r` for every :math:`t` that may rise and :math:`G_t\ge G_r` for every :math:`t` that may
-# fall, so :math:`\psi\le0`. So the hybrid never stalls before the optimum. The gains of its steps might still shrink to
-# nothing; Theorem 1 of Glasmachers and Igel (2006) proves that the hybrid converges.
+# fall, so :math:`\psi\le0`. So the hybrid never stalls before the optimum. The gains of the hybrid's steps might still
+# shrink to nothing; Theorem 1 of Glasmachers and Igel (2006) proves that the hybrid converges.
 #
 # Corners are not rare, because with a small :math:`C` most variables end at a bound. How often does each rule get stuck
 # on the banana with :math:`C=0.1`, in ten orders of the examples?
@@ -477,8 +477,9 @@ for selector in (SecondOrder(), HybridMaximumGain()):
 
 # %%
 # 1. ``Greedy`` needs the fewest steps and examines every pair in each step. ``MaximumGain`` and its hybrid take equally
-#    many steps here, and more than ``SecondOrder``. Both compare twice as many pairs as ``SecondOrder``, but only pairs
-#    with a variable that has just moved, so on average they find a smaller share of the best available gain.
+#    many steps here, and more than ``SecondOrder``. Both maximum-gain rules compare twice as many pairs as
+#    ``SecondOrder``, but only pairs with a variable that has just moved, so on average they find a smaller share of the
+#    best gain.
 # 2. The more rows a rule examines, the fewer steps it takes, and the more each step costs.
 # 3. Each selector computes the row of every example that moved at least once, and computes it once.
 #

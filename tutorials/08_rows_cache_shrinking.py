@@ -4,7 +4,7 @@ r"""
 
 Three ideas make the loop fast: keep the kernel rows that are needed again, compute many rows at once, and leave out
 variables that will not move. A store of rows changes no step. *Shrinking* takes other steps to the same optimum: it
-solves a smaller problem within the problem, with the same loop; you will write it in twenty lines.
+solves a smaller problem within the problem, with the same loop.
 """
 
 # fold: Imports, the data, and the code of this figure
@@ -61,7 +61,7 @@ for r, rows, share in zip(room, computed, hits, strict=True):
 # A step needs two rows of :math:`K`. A row of the Gaussian kernel takes :math:`n` inner products of :math:`d` numbers
 # and :math:`n` exponentials; the remainder of a step is a few passes over :math:`n` numbers. A block of rows is a
 # product of two matrices, which reads all examples once. On an idle computer a block is therefore cheaper than the same
-# rows computed one by one. The next lines print the fastest of many runs on one thread:
+# rows computed one by one. The next lines print the shortest times of many runs on one thread:
 
 wave = make_waveform(2000, rng=0)
 waves = DualProblem.classification(wave.X, wave.y, kernel=RBF(gamma=0.05), C=1.0)
@@ -104,8 +104,8 @@ print(
 )
 
 # %%
-# So a store keeps rows up to a budget (``cache_mb``). A few examples move again and again, so even a small store saves
-# most of the work.
+# So a store keeps rows up to a budget (``cache_mb``). A few examples move again and again, so a small store saves most
+# of the work.
 #
 # When the store is full, it drops the least recently used row. For a given sequence of pairs, this function finds the
 # rows that must be computed:
@@ -159,9 +159,9 @@ plt.show()
 # -----------------------
 #
 # Many examples never move, and most other examples move early and then sit at a bound. A variable at its lower bound
-# may only rise. Such a variable is in no violating pair while :math:`G_i<\min_{I_\text{down}}G`. A variable at its
-# upper bound may only fall, and is in no violating pair while :math:`G_i>\max_{I_\text{up}}G`. The gradient thus shows
-# which variables can be left out:
+# may only rise, and is in no violating pair while :math:`G_i<\min_{I_\text{down}}G`. A variable at its upper bound may
+# only fall, and is in no violating pair while :math:`G_i>\max_{I_\text{up}}G`. The gradient thus shows which variables
+# can be left out:
 #
 # .. shipped:: core/solver/active_sets.py
 #    :object: distance_to_violation active_set
@@ -176,8 +176,8 @@ plt.show()
 # The figure shows how the *active set*, the remaining variables, shrinks during a solve:
 
 # fold: The code of this figure
-# alt: Over the steps, the number of active variables falls fast in the left panel. In the right panel the number of
-#     variables left out by mistake is small, and zero towards the end.
+# alt: Over the steps, the number of active variables falls fast in the left panel. In the right panel the number left
+#     out by mistake is small, and zero towards the end.
 from refsvm.core.solver.active_sets import active_set
 
 final, active, wrong = solve(problem, step=NewtonStep(), shrinking=False).alpha, [], []
@@ -203,8 +203,8 @@ print(
 # A problem within the problem
 # ----------------------------
 #
-# Hold all variables outside a set :math:`A` fixed, and let :math:`\delta` be the change of :math:`\alpha_A`. This
-# leaves the problem
+# If all variables outside a set :math:`A` stay fixed, the best change :math:`\delta` of :math:`\alpha_A` solves the
+# problem
 #
 # .. math::
 #
@@ -217,7 +217,7 @@ print(
 #
 # .. math:: G \leftarrow G-K_{\cdot A}\,\delta ,
 #
-# and the solver again looks for violating variables. You can write this in twenty lines:
+# and the solver again looks for violating variables. This function shrinks in twenty lines:
 
 
 def shrunk(problem, tol=1e-3, part=0.3):
@@ -320,8 +320,8 @@ figure.legend(loc="outside upper center", ncols=3, frameon=False)
 plt.show()
 
 # %%
-# Both ways soon work on few variables. Whole gradients make up about a fifth of the numbers that a solve touches with
-# shrinking in place, and about a third with restricted problems.
+# Whole gradients make up about a fifth of the numbers that a solve touches with shrinking in place, and about a third
+# with restricted problems.
 #
 # Why is a restriction safe? The stopping rule checks all variables, with their exact gradient. If a variable was left
 # out wrongly, the next round includes it: the most violating pair of the whole problem is always in :math:`A`, so every
@@ -340,13 +340,11 @@ plt.show()
 #    :fold: Restriction, and how a problem is restricted
 #
 # ``solve`` calls ``steps`` until the stopping rule is satisfied. While blocks pay, each call solves a block to a fixed
-# fraction of the current gap. Later a call solves the problem restricted to the active set, if the restriction pays, or
-# takes a number of steps on all variables.
+# fraction of the current gap. Later a call solves the problem restricted to the active set, or takes a number of steps
+# on all variables.
 #
-# ``_pays`` compares the numbers that a restriction saves and copies. Each step on :math:`m` of :math:`n` variables
-# touches :math:`n-m` fewer numbers, and the package expects ``recent`` steps, as many as the previous call took. The
-# restriction has to copy :math:`m` numbers of each of the ``carried`` stored rows. ``displaced`` makes the problem in
-# :math:`\delta`, with ``G`` as its linear term.
+# A restriction pays if its steps save more numbers than the restriction copies (``_pays``). ``displaced`` makes the
+# problem in :math:`\delta`, with ``G`` as its linear term.
 #
 # .. shipped:: core/solver/active_sets.py
 #    :object: block
@@ -392,8 +390,8 @@ for name, sample, gamma, C in (
 # Exercises
 # ---------
 #
-# 1. ★ Solve the restricted problems of ``shrunk`` roughly (``part=0.9``), then exactly (``part=0``). How does the solve
-#    change?
+# 1. ★ Solve the restricted problems of ``shrunk`` roughly (``part=0.9``), then exactly (``part=0``). How do rounds and
+#    steps change?
 # 2. ★ Show that the gradient of the restricted problem at :math:`\delta=0` is :math:`G_A`.
 # 3. ★★ Why would it be wrong to leave out *free* variables?
 #

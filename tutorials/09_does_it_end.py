@@ -74,12 +74,12 @@ plt.show()
 # the other bounds. The rising variable again has the largest :math:`G_i` in :math:`I_\text{up}`, so the three
 # statements of the list stay true.
 #
-# *The rounds of* :doc:`chapter 8 <08_rows_cache_shrinking>` end for the same reason, if such steps solve the restricted
-# problems. All steps of a round have :math:`\psi>\varepsilon` in the restricted problem, so the bounds hold for the
-# steps of all rounds together. When a round begins, :math:`G_i\ge\min_{I_\text{down}}G` for every variable of
+# *The rounds of* :doc:`chapter 8 <08_rows_cache_shrinking>` end for the same reason, if either rule solves the
+# restricted problems. All steps of a round have :math:`\psi>\varepsilon` in the restricted problem, so the bounds hold
+# for the steps of all rounds together. When a round begins, :math:`G_i\ge\min_{I_\text{down}}G` for every variable of
 # :math:`A`, and :math:`G_i\le\min_{I_\text{down}}G` for every left-out variable that may rise. After :math:`T` a rising
-# variable has a larger :math:`G_i` than its partner in :math:`A`, and so than these left-out variables. So its
-# :math:`G_i` is the largest in :math:`I_\text{up}`, and the three statements of the list stay true.
+# variable has a larger :math:`G_i` than its partner in :math:`A`, and so than these left-out variables. So a rising
+# variable has the largest :math:`G_i` in :math:`I_\text{up}`, and the three statements of the list stay true.
 #
 # The bounds are far above the counts of a solve:
 
@@ -123,7 +123,7 @@ for name, each in (
 # The theorem promises nothing for the second optimum, which is degenerate.
 #
 # Convergence is slow (the factor is close to one) if many free variables have nearly parallel rows in :math:`K`. A
-# large :math:`C` has this effect: few examples stay bounded, and many neighbouring examples share the same stretch of
+# large :math:`C` slows convergence: few examples stay bounded, and many neighbouring examples share the same stretch of
 # boundary.
 #
 # If few variables are free, a single linear system, which sets :math:`G_i=b` for all free variables, replaces the last
@@ -150,9 +150,8 @@ for name, each in (
 # :math:`nC` grows without bound with :math:`n`, but so slowly that :math:`C` itself tends to 0. For a fixed :math:`C`,
 # as below, the theorem says nothing.
 #
-# The table shows the measured shares of support vectors and of training errors, the multiplications of a prediction,
-# and the memory of the rows and of :math:`K`. The figure shows the exponent :math:`p` of quantities that grow like
-# :math:`n^p`:
+# The table shows the shares of support vectors and of training errors, the multiplications of a prediction, and the
+# memory of the rows and of :math:`K`. The figure shows the exponent :math:`p` of quantities that grow like :math:`n^p`:
 
 # fold: The code of this figure
 # alt: Over the number of examples, on logarithmic axes, support vectors and kernel rows grow along nearly straight
@@ -217,9 +216,9 @@ plt.show()
 # ==================================  ==================================  ===========================================
 #
 # The next table shows seconds and errors on new points of a kernel machine, a line (scikit-learn's ``LinearSVC``), a
-# line on random features (explained below), and gradient boosting, none of them tuned. On the banana every straight
-# boundary makes many errors. The last lines of the table add features of noise, which boosting hardly notices, whereas
-# the Gaussian kernel weighs all features alike:
+# line on random features (see below), and gradient boosting, all untuned. On the banana every straight boundary makes
+# many errors. The last lines of the table add features of noise, which boosting hardly notices, whereas the Gaussian
+# kernel weighs all features alike:
 #
 # .. rivals::
 #
@@ -245,9 +244,10 @@ for C in (0.01, 1.0, 100.0):
 #    \varphi_D(x) = \sqrt{2/D}\,\bigl(\cos(\omega_1\cdot x+u_1),\ \dots,\ \cos(\omega_D\cdot x+u_D)\bigr),
 #    \qquad \varphi_D(x)\cdot\varphi_D(x') \approx k(x,x') ,
 #
-# the inner product is a mean of :math:`D` numbers between −2 and 2. The error of this mean falls like :math:`1/\sqrt D`
-# (Rahimi and Recht, 2007). A linear machine on :math:`\varphi_D` needs :math:`D` operations a step, whatever the number
-# of examples. The errors below are means over a hundred draws of all directions; the decisions use the first draw.
+# the inner product is a mean of :math:`D` numbers between −2 and 2. The error of the inner product falls like
+# :math:`1/\sqrt D` (Rahimi and Recht, 2007). A linear machine on :math:`\varphi_D` needs :math:`D` operations a step,
+# whatever the number of examples. The errors below are means over a hundred draws of all directions; the decisions use
+# the first draw.
 
 # fold: The code of this figure
 # alt: Over the number of random features, the error of a kernel value falls like one over its root, and the share of
@@ -338,7 +338,7 @@ print(f"5. from D = {enough} on")
 # 3. All steps but the bound :math:`\tfrac12\mu\ell` need :math:`\varepsilon>0`. With :math:`\varepsilon=0` the gains of
 #    free steps have no lower bound, and the loop may reach the optimum only in the limit.
 # 4. Every support vector has moved, so its row was computed: a third of :math:`n` rows of :math:`n` values.
-# 5. A step on features is cheaper if the examples outnumber the features. The examples of heart do, because its kernel
-#    is wide and smooth.
+# 5. A step on features is cheaper if the examples outnumber the features. On heart few features suffice, because its
+#    kernel is wide and smooth.
 #
 # .. endfold::

@@ -4,8 +4,7 @@ r"""
 
 The Newton step is the best single step on a pair, but it need not be the best first half of two steps. This chapter
 shows how steps on a few variables undo each other, and two remedies: a step that allows for the next step (Glasmachers,
-*The planning-ahead SMO algorithm*, 2008), and a step that preserves what the last step achieved (Torres-Barrán, Alaíz
-and Dorronsoro, *Faster SVM training via conjugate SMO*, 2021).
+2008), and a step that preserves what the last step achieved (Torres-Barrán, Alaíz and Dorronsoro, 2021).
 """
 
 # fold: Imports and settings
@@ -101,8 +100,8 @@ print("what a step leaves", (lacking[1:] / lacking[:-1]).round(6))
 # The double step
 # ---------------
 #
-# Suppose that a Newton step on :math:`d_2` follows this step on :math:`d_1`. Let the slopes be :math:`\ell_1=d_1^\top
-# G` and :math:`\ell_2=d_2^\top G`. This step, of length :math:`\mu`, changes the second slope to
+# Suppose that a Newton step on :math:`d_2` follows a step on :math:`d_1`. Let the slopes be :math:`\ell_1=d_1^\top G`
+# and :math:`\ell_2=d_2^\top G`. The step on :math:`d_1`, of length :math:`\mu`, changes the second slope to
 # :math:`\ell_2-Q_{12}\mu`, and both steps together gain
 #
 # .. math::
@@ -112,13 +111,13 @@ print("what a step leaves", (lacking[1:] / lacking[:-1]).round(6))
 #    \text{largest at}\quad \mu_P = \frac{Q_{22}\ell_1-Q_{12}\ell_2}{Q_{11}Q_{22}-Q_{12}^2} .
 #
 # The step :math:`\mu_P` is the *planned step*. Since the next step is not known, the rule bets on the *previous*
-# working set: its kernel rows are in memory, and it is likely to come back if steps undo each other. If the previous
-# step was a free Newton step, then :math:`\ell_2=0`, and the formula becomes very simple:
+# working set: its kernel rows are in memory, and this set is likely to come back if steps undo each other. If the
+# previous step was a free Newton step, then :math:`\ell_2=0`, and
 #
 # .. math:: \mu_P = \frac{\hat\mu}{1-\cos^2\vartheta} .
 #
-# Such a planned step is never shorter than the Newton step, and much longer if the two directions nearly coincide. The
-# figure shows the second step of the three points.
+# After a free step the planned step is never shorter than the Newton step, and much longer if the two directions nearly
+# coincide. The figure shows the second step of the three points.
 
 # fold: The code of this figure
 # alt: In the box of two variables the planned step goes further than the Newton step. The right panel shows the gain of
@@ -146,9 +145,9 @@ plt.show()
 print(f"Newton {newton:.3f}, planned {planned:.3f}, Newton/(1 - cosine squared) {newton / (1 - cosine2):.3f}")
 
 # %%
-# By itself the planned step of the figure gains less than half of what the Newton step would gain. A planned step
-# longer than :math:`2\hat\mu` even lowers the objective. In the function below ``w1`` and ``w2`` stand for
-# :math:`\ell_1` and :math:`\ell_2`:
+# By itself this planned step gains less than half of what the Newton step would gain. A planned step longer than
+# :math:`2\hat\mu` even lowers the objective. In the function below ``w1`` and ``w2`` stand for :math:`\ell_1` and
+# :math:`\ell_2`:
 
 
 def planned_step(K, G, alpha, lower, upper, pair, before):
@@ -201,8 +200,8 @@ print(f"a step within 1 ± 0.9 of the Newton step gains at least {1 - 0.9**2:.2f
 # chapter 4). If :math:`\omega` differs from 1 by at most 0.9, this share is at least the printed number. Any limit
 # below one would do.
 #
-# According to the convergence proof the objective may fall in a planned step, but not in this step and the next step
-# together. The next lines count such losses on the chessboard, which takes many steps:
+# According to the convergence proof a planned step may lower the objective, but not together with the next step. The
+# next lines count such losses on the chessboard, which takes many steps:
 
 board = make_chessboard(300, rng=0)
 chessboard = DualProblem.classification(board.X, board.y, kernel=kernel, C=1e3)
@@ -274,12 +273,11 @@ for count, share in enumerate(ahead.mean(axis=0), 1):
 # .. math:: q_p = p^\top Kp = q-\frac{\beta^2}{q_\Delta}, \qquad \mu=\frac{\ell}{q_p} .
 #
 # So if :math:`\beta\ne0`, a conjugate step is longer than the Newton step and gains more, :math:`\ell^2/2q_p`. In a
-# plane of two directions, as above, two conjugate steps reach the very top. A conjugate step needs no new kernel row,
-# because :math:`Kp=K_{i\cdot}-K_{j\cdot}-\tfrac\beta{q_\Delta}K\Delta`. But a conjugate step moves more than two
-# variables, and any of them may meet its bound. If a variable of the pair meets its bound first, the step ends there,
-# and the next step is a Newton step. If a variable outside the pair does, the part along :math:`\Delta` ends there; the
-# pair alone moves on to its own maximum, and its move is the :math:`\Delta` of the next step. Without the box the rule
-# is short:
+# plane, as above, two conjugate steps reach the top. A conjugate step needs no new kernel row, because
+# :math:`Kp=K_{i\cdot}-K_{j\cdot}-\tfrac\beta{q_\Delta}K\Delta`. But a conjugate step moves more than two variables, and
+# any of them may meet its bound. If a variable of the pair meets its bound first, the step ends, and the next step is a
+# Newton step. If a variable outside the pair meets its bound first, the part along :math:`\Delta` ends; the pair alone
+# moves on to its own maximum, and its move is the :math:`\Delta` of the next step. Without the box the rule is short:
 
 
 def conjugate_move(K, G, i, j, last):
@@ -323,8 +321,8 @@ print("slopes after two conjugate steps", three.gradient(first + conjugate_move(
 # -------------------
 #
 # The lowest index wins a tie, so the number of steps depends on the order of the examples. The table shows mean numbers
-# of steps over three orders, as ratios to the steps of the Newton rule. It compares the two rules of this chapter with
-# a much cheaper trick, which makes every Newton step a tenth longer.
+# of steps over three orders, as ratios to the steps of the Newton rule. The last rule in the table is a much cheaper
+# trick, which makes every Newton step a tenth longer.
 
 samples = {
     "chessboard": (board, 1e3, 0.5),
@@ -368,7 +366,7 @@ for name, (sample, C, gamma) in samples.items():
 # many steps, whose directions are related.
 #
 # The next figure shows one run of each rule on the chessboard. Most losses of planned steps are too small to see: their
-# median is less than a hundredth of :math:`f^*-f`. The largest loss sticks out of the curve as a thin line.
+# median is less than a hundredth of :math:`f^*-f`. The largest loss is a thin line at the curve.
 
 # fold: The code of this figure
 # alt: The distance of the objective from its maximum is drawn over the steps for four rules. Conjugate steps end first,
@@ -388,8 +386,8 @@ plt.show()
 # %%
 # .. worth:: 10
 #
-#    If consecutive directions hardly disturb each other, both rules take about as many steps as the Newton rule, and
-#    each of their steps costs more.
+#    If consecutive directions hardly disturb each other, planning and conjugate steps save few steps, and each step
+#    costs more.
 #
 # .. admonition:: Known elsewhere as
 #
@@ -404,7 +402,7 @@ plt.show()
 # 2. ★ Try over-relaxed steps with :math:`\omega=1.5` in the stepper above, on the chessboard and on the three points;
 #    choose Newton steps as second run. Then try ``OverrelaxedNewtonStep(1.5)`` on the problems of this chapter.
 # 3. ★ ``PlanningAheadStep(N)`` plans with each of the :math:`N` most recent working sets and takes the best plan. How
-#    many steps does it take for :math:`N` = 1, 2, 3, 5, 10 on the chessboard?
+#    many steps does this rule take for :math:`N` = 1, 2, 3, 5, 10 on the chessboard?
 # 4. ★★ Why does ``ConjugateStep`` reach the top of the three points in so few steps?
 #
 # .. fold:: Hints

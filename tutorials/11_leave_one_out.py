@@ -86,8 +86,8 @@ for tol in (1.0, 1e-3):
 # A single training on all examples proves many signs.
 #
 # **Zero alpha.** If :math:`\alpha_r=0`, the solution is also feasible without :math:`r`, and the conditions of chapter
-# 6 hold for all other examples as before. So it is also the solution without :math:`r`, and :math:`y_rh(x_r)\ge1`: the
-# prediction is right. Only support vectors can be predicted wrongly. (A free support vector fixes :math:`b`. If no
+# 6 hold for all other examples as before. So the solution stays optimal without :math:`r`, and :math:`y_rh(x_r)\ge1`:
+# the prediction is right. Only support vectors can be predicted wrongly. (A free support vector fixes :math:`b`. If no
 # support vector is free, :math:`b` is the middle of an interval between two examples. Leaving out either example
 # lengthens the interval, so the package trains without it.)
 #
@@ -106,12 +106,12 @@ for tol in (1.0, 1e-3):
 # of the other free support vectors have space for the weight :math:`a` of :math:`r`: :math:`\sum_j(U_j-\alpha_j)>a`.
 # Let :math:`w_r` be the :math:`w` of the machine without :math:`r`.
 #
-# 1. *The model moves little.* Hand the weight :math:`a` of :math:`r` to free support vectors. On this way :math:`f`
-#    starts with the slope :math:`-\xi_r`, and its curvature is at most :math:`2R^2`. So without :math:`r` the optimum
-#    is :math:`f_r^*\ge f^*-a\,\xi_r-R^2a^2`. Now go from :math:`w` to :math:`w_r`. Taking the weight from :math:`r`
-#    costs :math:`a\,\xi_r` to first order, and at an optimum no other change gains to first order. The second-order
-#    term of :math:`f` is :math:`-\tfrac12\lVert w-w_r\rVert^2`. So :math:`f_r^*\le f^*-a\,\xi_r-\tfrac12\lVert
-#    w-w_r\rVert^2`, and both bounds give :math:`\lVert w-w_r\rVert\le\sqrt2\,Ra`.
+# 1. *The model moves little.* While the weight :math:`a` of :math:`r` moves to free support vectors, :math:`f` starts
+#    with the slope :math:`-\xi_r` and has at most the curvature :math:`2R^2`. So without :math:`r` the optimum is
+#    :math:`f_r^*\ge f^*-a\,\xi_r-R^2a^2`. Now go from :math:`w` to :math:`w_r`. Taking the weight from :math:`r` costs
+#    :math:`a\,\xi_r` to first order, and at an optimum no other change gains to first order. The second-order term of
+#    :math:`f` is :math:`-\tfrac12\lVert w-w_r\rVert^2`. So :math:`f_r^*\le f^*-a\,\xi_r-\tfrac12\lVert w-w_r\rVert^2`,
+#    and both bounds give :math:`\lVert w-w_r\rVert\le\sqrt2\,Ra`.
 # 2. *So no difference of decision values grows much.* Let :math:`c_i=w_r\cdot(\varphi(x_i)-\varphi(x_r))`. Then
 #    :math:`c_i\le h(x_i)-h(x_r)+2R^2a`, which is less than :math:`h(x_i)`, because :math:`2R^2a<1-\xi_r\le h(x_r)`.
 # 3. *So the sign stays.* The decision value :math:`h_r(x_r)` of the machine without :math:`r` is the :math:`\zeta` that
@@ -207,8 +207,7 @@ for reason, count in loo.counts.items():
         print(f"  {reason:15s} {count:4d} examples")
 
 # %%
-# The picture at the head of the chapter shows what decided each example of the banana. Only examples near the boundary
-# need a round of training.
+# In the picture at the head of the chapter, only examples near the boundary need a round of training.
 #
 # If every :math:`b` of an interval is optimal without :math:`r`, :math:`h(x_r)` may have both signs. Such an example is
 # a *tie*: the lower bound of the error counts it as right, the upper bound as wrong. With a small :math:`C` two of the

@@ -3,9 +3,9 @@ r"""
 =====================
 
 Three proofs decide most examples of :doc:`chapter 11 <11_leave_one_out>`; each remaining example needs a round of
-training. A round has to find one bit: on which side of the boundary the left-out example lies. Often this side is
-certain long before the optimum. This chapter presents two proofs for use during a round: a bound that meets the
-objective, by Franc, Laskov and Müller (2008), and a ball that contains the machine, which this package adds.
+training, which has to find one bit: the side of the boundary on which the example lies. Often this side is certain long
+before the optimum. This chapter presents two proofs for use during a round: a bound that meets the objective, by Franc,
+Laskov and Müller (2008), and a ball that contains the machine, which this package adds.
 """
 
 # fold: Imports, the data, and the code of this figure
@@ -57,13 +57,13 @@ print(
 #
 # Let :math:`F` be the primal objective without example :math:`r`, and let :math:`H` be a lower bound on :math:`F` for
 # all machines with :math:`h(x_r)=0`. If the current machine has :math:`F<H`, its :math:`h(x_r)` has the sign of the
-# optimum. Otherwise the segment from the current machine to the optimum would contain a machine with :math:`h(x_r)=0`.
-# Since :math:`F` is convex, this machine would cost at most as much as the current machine, hence less than :math:`H`:
-# a contradiction.
+# optimum. If the signs differed, the segment from the current machine to the optimum would contain a machine with
+# :math:`h(x_r)=0`. Since :math:`F` is convex, this machine would cost at most as much as the current machine, hence
+# less than :math:`H`: a contradiction.
 #
 # Weak duality provides :math:`H`, as in chapter 2. The condition :math:`h(x_r)=0` fixes the intercept,
-# :math:`b=-w\cdot\varphi(x_r)`, so :math:`h(x)=w\cdot(\varphi(x)-\varphi(x_r))`. This is a machine without intercept,
-# with the kernel
+# :math:`b=-w\cdot\varphi(x_r)`, so :math:`h(x)=w\cdot(\varphi(x)-\varphi(x_r))` is a machine without intercept, with
+# the kernel
 #
 # .. math:: K'_{ij} = \bigl(\varphi(x_i)-\varphi(x_r)\bigr)\cdot\bigl(\varphi(x_j)-\varphi(x_r)\bigr)
 #           = K_{ij}-K_{ri}-K_{rj}+K_{rr} .
@@ -119,7 +119,7 @@ print(
 #    \bigl\lVert\tfrac12(w+\tilde w)-w_r\bigr\rVert^2 + T(w_r,b_r)
 #    \;\le\; \tfrac14\lVert w-\tilde w\rVert^2 + T(w,b) \;=:\; \rho^2 .
 #
-# This puts :math:`w_r` into a ball of radius :math:`\rho` around the midpoint. Neither :math:`w` nor :math:`\tilde w`
+# Hence :math:`w_r` lies in a ball of radius :math:`\rho` around the midpoint. Neither :math:`w` nor :math:`\tilde w`
 # need be optimal. If :math:`w=\tilde w`, then :math:`\rho^2` is the duality gap. In general
 # :math:`\rho^2=P_r-D_r-\tfrac14\lVert w-\tilde w\rVert^2`, as in the code below. The package computes :math:`T`
 # instead, because a difference of large numbers loses digits near the optimum.
@@ -223,15 +223,14 @@ figure.legend(*row[0].get_legend_handles_labels(), loc="outside lower center", n
 plt.show()
 
 # %%
-# The dots mark the lowest points; the middle dot is at :math:`\zeta=h_r(x_r)`. In the left panel even the curve with
-# the smallest :math:`c_i` rises at 0. So the curve of :math:`w_r` also rises at 0, and the sign is negative. In the
-# right panel the curve with the smallest :math:`c_i` falls at 0, so the sign stays open, and the solver trains the
-# round.
+# Dots mark the lowest points; the middle dot is at :math:`\zeta=h_r(x_r)`. In the left panel even the curve with the
+# smallest :math:`c_i` rises at 0. So the curve of :math:`w_r` also rises at 0, and the sign is negative. In the right
+# panel the curve with the smallest :math:`c_i` falls at 0, so the sign stays open, and the solver trains the round.
 #
 # A second test uses a single variable, and the term :math:`T(w_r,b_r)`, which the ball ignores. Let :math:`x` be the
 # distance of :math:`w_r` from the midpoint, so :math:`x^2+T(w_r,b_r)\le\rho^2`. Take an example :math:`i` that can
 # still rise, :math:`a=U_i-\tilde\alpha_i>0`. The term of :math:`i` in :math:`T` is then at most :math:`\rho^2-x^2`, so
-# :math:`a\max(0,e_i)\le\rho^2-x^2`. This bounds :math:`e_i`, and with it :math:`h_r(x_r)` from below:
+# :math:`a\max(0,e_i)\le\rho^2-x^2`. The bound on :math:`e_i` bounds :math:`h_r(x_r)` from below:
 #
 # .. math:: h_r(x_r)\;\ge\; t_i - x\lVert\varphi_i-\varphi_r\rVert-\frac{\rho^2-x^2}{a}, \qquad
 #           t_i = y_i-\tfrac12(w+\tilde w)\cdot(\varphi_i-\varphi_r) ,

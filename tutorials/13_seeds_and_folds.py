@@ -3,9 +3,9 @@ r"""
 ====================
 
 Related problems, ten folds, say, or twenty values of :math:`C`, have related solutions. This chapter guesses the
-solution of a problem from the solution of a related problem. The guess, or *seed*, changes the answer only within the
-tolerance, because the solver continues from it. A seed may save nearly all steps, a few, or none. Wen and others (2017)
-published the three seeds of this chapter.
+solution of a problem from a related solution. The guess, or *seed*, changes the answer only within the tolerance,
+because the solver continues from it. A seed may save nearly all steps, a few, or none. Wen and others (2017) published
+the three seeds of this chapter.
 """
 
 # fold: Imports and settings
@@ -27,8 +27,8 @@ NEGATIVE, POSITIVE, INK = "#0072B2", "#D55E00", "#222222"
 #
 # Holding a fold out sets :math:`L_i=U_i=0` for its examples, as :doc:`chapter 11 <11_leave_one_out>` does for one
 # example. Ten-fold cross-validation is thus one problem with ten boxes. From one round to the next a tenth of the
-# examples leaves (*removed* examples), a tenth joins (*added*), and eight tenths stay (*shared*). Most shared examples
-# have nearly the same :math:`\alpha` in both solutions, and many have :math:`\alpha=0` in both:
+# examples leaves (*removed*), a tenth joins (*added*), and eight tenths stay (*shared*). Most shared examples have
+# nearly the same :math:`\alpha` in both solutions, and many have :math:`\alpha=0` in both:
 
 # fold: The code of this figure
 # alt: Weights without fold 0 are drawn against weights without fold 1. Shared examples scatter about the diagonal;
@@ -111,11 +111,11 @@ print(f"{gave} removed examples had a weight, {took} added ones have it now")
 
 # %%
 # If no added example of the class is left, the package's SIR gives the weight, with the sign turned, to a random unused
-# example. It then spreads what the sum lacks over the added examples.
+# example. SIR then spreads what the sum lacks over the added examples.
 #
-# **MIR** looks for weights :math:`x` of the added examples that restore optimality. Let the examples :math:`R` be
-# removed and :math:`T` added, and let :math:`X` be all examples of the new problem. If :math:`\alpha_R` goes to zero
-# and :math:`\alpha_T` from zero to :math:`x`, the gradient changes by
+# **MIR** looks for weights :math:`x` that restore optimality. Let the examples :math:`R` be removed and :math:`T`
+# added, and let :math:`X` be all examples of the new problem. If :math:`\alpha_R` goes to zero and :math:`\alpha_T`
+# from zero to :math:`x`, the gradient changes by
 #
 # .. math:: dG_X = K_{XR}\,\alpha_R - K_{XT}\,x .
 #
@@ -131,8 +131,7 @@ print(f"{gave} removed examples had a weight, {took} added ones have it now")
 # MIR solves the system by least squares and clips the solution to the box. If the sum constraint is then violated, MIR
 # spreads the difference over :math:`T`, then over the free variables, then over all variables.
 #
-# The next figure draws the three seeds on points of a plane. Rings show the weight of removed examples, discs the
-# weight that added examples receive, and grey discs the change of shared examples. Only ATO changes shared examples:
+# The areas of rings and discs show weights of points in a plane. Only ATO changes the weights of shared examples:
 
 # fold: The code of this figure
 # alt: Three panels show points of a plane, with rings for removed and discs for received weight. With SIR the discs lie
@@ -280,8 +279,7 @@ for C in (10.0, 1000.0):
 
 # %%
 # Neither start is better everywhere. The right column includes the steps of the full solution. Rounds that start from
-# the full solution can run in several threads. ``SVCCV`` runs a grid: for each γ, all folds and all :math:`C` are boxes
-# over the same matrix.
+# the full solution can run in several threads.
 #
 # .. shipped:: core/seeders/sir.py
 #    :twin:
@@ -315,7 +313,7 @@ for C in (10.0, 1000.0):
 # ---------
 #
 # 1. ★ Use ``cross_validate(..., folds=problem.n)``, leave-one-out. Why do most rounds take no step at all?
-# 2. ★ Let one fold hold all positive examples. How does the machine predict them?
+# 2. ★ Let one fold hold all positive examples. How does the machine predict this fold?
 # 3. ★★ For the second round of the first picture, compute :math:`f` of the seeds of ``SIR``, ``MIR`` and ``ATO``, of a
 #    cold start, and of the optimum.
 #
@@ -343,7 +341,7 @@ for seeder in (Cold(), SIR(), MIR(), ATO(budget=np.inf)):
 print(f"3. optimum f = {solve(next_box, stop=KKTGap(1e-6)).objective:7.2f}")
 
 # %%
-# 1. The example of such a round has :math:`\alpha_r=0`: leaving it out changes nothing.
+# 1. A round without a step leaves out an example with :math:`\alpha_r=0`, which changes nothing.
 # 2. The training part has one class, so :math:`\alpha=0`. Every :math:`b\le-1` is optimal, and the package takes −1.
 # 3. The more expensive a seed is, the nearer its :math:`f` is to the optimum, and the walk of ATO ends at the optimum.
 #    But a nearer :math:`f` does not always mean fewer steps.

@@ -53,9 +53,9 @@ plt.show()
 #
 # At the optimum the examples form three sets (chapter 6): examples at the lower bound have :math:`G_i\le b`, examples
 # at the upper bound have :math:`G_i\ge b`, and free examples :math:`M` have :math:`G_i=b`. As long as no example
-# changes its set, these conditions determine all rates. Let :math:`d` be the rate of :math:`\alpha`. Bounded variables
-# :math:`B` travel with their bound: :math:`d_B=L^1_B` or :math:`U^1_B`. Free variables keep :math:`v_i-(K\alpha)_i=b`,
-# and all variables together keep the sum. Differentiating both equations gives
+# changes its set, the conditions of the sets determine all rates. Let :math:`d` be the rate of :math:`\alpha`. Bounded
+# variables :math:`B` travel with their bound: :math:`d_B=L^1_B` or :math:`U^1_B`. Free variables keep
+# :math:`v_i-(K\alpha)_i=b`, and all variables together keep the sum. Differentiating both equations gives
 #
 # .. math::
 #

@@ -67,7 +67,7 @@ plt.show()
 # of the hinge loss. If the elbow is empty, :math:`b` may be any number between two gradients. The walk goes on until
 # these gradients meet, and their examples join the elbow.
 #
-# Move :math:`C` yourself. The picture is exact for every :math:`C`, also between two events.
+# Move :math:`C` yourself. The picture is exact for every :math:`C`.
 #
 # .. path-stepper::
 #
@@ -224,8 +224,8 @@ except ValueError as error:
 #    L_M \;\le\; \hat s_M + s\,d_p + N\beta \;\le\; U_M, \qquad 0\le s\le s_{\max},
 #
 # At :math:`s_{\max}` the first bounded variable reaches :math:`G_i=b`, whatever :math:`\beta` is. At the solution of
-# the program, variables reach their bounds and leave the elbow. The next lines solve this program for two points, each
-# with a twin; all four are on the elbow:
+# the linear program, variables reach their bounds and leave the elbow. The next lines solve this program for two
+# points, each with a twin; all four are on the elbow:
 
 
 def longest(rate, gap, null, limit):
@@ -280,8 +280,7 @@ change = paired.decision_function(banana.X, 5.0) - path.decision_function(banana
 print(f"same function at C/2: {np.abs(change).max():.0e}")
 
 # %%
-# By default (``merge=True``), examples of equal features and label share one variable with a wider box, so duplicates
-# need no linear program.
+# By default (``merge=True``), equal examples share one variable with a wider box, and need no linear program.
 #
 # .. worth:: 15
 #
@@ -297,9 +296,9 @@ print(f"same function at C/2: {np.abs(change).max():.0e}")
 # ---------
 #
 # 1. ★ Why has the path no more events once the left set is empty?
-# 2. ★ ``folds=len(y)`` also gives leave-one-out. Compare its curve on the sixty points with the curve of ten folds.
-# 3. ★★ How does the number of breakpoints grow with the number of examples? Follow the path for 30, 60, 120 and 240
-#    points of the banana.
+# 2. ★ On the sixty points, compare the curve of leave-one-out, also ``folds=len(y)``, with the curve of ten folds.
+# 3. ★★ How does the number of breakpoints grow with the number of examples? Try 30, 60, 120 and 240 points of the
+#    banana.
 #
 # .. fold:: Hints
 #

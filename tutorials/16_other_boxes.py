@@ -205,7 +205,7 @@ plt.show()
 # The same selectors, swapped in each
 # -----------------------------------
 #
-# The number of steps depends on the selector; the optimum does not.
+# The steps depend on the selector; the optimum does not.
 
 print(f"{'':18}" + "".join(f"{name:>16}" for name in problems))
 for selector in (MostViolatingPair(), SecondOrder(), HybridMaximumGain()):
@@ -248,8 +248,8 @@ print(f"{outside} of 40 examples are outside; at most ν·n = 8 may be")
 #   loser, and repeats. The graph needs the same streets as the votes, but a prediction asks only :math:`k-1` streets.
 # * *Output codes* (Dietterich and Bakiri, 1995) give each class a word of bits. Each bit has a street between the
 #   classes with 1 and the classes with 0, and the class with the nearest word wins. If all words differ in many bits,
-#   they correct errors of single streets. Each split of three classes in two is a split of one-vs-rest, so both schemes
-#   nearly agree on iris and wine below.
+#   they correct errors of single streets. Each split of three classes in two is a split of one-vs-rest, so output codes
+#   and one-vs-rest nearly agree on iris and wine below.
 # * A *joint machine* (Crammer and Singer, 2001) trains a :math:`w_c` for each class in a single problem without
 #   intercepts:
 #
@@ -303,9 +303,9 @@ plt.show()
 #
 # The next lines compare all schemes but the graph on iris, wine and a third of the digits, with five random splits.
 # Features are scaled on the training examples of each split, and :math:`\gamma=1/d`. Each scheme has the best of five
-# :math:`C` on the test examples, so all errors are a little too small. The first line of each set shows mean and
-# standard deviation of the error, the second line of its difference, split by split, from the first column with the
-# same kernel.
+# :math:`C` on the test examples, so all errors are a little too small. The first line of each set shows the mean and
+# the standard deviation of the error. The second line shows both for the difference, split by split, from the first
+# column with the same kernel.
 
 # fold: Errors of five schemes on iris, wine and digits
 splits = StratifiedShuffleSplit(5, test_size=0.3, random_state=0)
@@ -348,8 +348,8 @@ for name, scheme in (("votes", street), ("rest", OneVsRestClassifier(street))):
 #
 # Pairs can also give class probabilities. A sigmoid, fitted on decision values of held-out examples, turns the
 # :math:`h` of a pair into a probability :math:`r_{ij}` of class :math:`i` in its pair with class :math:`j`. Class
-# probabilities :math:`p` would give :math:`r_{ij}=p_i/(p_i+p_j)`, so :math:`r_{ji}\,p_i=r_{ij}\,p_j`. These equations
-# rarely have a common solution. Wu, Lin and Weng (2004) *couple* the pairs by least squares:
+# probabilities :math:`p` would give :math:`r_{ij}=p_i/(p_i+p_j)`, so :math:`r_{ji}\,p_i=r_{ij}\,p_j`. The equations of
+# all pairs rarely have a common solution. Wu, Lin and Weng (2004) *couple* the pairs by least squares:
 #
 # .. math::
 #
@@ -358,7 +358,7 @@ for name, scheme in (("votes", street), ("rest", OneVsRestClassifier(street))):
 # with :math:`Q_{ii}=\sum_{j\ne i}r_{ji}^2` and :math:`Q_{ij}=-r_{ji}r_{ij}`. With a price :math:`\lambda` of the sum,
 # the optimum solves the linear system :math:`Qp+\lambda\mathbf 1=0`, :math:`\mathbf 1^\top p=1`. This solution has
 # :math:`p\ge0`, because :math:`|p|/\sum_i|p_i|` never has a larger objective than :math:`p`. (Hastie and Tibshirani
-# (1998) minimise a Kullback-Leibler divergence instead.) The three pairs in the next lines contradict each other:
+# (1998) minimise a Kullback-Leibler divergence instead.) These three pairs contradict each other:
 
 r = np.array([[0.0, 0.8, 0.6], [0.2, 0.0, 0.7], [0.4, 0.3, 0.0]])
 system = np.ones((4, 4))

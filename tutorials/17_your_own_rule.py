@@ -2,9 +2,9 @@ r"""
 17 · Your own rule
 ==================
 
-Every decision of the loops in this package is made by an object that you pass in, and you can write your own. This
-chapter writes a selector in eight lines, proves that a solve with it ends, races it on five sets, checks it, and breaks
-it on purpose. :doc:`Write your own </write_a_rule>` shows the other kinds of rules.
+An object that you pass in makes each decision of the loops in this package, and you can write your own. This chapter
+writes a selector in eight lines, proves that a solve with it ends, races it on five sets, checks it, and breaks it on
+purpose. :doc:`Write your own </write_a_rule>` shows the other kinds of rules.
 """
 
 # fold: Imports and settings
@@ -82,7 +82,7 @@ for selector in (InTurn(), MostViolatingPair(), SecondOrder()):
 
 # fold: The code of this figure
 # alt: The KKT gap is drawn over the steps for three selectors. The gap falls fastest with second order. With the new
-#     rule it falls in jumps, mostly above the curve of the most violating pair, but ends before it.
+#     rule the gap falls in jumps, mostly above the curve of the most violating pair, but ends earlier.
 ConvergenceDisplay.from_solutions(runs, metric="gap", against="iterations")
 plt.show()
 
@@ -101,10 +101,10 @@ Stepper(banana.X, banana.y, kernel=RBF(0.5), C=10.0, selector=InTurn(), against=
 #    \qquad \sum_t\mu_t \;\le\; \frac{4f^*}{\varepsilon} .
 #
 # The rest of the proof is mirrored, because :math:`j`, not :math:`i`, is always extreme: it is the lowest variable that
-# may fall. Suppose a variable both falls and rises infinitely often. Between two of its falls some lower variable must
-# leave its lower bound and return, so this lower variable also falls and rises infinitely often. Repeating the argument
-# gives an infinite descending chain among finitely many variables, which is impossible. Without the factor ½,
-# :math:`\ell` would have no positive lower bound, and the argument would fail.
+# may fall. Suppose a variable both falls and rises infinitely often. Between two falls of this variable some lower
+# variable must leave its lower bound and return, so the lower variable also falls and rises infinitely often. Repeating
+# the argument gives an infinite descending chain among finitely many variables, which is impossible. Without the factor
+# ½, :math:`\ell` would have no positive lower bound, and the argument would fail.
 #
 # The next lines count the steps for several shares of :math:`\psi` and two values of :math:`C`:
 
@@ -180,7 +180,7 @@ except AssertionError as error:
 # .. admonition:: Known elsewhere as
 #
 #    Rules are *strategy* objects or *policies*, and your own rule is a *plug-in*. ``check_strategy`` is a *conformance
-#    test*. A record of numbers that a compiled function reads is a *struct*.
+#    test*.
 #
 # Exercises
 # ---------
@@ -239,7 +239,7 @@ assert max(steps for share, steps in taken.items() if share > 1.0) < taken[1.0]
 # %%
 # 1. ``check_strategy`` reports that (0, 0) is not a pair: a step needs two different variables.
 # 2. ``check_strategy`` reports that ``None`` is not a pair.
-# 3. With a share above one the solver takes fewer steps than with a share of one: this is the over-relaxed step of
-#    chapter 4. The best share differs from problem to problem.
+# 3. The solver takes fewer steps with a share above one, the over-relaxed step of chapter 4, than with a share of one.
+#    The best share differs from problem to problem.
 #
 # .. endfold::

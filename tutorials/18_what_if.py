@@ -2,10 +2,10 @@ r"""
 18 · What if
 ============
 
-How does the machine change if a parameter changes a little? Between two events the optimum is a smooth function of
-every number in the problem, if the linear system of :doc:`chapter 14 <14_straight_lines>` is not singular. This system
-gives the derivative without following a path, also with respect to parameters of the kernel, along which the optimum
-does not move in straight lines. So a machine can learn which features count.
+Between two events the optimum is a smooth function of every number in the problem, if the linear system of
+:doc:`chapter 14 <14_straight_lines>` is not singular. This system gives the derivative without following a path, also
+with respect to parameters of the kernel, along which the optimum does not move in straight lines. So a machine can
+learn which features count.
 """
 
 # fold: Imports, the data, and the code of this figure
@@ -88,8 +88,8 @@ plt.show()
 #
 # For :math:`C` this is the system of chapter 14: :math:`\dot K=0`, and the bounds move. For :math:`\gamma` of a
 # Gaussian kernel the bounds stand still and :math:`\dot k(x,z)=-\lVert x-z\rVert^2\,k(x,z)`. The next lines print
-# derivatives of :math:`b` and of a decision value; two solves with slightly different :math:`\gamma` confirm the
-# derivative of :math:`b`:
+# derivatives of :math:`b` and of a decision value; solves with slightly different :math:`\gamma` confirm the derivative
+# of :math:`b`:
 
 machine = optimum(smooth)
 step = 1e-5
@@ -137,8 +137,8 @@ for name, right_side in sides.items():
 # Events are kinks
 # ----------------
 #
-# At an event an example is between two sets: it is at its bound, and :math:`G_i=b`. Usually it enters one set if
-# :math:`C` rises and the other set if :math:`C` falls. Then each direction has its own derivative, and without a
+# At an event an example is between two sets: it is at its bound, and :math:`G_i=b`. Usually the example enters one set
+# if :math:`C` rises and the other set if :math:`C` falls. Then each direction has its own derivative, and without a
 # direction the package raises an error:
 
 kink = optimum(path.C[event]).derivative("C")
@@ -158,9 +158,9 @@ except ValueError as error:
 # %%
 # If several examples stand at an event, each choice of a set changes all rates, so the sets cannot be chosen one by
 # one. For each such example, either :math:`\alpha_i` stays at its bound and :math:`G_i-b` does not change sign, or
-# :math:`\alpha_i` leaves its bound and :math:`\dot G_i=\dot b`. These are the conditions of chapter 6 for maximising
-# :math:`(\dot v-\dot K\alpha)^\top d-\tfrac12d^\top Kd` over the rates :math:`d` that the box and the sum permit. A
-# walk solves this small dual problem at each event.
+# :math:`\alpha_i` leaves its bound and :math:`\dot G_i=\dot b`. Rates :math:`d` with these properties maximise
+# :math:`(\dot v-\dot K\alpha)^\top d-\tfrac12d^\top Kd` among the rates that the box and the sum permit (conditions of
+# chapter 6). A walk solves this small dual problem at each event.
 #
 # .. shipped:: analysis/derivatives/direction.py
 #    :object: settle

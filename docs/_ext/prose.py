@@ -27,9 +27,7 @@ EXCEPTIONS = {
     "01_the_widest_street": {"for ten thousand points": "a size", "Ten thousand examples": "the same"},
     "02_prices": {"``alpha @ (v - G)``": "quotes the code at the end of chapter 1"},
     "07_which_pair": {"2,834,352 cases": "counted by the authors; tests/theorems count again"},
-    "08_rows_cache_shrinking": {
-        "you will write it in twenty lines": COUNTED, "You can write this in twenty lines": COUNTED,
-    },
+    "08_rows_cache_shrinking": {"This function shrinks in twenty lines": COUNTED},
     "09_does_it_end": {
         "for up to tens of thousands": "the rows of a table of the page it names",
         "some tens of thousands of examples": "advice that rests on that table",
