@@ -15,7 +15,7 @@ COPIES: Final = {CLASSIFICATION: 1, REGRESSION: 2, NOVELTY: 1}
 
 
 class Machine(NamedTuple):
-    """One model of a task, such as the model of a pair of classes; rounds leave examples out of its problem.
+    """One model of a task, such as the model of two classes; rounds leave examples out of its problem.
 
     Attributes
     ----------

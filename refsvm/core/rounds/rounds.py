@@ -57,7 +57,7 @@ class Rounds(Shown):
         Seconds for all rounds together.
     trace : bool or int
         True records every step of the rounds of `run`; a number k records
-        every k-th step. With a trace, rounds run one by one.
+        every k-th step. With a trace, each worker runs rounds one by one.
     n_jobs : int, optional
         Number of workers that share the rounds of `run`, −1 for one worker per
         core. Workers are threads, or processes if joblib is set up for them

@@ -35,8 +35,8 @@ class Check(Rule):
     """Base of checks, which prove for some examples what a model trained without them would predict.
 
     A check gets the solution on all examples, where v holds the labels ±1. α is only known up to the duality gap; a
-    check that proves a sign must allow for this gap and for rounding errors (`known_to`). The results of a check are
-    not used for an example that is alone in its class.
+    check that proves a sign must allow for this gap and for rounding errors (`known_to`). Leave-one-out ignores the
+    result of a check for an example that is alone in its class.
 
     Attributes
     ----------

@@ -83,7 +83,8 @@ class ATO(Seeder):
     -----
     With ``ATO(margin=np.inf, budget=np.inf)``, the seed for a problem without some examples is the new optimum itself,
     so that `leave_one_out` takes no step after the path. The seed is the optimum only if `max_events` and `max_free`
-    are not exceeded and the matrix of the free variables is regular. If C becomes smaller, the seed is not the optimum.
+    are not exceeded and the matrix of the free variables is regular. If C becomes smaller, the seed need not be the
+    optimum.
 
     References
     ----------

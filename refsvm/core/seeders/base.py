@@ -23,8 +23,8 @@ class Seeder(Rule):
     Seeds from one solution may share work, such as an inverse matrix. `memory` gets the solution in place of a problem;
     it does the shared work once and returns the result of this work, or an empty array if seeds share no work. A seeder
     with a memory has the signature ``seed(solved, problem, memory=None)``, and must accept the memory, an empty array,
-    and None. The signature of a twin is ``seed(parameters, seeding) -> 0``; the twin writes α to ``seeding.seed``
-    (`refsvm.compiled.interface.seeding.Seeding`).
+    and None. A compiled twin has the signature ``seed(parameters, seeding) -> 0``; the twin writes α to
+    ``seeding.seed`` (`refsvm.compiled.interface.seeding.Seeding`).
     """
 
     example_call: ClassVar[str] = "TOP()"

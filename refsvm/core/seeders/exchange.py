@@ -1,4 +1,4 @@
-"""The difference between two boxes: the examples that are removed, and the examples that are added."""
+"""The difference between two boxes: the removed examples and the added examples."""
 
 from __future__ import annotations
 

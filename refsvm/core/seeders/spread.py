@@ -1,4 +1,4 @@
-"""Functions with which seeders spread the missing sum z − 1ᵀα over the variables that can still move."""
+"""Functions that spread the missing sum z − 1ᵀα over the variables that can still move."""
 
 from __future__ import annotations
 

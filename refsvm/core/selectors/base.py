@@ -12,9 +12,9 @@ from refsvm.core.state import SolverState
 class WorkingSetSelector(Rule):
     """Choose the working set (i, j): αᵢ will rise and αⱼ fall by the step length.
 
-    The loop calls `memory` once and `select` before every step; `select` finds its memory in
-    ``state.selector_memory``. `select` returns an i in I_up and a j in I_down, or (−1, −1) if no pair can raise the
-    objective; ties go to the lowest index. The signature of a twin is ``select(parameters, state) -> (i, j)``.
+    The loop calls `memory` once and `select` before every step; `select` finds its memory in ``state.selector_memory``.
+    `select` returns an i in I_up and a j in I_down, or (−1, −1) if no pair can raise the objective; ties go to the
+    lowest index. A compiled twin has the signature ``select(parameters, state) -> (i, j)``.
 
     Attributes
     ----------
@@ -35,4 +35,4 @@ class WorkingSetSelector(Rule):
 
     @abstractmethod
     def select(self, state: SolverState) -> tuple[int, int]:
-        """Return the working set (i, j) for the coming step, or (−1, −1) if no pair can raise the objective."""
+        """Return the working set (i, j) for the step, or (−1, −1) if no pair can raise the objective."""

@@ -16,7 +16,7 @@ class Greedy(WorkingSetSelector):
     """(i, j) = argmax of the exact gain g(μ*) over all n(n − 1)/2 pairs.
 
     The gain g(μ*) = μ*ℓ − ½μ*²q of the clipped step μ* is exactly what the step adds to f. Comparing all pairs needs
-    the whole kernel matrix and O(n²) time for each step, so this rule is meant for comparisons with selectors that look
+    the whole kernel matrix and O(n²) time for each step, so this rule serves for comparisons with selectors that look
     at fewer pairs. `solve` raises an error if the matrix does not fit in `cache_mb`.
 
     The convergence proof (Corollary 6) holds in exact arithmetic. In floating point, the largest gain may be the

@@ -47,11 +47,10 @@ NEARLY_SOLVED = 10.0
 class LIBSVMShrinking(Shrinking):
     """Shrink as LIBSVM does, for comparisons with papers that used LIBSVM.
 
-    There are three differences from LIBSVM. After all variables have returned, the rule compares each Gᵢ with the
-    extremes of G over all variables, whereas LIBSVM uses only the previously active variables. The rule updates G with
-    the kernel rows of all variables that moved, whereas LIBSVM keeps a second gradient for variables at their bounds,
-    so that counts of kernel rows differ. Selectors and step rules that use recent steps forget these steps when the
-    active set changes.
+    Three things differ from LIBSVM. After all variables return, the rule compares each Gᵢ with the extremes of G over
+    all variables, whereas LIBSVM uses only the previously active variables. The rule updates G with the kernel rows of
+    all variables that moved, whereas LIBSVM keeps a second gradient for variables at their bounds, so counts of kernel
+    rows differ. Selectors and step rules that use recent steps forget these steps when the active set changes.
 
     Parameters
     ----------
@@ -96,7 +95,7 @@ class LIBSVMShrinking(Shrinking):
 
 
 class Work(NamedTuple):
-    """The arguments of one call of `steps`; they are not stored in the state, which must not refer to itself."""
+    """The arguments of one call of `steps`, which the state does not store, because it must not refer to itself."""
 
     backend: Backend
     limits: Limits[SolverState]
@@ -106,7 +105,7 @@ class Work(NamedTuple):
 
     @property
     def nearly(self) -> float:
-        """The KKT gap at which all variables return."""
+        """The KKT gap at which all variables become active again."""
         return NEARLY_SOLVED * float(self.rules.stop.with_absolute_tolerance(self.state).tolerance)
 
 
@@ -136,7 +135,7 @@ class ShrinkingMemory:
         return outcome
 
     def solve_active(self, work: Work, A: np.ndarray, budget: int) -> int:
-        """Solve the problem over A, and remove variables from A on the way; then let all variables return."""
+        """Solve the problem over A, and remove variables from A on the way; then make all variables active again."""
         state, stop = work.state, work.rules.stop.with_absolute_tolerance(work.state)
         tolerance = stop.restricted_tolerance(min(state.gap, work.nearly))
         rules = work.rules._replace(stop=KKTGap(tolerance))
@@ -171,7 +170,7 @@ class ShrinkingMemory:
     def _until_shrunk(
         self, work: Work, inner: SolverState, rules: Rules, budget: int, now: SolverState
     ) -> tuple[int, np.ndarray | None]:
-        """Take steps on the active variables; return the outcome and the variables that remain active.
+        """Take steps on the active variables; return the outcome and the variables that stay active.
 
         The returned variables are None if no variable became inactive.
         """

@@ -1,8 +1,7 @@
 """The readable loop: `steps` is SMO itself, and `iterate` prepares and runs it.
 
-Until the stopping rule is satisfied, the loop selects a pair (i, j), chooses μ, and moves αᵢ += μ, αⱼ −= μ,
-G −= μ(K[i] − K[j]). The loop also ends when the selector finds no pair, or when two steps in a row have changed
-nothing.
+Until the stopping rule is satisfied, the loop selects a pair (i, j), chooses μ, and moves αᵢ += μ, αⱼ −= μ, G −=
+μ(K[i] − K[j]). The loop also ends when the selector finds no pair, or when two steps in a row change nothing.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""RunOptions: the options of a run, which are checked once and then passed on as one object."""
+"""RunOptions: checks the options of a run once, and holds them in one object."""
 
 from __future__ import annotations
 

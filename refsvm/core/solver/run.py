@@ -1,4 +1,4 @@
-"""Run: takes the steps of a solve in chunks until a verdict, reviewed by the guards, ends the solve.
+"""Run: takes the steps of a solve in chunks, until the guards accept a verdict that ends the solve.
 
     Until the stopping rule is satisfied, no step gains, or a limit is reached:
         take a chunk of steps                     (`refsvm.core.solver.shrinking`, by a `refsvm.core.backend.Backend`).

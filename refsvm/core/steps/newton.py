@@ -1,4 +1,4 @@
-"""The ordinary SMO step: the Newton step, clipped to the box."""
+"""The usual step: the Newton step, clipped to the box."""
 
 from __future__ import annotations
 

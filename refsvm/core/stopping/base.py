@@ -19,8 +19,8 @@ from refsvm.core.stopping.relative import LEAST_SHARE, ROUNDED
 class StoppingRule(Rule):
     """Decide before every step whether to end the solve.
 
-    ``state.stop_memory`` is the array that `memory` returned. The signature of a twin is
-    ``check(parameters, state) -> code``.
+    ``state.stop_memory`` is the array that `memory` returned. A compiled twin has the signature ``check(parameters,
+    state) -> code``.
 
     Attributes
     ----------

@@ -208,7 +208,7 @@ class SVMP(PathTracker):
         return Step(length, db, noise, "linear program", False)
 
     def _jumped(self, walk: PathState) -> bool:
-        """Jump in b if no variable is free, or in α if the system has no solution; return True if there was a jump."""
+        """Move b at fixed t if no variable is free, or α if the system has no solution; return True if b or α moved."""
         moved = not walk.members and jump_of_b(walk)
         while walk.members and jump_of_alpha(walk, self._factors(walk).null):
             moved = True
@@ -221,7 +221,7 @@ class SVMP(PathTracker):
         return walk.factors
 
     def _freed(self, walk: PathState, step: Step, guard: SwitchingGuard) -> bool:
-        """Change the sets at this λ so that λ can fall; return True if a set was changed."""
+        """Change the sets at this λ so that λ can fall; return True if a set changed."""
         # ignore rates below their rounding error: an example with such a rate would be released and blocked in turn
         flips = blocking(walk, step.noise, self.tau_2 * walk.scale, step.regular)
         if not flips or guard.looping(walk):

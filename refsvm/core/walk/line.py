@@ -184,5 +184,5 @@ class RegularizationLine(ProblemLine):
     def point(
         self, t: float, alpha: np.ndarray, b: float, kind: str, moves: tuple[Move, ...], elbow: int
     ) -> Point:
-        """Return the breakpoint that a tracker reports, with C."""
+        """Return the breakpoint that a tracker reports, in terms of C."""
         return Breakpoint(self.exactly.get(t, 1.0 / t), alpha, b, kind, moves, elbow)

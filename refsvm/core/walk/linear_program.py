@@ -33,8 +33,8 @@ def longest_fall(
 
     Notes
     -----
-    One null vector gives a problem in two variables, which is solved in closed form (`most_before_crossing`). Problems
-    with more null vectors are solved by the dual simplex method of HiGHS. The program ends at a vertex, where as many
+    One null vector gives a problem in two variables, which is solved in closed form (`most_before_crossing`). HiGHS
+    solves problems with more null vectors by its dual simplex method. The program ends at a vertex, where as many
     points as possible leave the elbow.
     """
     if null.shape[1] == 1:

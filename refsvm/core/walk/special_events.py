@@ -31,7 +31,7 @@ def blocking(walk: Walk, noise: tuple[float, float], shortest: float, regular: b
 
 @dataclass
 class SwitchingGuard:
-    """Detects that the sets return to an earlier state at the same λ; each λ needs a new guard.
+    """Detects that the sets return to an earlier state at one λ; use a new object for each λ.
 
     Parameters
     ----------
