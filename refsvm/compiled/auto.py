@@ -58,7 +58,7 @@ class Process:
 
     def __init__(self) -> None:
         self.seconds = 0.0  # seconds of NumPy work that compiled code could have done
-        self.ready: set[tuple[object, ...]] = set()  # loaded families with the types of their rules
+        self.ready: set[tuple[object, ...]] = set()  # loaded families of functions, with the types of rules
         self.broken: list[Exception] = []  # the error that makes Numba unusable
         # only one thread at a time may import Numba: other threads would find incomplete modules
         self.loading = threading.RLock()
@@ -182,7 +182,7 @@ class Auto:
         return list(self._compiled.events(walk, tracker, end, most)) if self._has("twin", [tracker]) else []
 
     def _has(self, family: str, rules: Sequence[Any]) -> bool:
-        """Return True if a family's code for these rules is loaded; load code from disk if loading it saves time."""
+        """Return True if a family of functions is loaded for these rules; load the functions if loading saves time."""
         key = family, *map(type, rules)
         is_loaded = key in process.ready
         # if another call has already loaded Numba, loading code costs little
@@ -211,12 +211,12 @@ class Auto:
 
 
 def load(family: str, rules: Sequence[Any]) -> None:
-    """Load or compile the code of a family (`refsvm.compiled.interface.families`) for these rules."""
+    """Load or compile a family of functions (`refsvm.compiled.interface.families`) for these rules."""
     import_module("refsvm.compiled.interface.families").load(family, twins_of(rules))
 
 
 def could_load(family: str, rules: Sequence[Any]) -> bool:
-    """Load the code of a family from disk and return True; return False if the code is not on disk."""
+    """Load a family of functions from disk and return True; return False if code is missing on disk."""
     twin = import_module("refsvm.compiled.interface.twin")
     try:
         with twin.never_compiling():

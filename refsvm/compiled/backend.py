@@ -33,7 +33,7 @@ class CompiledBackend:
         self._seeder: TwinSeeder | None = None
 
     def load(self, family: str, rules: Sequence[Any]) -> None:
-        """Load the compiled code of a family (`refsvm.compiled.interface.families`), or compile it."""
+        """Load or compile a family of functions (`refsvm.compiled.interface.families`) for these rules."""
         load(family, twins_of(rules))
 
     def steps(self, state: SolverState, rules: Rules, budget: int, trace: Trace | None = None) -> int:

@@ -76,7 +76,7 @@ def update_gradient(state, i, j, mu, kappa, uses_momentum, anew):  # type: ignor
     """Do G −= μ (K[i] − K[j]) and find the extremes of G, as `refsvm.core.problem.most_violating_pair` does.
 
     If the step uses momentum, do G −= μ (K[i] − K[j]) + κKΔ and store μ (K[i] − K[j]) + κKΔ as the next KΔ. If `anew`
-    is True, store μ (K[i] − K[j]) as the next KΔ, without the carried part.
+    is True, store only μ (K[i] − K[j]) as the next KΔ.
     """
     now = state.now[0]
     highest, lowest, top_tile, bottom_tile = -MOST, MOST, -1, -1
@@ -217,7 +217,7 @@ def advance(state, i, j, mu, kappa):  # type: ignore[no-untyped-def]
     Return the numbers of variables with Δ ≠ 0, of variables whose α changes, and of variables at a bound.
     """
     now = state.now[0]
-    # if κ = 0 the step has no carried part, and only the pair moves
+    # if κ = 0, only the pair moves
     if kappa == 0.0:
         leave_support(state)
     first, second = enter_support(state, i), enter_support(state, j)
@@ -291,7 +291,7 @@ def carry(state, i, j, mu, kappa):  # type: ignore[no-untyped-def]
     now.objective += slope - 0.5 * curvature
     now.carried_slope, now.carried_curvature = slope - curvature, curvature
     if anew:
-        # a bound has cut the carried part of the step but not the pair's part:  Δ ← μ(eᵢ − eⱼ)
+        # a bound has cut the step along Δ but not along eᵢ − eⱼ:  Δ ← μ(eᵢ − eⱼ)
         carry_the_pair(state, i, j, mu, now.slope - kappa * beta - mu * now.raw_curvature)
     remember(state, i, j, mu)
     if kappa != 0.0:

@@ -59,7 +59,7 @@ FAMILIES: Final[list[tuple[str, tuple[Any, ...]]]] = [
 
 
 def load(family: str, rules: tuple[Any, ...]) -> None:
-    """Load the code of a family for these rules from disk, or compile the code."""
+    """Load a family of functions for these rules from disk, or compile the functions."""
     import_module("refsvm.compiled.interface.families").load(family, tuple(rule.twin() for rule in rules))
 
 
@@ -83,8 +83,8 @@ def warm_up(tell: Callable[[str], object] | None = None) -> float:
 
     Without this call, ``engine="auto"`` works in NumPy while a child process compiles. Call `warm_up` to get full speed
     from the first call on, for example when a container is built. Compiled code is kept in the folder that
-    ``NUMBA_CACHE_DIR`` names. By default compiled code is kept in a folder next to the files of the package or, if this
-    folder is not writable, in the user's cache folder.
+    ``NUMBA_CACHE_DIR`` names, by default in a folder next to the package's files or, if this folder is not writable, in
+    the user's cache folder.
 
     Parameters
     ----------

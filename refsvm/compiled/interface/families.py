@@ -1,7 +1,7 @@
 """Families of compiled functions; the functions of a family are loaded from disk, or compiled, together.
 
 ===============  ====================================================================
-"kernels"        functions that Python calls between the steps
+"kernels"        functions that Python calls between steps
 "norms float64"  a function of `refsvm.compiled.arithmetic` (here `norms`) for values of a type
 "sparse"         products of sparse rows with a dense table
 "loop"           the loop for a selector, a step and a stopping rule; "single loop" for float32 rows
@@ -61,7 +61,7 @@ def rounds_of(kind: Any, seeder: Any, *rules: Any) -> None:
 
 
 def sparse() -> None:
-    """Load the function for products of sparse rows with a dense table."""
+    """Load the function that multiplies sparse rows by a dense table."""
     kernels()
     for kind in (np.float64, np.float32):
         product_for(np.dtype(np.int32), np.dtype(kind))
@@ -82,7 +82,7 @@ LOADERS: Final[dict[str, Callable[..., Any]]] = {
 
 
 def load(family: str, twins: tuple[Any, ...]) -> None:
-    """Load the code of a family for these twins, or compile the code if it is not on disk."""
+    """Load the functions of a family for these twins, or compile functions that are not on disk."""
     if family in LOADERS:
         LOADERS[family](*twins)
     else:

@@ -41,8 +41,7 @@ SPARSE_BELOW: Final = 0.02
 dense columns: six times faster for a batch with a share of 0.005."""
 
 COMPRESSED_BELOW: Final = 0.04
-"""Dense data with a smaller share of non-zero entries than this are multiplied as CSR; from 0.05 to 0.1 on, BLAS is as
-fast."""
+"""Dense data with a smaller share of non-zero entries are multiplied as CSR; above 0.05 to 0.1, BLAS is as fast."""
 
 COMPRESSED_FEATURES: Final = 100
 """Non-zero entries of dense data are counted only if the data have at least this number of features."""
