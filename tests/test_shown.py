@@ -7,7 +7,7 @@ import pickle
 import re
 import signal
 import tempfile
-from dataclasses import fields, is_dataclass
+from dataclasses import fields, is_dataclass, replace
 from functools import cache
 from pathlib import Path
 
@@ -383,6 +383,29 @@ def test_the_numbers_of_a_solution_and_of_a_path_are_the_attributes():
         assert f"{solution.kkt_gap:.2e}" in text
         assert all(f"{value}" in text for value in (np.count_nonzero(solution.alpha), solution.iterations))
     assert f"({len(path.C)} breakpoints, C from {path.C[0]:.6g} to {path.C[-1]:.6g}, CONVERGED)" in repr(path)
+
+
+def test_a_count_of_one_has_a_singular_noun():
+    two = DualProblem.classification(np.array([[0.0], [1.0]]), [-1, 1])
+    recording = Recording(two)
+    assert repr(recording.at(1)).startswith("RecordedState(after 1 step: ")
+    assert repr(recording).startswith("Recording(1 step so far, ")
+    assert repr(solve(two, trace=True).trace).startswith("Trace(1 step: ")
+
+
+def test_a_path_of_one_breakpoint_is_singular():
+    pytest.importorskip("scipy")
+    path = SHOWN["path"]()
+    short = replace(path, record=path.record.until(1))
+    assert f"(1 breakpoint, C from {path.C[0]:.6g} to {path.C[0]:.6g}, " in repr(short)
+
+
+def test_a_derivative_without_free_variables_has_no_condition_number():
+    two = DualProblem.classification(np.array([[0.0], [5.0]]), [-1, 1], C=0.5)
+    rate = solve(two).derivative("C")
+    assert rate.condition == 0.0
+    assert repr(rate).endswith(", no variable is free)")
+    assert "condition  no variable is free" in str(rate)
 
 
 def test_a_solution_says_the_reason_of_the_rule():

@@ -24,7 +24,7 @@ from refsvm.core.solver.validated import located, validated
 from refsvm.core.state import SolverState
 from refsvm.core.steps.base import StepRule
 from refsvm.core.stopping.base import StoppingRule, validated_code
-from refsvm.services.summary import Card, Shown
+from refsvm.services.summary import Card, Shown, counted
 from refsvm.services.types import ArrayLike
 
 LIMIT: Final = 20_000
@@ -112,7 +112,7 @@ class RecordedState(Shown):
             "next pair": "none" if self.next is None else f"({self.next.i}, {self.next.j})",
         }  # fmt: skip
         return Card(
-            f"after {self.iteration:,} steps: "
+            f"after {counted(self.iteration, 'step')}: "
             + ", ".join(f"{name} {value}" for name, value in pairs.items()),
             pairs=pairs,
         )
@@ -195,7 +195,7 @@ class Recording(Shown):
             name: short(rule) for name, rule in zip(("selector", "step", "stop"), self.rules, strict=True)
         }
         return Card(
-            f"{steps:,} steps so far, {ended}; {type(self.rules.selector).__name__}, "
+            f"{counted(steps, 'step')} so far, {ended}; {type(self.rules.selector).__name__}, "
             f"{type(self.rules.step).__name__}",
             pairs=pairs,
         )
@@ -218,8 +218,8 @@ class Recording(Shown):
         if self.error is not None:
             raise self.error
         raise IndexError(
-            f"iteration={iteration!r} does not exist, because the solve ended after {last} steps; give at most "
-            f"{last}. {self.reason}"
+            f"iteration={iteration!r} does not exist, because the solve ended after {counted(last, 'step')}; give "
+            f"at most {last}. {self.reason}"
         )
 
     def reach(self, iteration: int) -> int:

@@ -23,6 +23,7 @@ from refsvm.core.engine.limits import interruptible
 from refsvm.experiment import CrossValidate
 from refsvm.experiment.comparison import summarise
 from refsvm.experiment.grid import p_value, ratio_of
+from refsvm.services.summary import counted
 
 COSTS: Final = ("iterations", "kernel_rows", "seed_seconds", "solve_seconds", "seconds")
 """Costs of the rounds, in the order of the columns."""
@@ -134,7 +135,7 @@ def _draw(rows: list[dict[str, Any]], file: Path | None) -> None:
     parts = {"seeds": "seed_seconds", "rounds": "solve_seconds"}
     spent = {part: [row[key] for row in rows] for part, key in parts.items()}
     notes = [
-        f"{row['seeder']} used {row['unfinished_rounds']} rounds that are not solved."
+        f"{row['seeder']} used {counted(row['unfinished_rounds'], 'unsolved round')}."
         for row in rows
         if row["unfinished_rounds"]
     ]

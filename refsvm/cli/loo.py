@@ -17,6 +17,7 @@ from refsvm.cli.pictures import bars, picture
 from refsvm.core.engine.limits import interruptible
 from refsvm.core.rounds.machine import CLASSIFICATION
 from refsvm.experiment import LeaveOneOutError
+from refsvm.services.summary import counted
 
 FIT: tuple[str, ...] = tuple(name for name in STOPS if name != "working-set-gap")
 BY_SIGN, BY_VALUE = "ball-rule", "kkt-gap"
@@ -92,7 +93,7 @@ def _show_all(description: dict[str, Any], rows: list[dict[str, Any]], output: O
     output.show_table({"problem": description, "runs": rows}, rows, tables.heading(description), columns)
     if output.plot is not None:
         resting = [
-            f"{name} used {row['unfinished']} models that are not solved."
+            f"{name} used {counted(row['unfinished'], 'unsolved model')}."
             for name, row in zip(ends, rows, strict=True)
             if row["unfinished"] and row["status"] == Status.CONVERGED.name
         ]

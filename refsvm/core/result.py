@@ -86,7 +86,7 @@ class Trace(Shown):
         self._fresh: list[np.ndarray] = []
 
     def _line(self) -> str:
-        return f"{len(self.rows)} steps: iteration, i, j, step, …, gap, rows, seconds"
+        return f"{len(self.rows)} step{'s' * (len(self.rows) != 1)}: iteration, i, j, step, …, gap, rows, seconds"
 
     def append(self, state: SolverState) -> None:
         """Record the step just taken."""

@@ -149,7 +149,7 @@ def lines_in(text: str) -> int:
 
 
 def delimiter_of(text: str) -> str:
-    r"""Return the first of tab, semicolon, comma and space that most often splits a row into at least two cells.
+    r"""Return the first of tab, semicolon, comma and space for which rows usually have at least two cells.
 
     Examples
     --------

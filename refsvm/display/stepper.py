@@ -25,6 +25,7 @@ from refsvm.core.stopping.base import StoppingRule
 from refsvm.display.runs import FixedPair, reached, refusal, second_rules
 from refsvm.display.strip import curves, picture, strip
 from refsvm.display.task import NODES, StepperTask
+from refsvm.services.summary import counted
 
 SLICE_SECONDS: Final = 0.2
 """Longest time for one message in seconds; in between, the notebook shows the state and can send a stop."""
@@ -376,7 +377,9 @@ class Stepper:
         rows = [(self.rules_of(run), self._pictures(run, last)) for run, last in enumerate(lasts)]
         gaps = [np.array([state.gap for state in each.states]) for each in self.recordings]
         rows[0][1].append((curves(gaps, tolerance), "KKT gap against steps"))
-        words = "; ".join(f"{title}: {last} steps" for (title, _), last in zip(rows, lasts, strict=True))
+        words = "; ".join(
+            f"{title}: {counted(last, 'step')}" for (title, _), last in zip(rows, lasts, strict=True)
+        )
         return strip(rows, f"{words}. Run the cell to step through it.")
 
     def _pictures(self, run: int, last: int) -> list[tuple[str, str]]:
@@ -395,5 +398,5 @@ class Stepper:
             values = task.decision_values(state.alpha, state.intercept)
             h = values.reshape(NODES, NODES)[::2, ::2].ravel()  # a small picture needs only every second node
             content = picture(task.X, task.signs, shares, h, ranges, task.levels)
-            drawn.append((content, f"{k} steps, ψ = {state.gap:.2g}"))
+            drawn.append((content, f"{counted(k, 'step')}, ψ = {state.gap:.2g}"))
         return drawn

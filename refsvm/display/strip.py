@@ -9,6 +9,8 @@ from typing import Final
 
 import numpy as np
 
+from refsvm.services.summary import counted
+
 SIDE: Final = 160
 """Side of a picture, in SVG units."""
 
@@ -113,7 +115,7 @@ def curves(gaps: Sequence[np.ndarray], tolerance: float) -> str:
     return (
         f'<path class="axis" d="M{left} 6V{bottom}H{SIDE}"/><path class="tolerance" d="M{left} {level:.1f}H{SIDE}"/>'
         f'{"".join(lines)}<text x="4" y="16">ψ</text><text x="4" y="{level + 4:.1f}">ε</text>'
-        f'<text x="{SIDE}" y="{SIDE - 3}" text-anchor="end">{longest} steps</text>'
+        f'<text x="{SIDE}" y="{SIDE - 3}" text-anchor="end">{counted(longest, "step")}</text>'
     )
 
 

@@ -32,6 +32,7 @@ from refsvm.estimators.svr import SVR
 from refsvm.estimators.svrcv import EPSILON, TOL
 from refsvm.estimators.validation import encoded
 from refsvm.services.names import KERNELS
+from refsvm.services.summary import counted
 from refsvm.services.types import ArrayLike, FoldsLike, LossLike, NamesLike, RandomLike
 
 
@@ -114,7 +115,8 @@ class GradientCV(ChoosingEstimator, ABC):
             self._keep(interrupted.result)
             rows = interrupted.result.evaluations
             raise Interrupted(
-                f"{type(self).__name__}.fit was interrupted after {len(rows)} evaluations; error.result lists them.",
+                f"{type(self).__name__}.fit was interrupted after {counted(len(rows), 'evaluation')}; error.result "
+                "lists them.",
                 rows,
             ) from None
         self._keep(tuning)

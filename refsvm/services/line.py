@@ -22,6 +22,7 @@ import numpy as np
 
 from refsvm.core.engine.progress import Progress
 from refsvm.services.printable import printable
+from refsvm.services.summary import counted
 
 SHOWN_FROM: Final = 2.0
 """Seconds before the line of a call appears with progress="auto"."""
@@ -369,7 +370,7 @@ def text(progress: Progress, is_over: bool = False) -> str:
     if progress.wrong is not None:
         known.append(f"{progress.wrong:,} wrong")
     if progress.gap is not None and not (is_over and progress.total and not progress.outcome):
-        known.append(f"KKT gap {progress.gap:.3g}, {progress.steps:,} steps")
+        known.append(f"KKT gap {progress.gap:.3g}, {counted(progress.steps or 0, 'step')}")
     if progress.best:
         known.append(f"best {progress.best}")
     known.append(in_words(progress.seconds))

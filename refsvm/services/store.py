@@ -25,6 +25,7 @@ import numpy as np
 from refsvm.core._checks import is_sparse, version
 from refsvm.services.identity import described as described  # noqa: PLC0414  this module exports the name since 0.3.0
 from refsvm.services.identity import digest_of
+from refsvm.services.summary import counted
 
 _APPLICATION: Final = 0x52535652  # appears as RSVR in the file's header
 _FORMAT: Final = 1
@@ -172,9 +173,9 @@ class RunStore:
             count = connection.execute(f"SELECT count(*) FROM runs WHERE {_OLD}").fetchone()[0]
         if count:
             warnings.warn(
-                f"store={str(self.path)!r} contains {count} runs of refsvm 0.3.0 or before, which identified runs by "
-                "a text that different rules could share. They stay in the file (RunStore.old_runs) but are not "
-                "used; all runs of this call are computed again.",
+                f"store={str(self.path)!r} contains {counted(count, 'run')} of refsvm 0.3.0 or before, which "
+                "identified runs by a text that different rules could share. Such runs stay in the file "
+                "(RunStore.old_runs) but are not used; all runs of this call are computed again.",
                 stacklevel=3,
             )
 

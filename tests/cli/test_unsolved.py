@@ -44,7 +44,7 @@ def test_a_comparison_of_one_solve_each(notes, tmp_path):
 def test_seeders(notes, tmp_path):
     given = ["cv", "heart", "--folds", 3, "--seeders", "cold,ato", "--engine", "numpy", "--plot"]
     assert "unfinished" in works(*given, tmp_path / "p.png", *CUT).stdout
-    assert notes == [f"{name} used 3 rounds that are not solved." for name in ("cold", "ato")]
+    assert notes == [f"{name} used 3 unsolved rounds." for name in ("cold", "ato")]
 
 
 def test_seeders_and_rules_of_leave_one_out(notes, tmp_path):

@@ -92,7 +92,7 @@ class Derivative(Shown):
         dependent examples can change while h stays constant, so dα is not unique.
     condition : float
         Condition number of the linear system; the relative error of the derivative is about 10⁻¹⁶ times `condition`. ∞
-        if the system is singular.
+        if the system is singular, and 0 if no variable is free.
     """
 
     name: str
@@ -106,12 +106,13 @@ class Derivative(Shown):
     def _card(self) -> Card:
         rates = dict.fromkeys(f"{side.intercept:.6g}" for side in (self.left, self.right))
         smooth = "smooth" if self.is_two_sided else "with a kink"
+        condition = f"condition {self.condition:.1e}" if self.condition else "no variable is free"
         pairs = {
             "db": " | ".join(rates), "at an event": f"{len(self.events):,}", "dependent": f"{len(self.dependent):,}",
-            "condition": f"{self.condition:.1e}",
+            "condition": condition.removeprefix("condition "),
         }  # fmt: skip
         return Card(
-            f"with respect to {self.name}, {smooth}: db {pairs['db']}, condition {pairs['condition']}",
+            f"with respect to {self.name}, {smooth}: db {pairs['db']}, {condition}",
             pairs=pairs,
         )
 

@@ -321,7 +321,8 @@ def minimised(
     result = _best_of(rows, status, time.perf_counter() - began)
     if status is Status.TIME_LIMIT:
         warn(
-            f"time_limit ended tune_by_gradient after {len(rows)} evaluations; it returns the best parameters so far."
+            f"time_limit ended tune_by_gradient after {counted(len(rows), 'evaluation')}; it returns the best "
+            "parameters so far."
         )
     elif at := J.space.at_default_bounds(result.best):
         warnings.warn(

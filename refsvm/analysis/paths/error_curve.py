@@ -14,7 +14,7 @@ from refsvm.core.kernels.checked import examples_like
 from refsvm.core.paths.path import RegularizationPath
 from refsvm.core.result import Status
 from refsvm.services.labels import known_codes
-from refsvm.services.summary import Card, Shown
+from refsvm.services.summary import Card, Shown, counted
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -48,7 +48,7 @@ class ErrorCurve(Shown):
 
     def _card(self) -> Card:
         low, high, error = self._best()
-        line = f"least error {error:.4f}, for C from {low:.6g} to {high:.6g}; {len(self.errors)} steps"
+        line = f"least error {error:.4f}, for C from {low:.6g} to {high:.6g}; {counted(len(self.errors), 'step')}"
         pairs = {
             "least error": f"{error:.4f}", "for C": f"{low:.6g} to {high:.6g}", "steps": f"{len(self.errors):,}",
             "examples": f"{self.count:,.6g}", "C of the path": f"{self.C[0]:.6g} to {self.C[-1]:.6g}",

@@ -32,7 +32,7 @@ from refsvm.core.paths.tracking import kernel_matrix, track
 from refsvm.core.problem import DualProblem
 from refsvm.core.result import Status
 from refsvm.services.labels import known_codes, numbered
-from refsvm.services.summary import Card, Shown, Table, ended
+from refsvm.services.summary import Card, Shown, Table, counted, ended
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
@@ -74,7 +74,12 @@ class OneVsOnePath(Shown):
     def _card(self) -> Card:
         is_there = all(len(path.C) for path in self.paths)
         ends = ["C from {:.6g} to {:.6g}".format(*common_range(self.paths))] if is_there else []
-        parts = [f"{len(self.paths)} pairs of classes", f"{len(self.C)} breakpoints", *ends, self.status.name]
+        parts = [
+            f"{len(self.paths)} pairs of classes",
+            counted(len(self.C), "breakpoint"),
+            *ends,
+            self.status.name,
+        ]
         names = [" / ".join(map(str, pair)) for pair in OneVsOne(len(self.classes)).named(self.classes)]
         rows = [
             (name, f"{len(path.C):,}", path.status.name) for name, path in zip(names, self.paths, strict=True)

@@ -71,12 +71,12 @@ class TrackedPath(Shown):
         """The line of problems that the path follows."""
 
     def _line(self) -> str:
-        return ", ".join([f"{len(self.record.t)} breakpoints", *self._span(), self.status.name])
+        m = len(self.record.t)
+        return ", ".join([f"{m} breakpoint{'s' * (m != 1)}", *self._span(), self.status.name])
 
     def _span(self) -> list[str]:
         """Return the ends of the path as text, or an empty list if the path is empty."""
-        at = self.record.t
-        return [f"{self.along.name} from {at[0]:.6g} to {at[-1]:.6g}"] if len(at) else []
+        return [f"{self.along.name} from {t[0]:.6g} to {t[-1]:.6g}"] if len(t := self.record.t) else []
 
     @property
     def events(self) -> np.ndarray:

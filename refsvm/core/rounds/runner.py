@@ -55,10 +55,10 @@ NONE_LEFT_OUT: Final = np.zeros(0, dtype=np.int64)
 
 def log_remaining(rounds: int, seconds: float, name: str = "rounds") -> bool:
     """If the remaining rounds take long, log their number and estimated time, and return True."""
-    rest = rounds * seconds
-    if rest > NOTICE_FROM:
+    if (rest := rounds * seconds) > NOTICE_FROM:
         shown = f"{rest:.0f} s" if rest < 120.0 else f"{rest / 60.0:.0f} minutes"
-        _log.info("%d %s are left; they take about %s", rounds, name, shown, extra={"notice": True})
+        left = f"{name} are left; they take" if rounds != 1 else f"{name[:-1]} is left; it takes"
+        _log.info("%d %s about %s", rounds, left, shown, extra={"notice": True})
     return rest > NOTICE_FROM
 
 

@@ -47,7 +47,7 @@ def test_short_ones_say_nothing(caplog):
         (9, 3.0, None),
         (10, 3.0, None),
         (10, 3.05, "10 rounds are left; they take about 30 s"),
-        (1, 119.4, "1 rounds are left; they take about 119 s"),
+        (1, 119.4, "1 round is left; it takes about 119 s"),
         (4, 30.0, "4 rounds are left; they take about 2 minutes"),
         (100, 60.0, "100 rounds are left; they take about 100 minutes"),
     ],
