@@ -210,18 +210,18 @@ QUESTIONS_REMARK = """
 **The switch.** The paper suggests "a mixed strategy which switches between the algorithms depending on cache and
 problem size" and gives no rule. Our rule [`CacheAware`](../gallery/examples/09_a_rule_for_a_full_cache.rst) is an
 example of this documentation: it uses second order while the cache has a free slot, and HMG once the cache is full. All
-three rules stop at the KKT gap, without shrinking. **Kernel rows**: if the cache holds all rows that are needed
-(spambase, and connect-4 with 60 % of its matrix), the rule never switches, and takes the steps of second order.
+three rules stop at the KKT gap, without shrinking. **Kernel rows**: if the cache can hold all rows that the solve needs
+(spambase, and connect-4 with 60 % of its matrix), `CacheAware` never switches, and takes the steps of second order.
 Otherwise `CacheAware` computes as many rows as HMG, to a few per cent. **Seconds**: on connect-4 with little memory
 second order is the fastest. `CacheAware` and HMG are slower on connect-4, because a row of 42 features takes little
-time compared with HMG's scan of two rows. On MNIST, with 784 features, both are faster than second order. The machine
-was busy, so the seconds only show this order.
+time compared with HMG's scan of two rows. On MNIST, with 784 features, `CacheAware` and HMG are faster than second
+order.
 
 **Ten variables a step.** `Decomposition(10)` solves for the ten variables that violate the conditions most, as
-SVM-light does. Our steps count pairs inside the working sets. The column *sets there* counts working sets, on the data
-sets in full. Ten variables at a time compute {rows} times the kernel rows of second order on the three data sets, so
-they cost more than pairs; in Table 3 they also take more time. The table leaves out seconds: each working set is a
-restricted problem that Python code builds, and the three sets ran in different minutes of a busy machine.
+SVM-light does. Our steps count pairs inside the working sets. The column *sets there* counts the paper's working sets,
+on the data sets in full. Working sets of ten variables compute {rows} times the kernel rows of second order on the
+three data sets; in Table 3 such working sets also take more time. The table leaves out seconds, because Python code
+builds each of our working sets.
 """
 
 
@@ -310,11 +310,11 @@ ALL_DIGITS = 60_000
 AGAINST_N_REMARK = """
 The table shows CPU seconds of solves to the KKT gap, with LIBSVM's shrinking and the paper's part of the kernel matrix
 in memory (1.07 % and 0.28 %). The column *a row* shows the time of one kernel row, beside the time of the whole solve
-divided by its steps. A step of HMG needs one new row, and looks at two; a step of second order needs up to two new
-rows. The numbers of sizes at which HMG is faster than second order: {verdict}. HMG takes more steps, so it is faster
-only if the time of a step falls by more than the steps grow. {steps} At the same n a row of MNIST, of 784 features,
-takes several times as long as a row of connect-4, of 42. In the paper HMG takes 86 % of the time of second order on
-connect-4 and 75 % on MNIST, both in full.
+divided by its steps. A step of HMG computes at most one kernel row, and examines two rows; a step of second order
+computes up to two rows. HMG is faster than second order {verdict}. HMG takes more steps than second order, so HMG is
+faster only if its steps take correspondingly less time. {steps} At the same n a row of MNIST, with 784 features, takes
+several times as long as a row of connect-4, with 42 features. In the paper HMG takes 86 % of the time of second order
+on connect-4 and 75 % on MNIST, both in full.
 """
 
 
@@ -364,7 +364,7 @@ def time_against_n(
         lines[name, n] = _line(task, run("Time against n", task, _two_selectors(task), orders))
     rows = tuple(lines[place][0] for place in sorted(lines))
     verdict = ", ".join(
-        f"{name} on {sum(ratio < 1 for ratio in ratios)} of {len(ratios)}"
+        f"on {name} at {sum(ratio < 1 for ratio in ratios)} of {len(ratios)} sizes"
         for name in dict.fromkeys(name for name, _ in lines)
         if (ratios := [line[1] for (of, _), line in lines.items() if of == name])
     )
