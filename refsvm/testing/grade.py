@@ -132,7 +132,7 @@ class StudentProcess:
         return answer["value"]
 
     def close(self) -> None:
-        """Kill the process and everything in its group."""
+        """Kill the student's process and its children."""
         self._timer.cancel()
         self._kill()
         self._drain.join(1.0)

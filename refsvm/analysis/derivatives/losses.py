@@ -160,7 +160,7 @@ LOSSES: Final[dict[str, type[Loss]]] = {
 
 
 def loss_called(loss: Any, has_labels: bool) -> Loss:
-    """Return the loss with a name, or a loss given as an object, after checking that it fits labels or targets.
+    """Return the loss with this name, or a loss given as an object, after checking that it fits labels or targets.
 
     Raises
     ------

@@ -90,9 +90,9 @@ def write_model(
     features are multiplied by √γⱼ. LIBSVM predicts correctly if you scale the data by `RBF.scaled`; `read_model` scales
     the data itself.
 
-    ``SV`` is followed by the number and the SHA-256 digest of the remaining bytes of the file. LIBSVM ignores this
-    number and this digest, but `read_model` refuses a file that does not match them. If you edit a file by hand, delete
-    the text after ``SV``.
+    ``SV`` is followed by the number and the SHA-256 digest of the remaining bytes of the file. LIBSVM ignores the text
+    after ``SV``, but `read_model` refuses a file that does not match it. If you edit a file by hand, delete the text
+    after ``SV``.
 
     The last feature of the first support vector is written even if it is zero, so that the number of features can be
     read off the file. A regression with all targets inside the tube has no support vector; the model file of such a

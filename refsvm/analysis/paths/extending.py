@@ -24,7 +24,7 @@ def grown(gram: KernelMatrix, X: Any) -> Gram:
     """Return the kernel matrix of the examples of `gram` followed by new examples.
 
     X contains the new examples. If the kernel matrix was given by its values, X contains the kernel values of the new
-    examples with all n + m examples, shape (m, n + m). The `centred` matrix of a linear kernel keeps its origin.
+    examples with all n + m examples, shape (m, n + m). A `centred` matrix keeps the origin of its data.
     """
     X, known = examples_like(gram, X), getattr(gram, "X", None)
     kernel: Any = getattr(gram, "kernel", None)
