@@ -57,6 +57,10 @@ def built(make: Callable[[], DualProblem]) -> DualProblem:
     return make()
 
 
+def matrix(problem: DualProblem) -> np.ndarray:
+    return problem.gram.block(np.arange(problem.n))
+
+
 def classification(X: Any, y: Any, C: Any = 1.0, kernel: Any = "linear") -> Callable[[], DualProblem]:
     return partial(DualProblem.classification, X, y, kernel=kernel, C=C)
 

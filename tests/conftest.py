@@ -22,9 +22,9 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 # These compare with scikit-learn and SciPy throughout, and import them at once.
 if find_spec("sklearn") is None:
     collect_ignore = [
-        "core/solver/test_precision.py",
-        "core/stopping/test_relative.py", "services/test_labels.py", "services/writers.py", "test_origin.py",
-        "test_rounding_is_said.py", "test_scales.py",
+        "analysis/multiclass", "core/solver/test_precision.py", "core/stopping/test_relative.py", "estimators",
+        "services/test_labels.py", "services/writers.py", "test_origin.py", "test_rounding_is_said.py",
+        "test_scales.py",
     ]  # fmt: skip
 
 try:

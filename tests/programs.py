@@ -53,6 +53,16 @@ def module(name: str, folder: str = "benchmarks") -> ModuleType:
         sys.path.remove(place)
 
 
+def printed_by(*arguments: object, cwd: Path | None = None, **own: str) -> str:
+    """Return what a new process of Python prints, which has to end well; it may have variables of its own."""
+    done = subprocess.run(
+        [sys.executable, *map(str, arguments)], cwd=cwd, env={**os.environ, **own},
+        capture_output=True, text=True, check=False, timeout=3600,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
+    return done.stdout
+
+
 def seen_in_chromium(address: str, folder: Path, *options: str) -> Any:
     """Return what a page that drives itself has left in its element "found"; no error may be seen there."""
     command = [

@@ -1,4 +1,4 @@
-"""Which optional packages the tests find, whether there is compiled code, and which engine is the fast one here."""
+"""Which optional packages and compiled code the tests find, and examples and a call that many tests share."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Callable
 from importlib.util import find_spec
 from typing import Any
 
+import numpy as np
 import pytest
 
 NUMBA = find_spec("numba") is not None and find_spec("refsvm.compiled") is not None
@@ -27,3 +28,12 @@ def interrupted(call: Callable[..., Any], *arguments: Any, **options: Any) -> An
     with pytest.raises(KeyboardInterrupt, match="interrupted") as raised:
         call(*arguments, **options)
     return raised.value.result
+
+
+def noisy_classes(
+    n: int, d: int, seed: int, *, noise: float = 1.0, above: float = 0.0
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return normal features and labels ±1, the sign of the first feature with noise on it."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, d))
+    return X, np.where(X[:, 0] + noise * rng.normal(size=n) > above, 1, -1)

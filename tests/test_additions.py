@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
-import subprocess
-import sys
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -14,6 +11,7 @@ import pytest
 
 import refsvm
 
+from .programs import printed_by
 from .settings import needs_numba
 
 ROOT = Path(__file__).parents[1]
@@ -158,13 +156,8 @@ def test_each_is_one_file_its_twin_and_one_line(copy):
     pages = ["pages"] if find_spec("sphinx") and find_spec("typer") else []
     checks = BEGIN + "".join(f"print({kind!r}, flush=True)\n{CHECKS[kind]}" for kind in LINES)
     # interpreted: compiling would take a minute
-    environment = {**os.environ, "PYTHONPATH": str(copy), "NUMBA_DISABLE_JIT": "1"}
-    done = subprocess.run(
-        [sys.executable, "-c", checks, *pages],
-        cwd=copy, env=environment, capture_output=True, text=True, check=False, timeout=600,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stdout + done.stderr[-3000:]
-    assert done.stdout.split() == [*LINES]
+    said = printed_by("-c", checks, *pages, cwd=copy, PYTHONPATH=str(copy), NUMBA_DISABLE_JIT="1")
+    assert said.split() == [*LINES]
 
 
 def test_the_page_shows_these_lines():

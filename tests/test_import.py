@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 import refsvm
 
+from .programs import printed_by
+
 ROOT = Path(refsvm.__file__).parents[1]
 
 
 def run(code: str, **environment: str) -> str:
     paths = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
-    given = {"env": {**os.environ, "PYTHONPATH": paths, **environment}, "capture_output": True, "text": True}
-    done = subprocess.run([sys.executable, "-c", code], check=False, timeout=300, **given)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+    return printed_by("-c", code, PYTHONPATH=paths, **environment)
 
 
 def test_importing_loads_numpy_only_and_is_quick():

@@ -5,12 +5,13 @@ import importlib
 import os
 import re
 import subprocess
-import sys
 import tomllib
 from pathlib import Path
 
 import numpy as np
 import pytest
+
+from .programs import printed_by
 
 for needed in ("numba", "scipy", "sklearn", "tabulate"):
     pytest.importorskip(needed)
@@ -366,14 +367,13 @@ def test_from_the_full_solution_sir_mir_and_avg_are_one_rule():
     ],
 )  # fmt: skip
 def test_a_script_prints_every_table_and_does_not_repeat_its_runs(script, tables, tmp_path):
-    command = [sys.executable, SCRIPTS / script, "--quick", "--store", tmp_path / "runs.sqlite"]
-    first, second = (subprocess.run(command, capture_output=True, text=True, check=False) for _ in range(2))
-    assert first.returncode == 0, first.stderr
-    headings = [line for line in first.stdout.splitlines() if line.startswith("## ")]
+    command = SCRIPTS / script, "--quick", "--store", tmp_path / "runs.sqlite"
+    first, second = (printed_by(*command) for _ in range(2))
+    headings = [line for line in first.splitlines() if line.startswith("## ")]
     for table in tables:
         assert any(heading.startswith(f"## {table}") for heading in headings)
     # seconds included: nothing was measured again; the load is that of the moment in which a table is laid out
-    one, other = (re.sub(r", load [\d.]+", "", each.stdout) for each in (first, second))
+    one, other = (re.sub(r", load [\d.]+", "", each) for each in (first, second))
     assert other == one
 
 

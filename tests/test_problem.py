@@ -13,16 +13,12 @@ from refsvm.core.kernels import Gram
 from refsvm.core.primal import best_intercept
 from refsvm.core.problem import most_violating_pair
 
-from .catalogue import PROBLEMS
+from .catalogue import PROBLEMS, matrix
 
 NAMES = [name for name, known in PROBLEMS.items() if not known.hard and not known.large]
 X = np.random.default_rng(0).normal(size=(20, 3))
 LABELS = np.where(np.arange(20) % 3, 1, -1)
 BOX = np.zeros(20), np.ones(20)
-
-
-def matrix(problem: DualProblem) -> np.ndarray:
-    return problem.gram.block(np.arange(problem.n))
 
 
 def feasible_points(problem: DualProblem, count: int = 3) -> list[np.ndarray]:

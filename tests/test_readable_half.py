@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import os
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 import refsvm
+
+from .programs import printed_by
 
 ROOT = Path(__file__).parents[1]
 ROOMS = (
@@ -33,12 +32,7 @@ def copy(tmp_path_factory):
 
 def run(copy, *arguments):
     """Run Python on the copy; return what that prints."""
-    done = subprocess.run(
-        [sys.executable, *arguments], cwd=copy, env={**os.environ, "PYTHONPATH": str(copy)},
-        capture_output=True, text=True, check=False, timeout=600,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
-    return done.stdout
+    return printed_by(*arguments, cwd=copy, PYTHONPATH=str(copy))
 
 
 def test_it_says_what_is_there(copy):

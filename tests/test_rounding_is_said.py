@@ -32,8 +32,7 @@ from .test_origin import BOTH, OFFSETS, data
 
 def said(run):
     """Return whether the warning about rounding was given."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
+    with warnings.catch_warnings(record=True, action="always") as caught:
         run()
     return any("rounding moves decision values" in str(each.message) for each in caught)
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from .programs import module
-from .settings import FAST
+from .settings import FAST, noisy_classes
 
 callers, scales, scaled = map(module, ["audit.callers", "audit.scales", "audit.scaled"])
 CALLERS, Scaled, any_scaled = scaled.CALLERS, scaled.Scaled, scaled.any_scaled
@@ -17,9 +17,7 @@ Exact = module("audit.exact").Exact
 
 def problem_of(caller: str = "SVC", **other) -> Scaled:
     """Return thirty examples of two classes that overlap, in unit scale around the origin."""
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(40, 2))
-    y = np.where(X[:, 0] + 0.5 * rng.normal(size=40) > 0.0, 1, -1)
+    X, y = noisy_classes(40, 2, 0, noise=0.5)
     drawn = any_scaled(1, caller)
     return replace(
         drawn, kernel="rbf", gamma=0.5, X=X[:30], T=X[30:], y=y[:30], is_sparse=False, C=2.0, weights=np.ones(30),

@@ -7,16 +7,12 @@ import pytest
 
 from refsvm import RBF, DualProblem, KKTGap, Precomputed, solve
 
-from .catalogue import PROBLEMS
+from .catalogue import PROBLEMS, matrix
 from .settings import FAST
 
 CONVEX = [name for name, known in PROBLEMS.items() if known.psd and not known.large and not known.hard]
 SCALED = [name for name in CONVEX if name not in {"C = 1e12", "large penalty", "tiny penalty"}]
 """Those whose numbers an interior-point solver, which works to absolute tolerances, can take."""
-
-
-def matrix(problem: DualProblem) -> np.ndarray:
-    return problem.gram.block(np.arange(problem.n))
 
 
 def is_classification(problem: DualProblem) -> bool:

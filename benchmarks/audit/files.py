@@ -254,8 +254,7 @@ def tried(seed: int, folder: Path) -> tuple[list[str], str]:
     file, text = WRITERS[name](np.random.default_rng(seed))
     path, remove = place_of(seed, folder, file, text, is_table=name != "svmlight")
     shown = f"{name} {path} {file.encoding} {file.packed} {file.how}\n{text}"
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
+    with warnings.catch_warnings(record=True, action="always") as caught:
         try:
             data = open_data(path, None if name == "svmlight" else file.label)
         except ValueError as error:

@@ -67,8 +67,7 @@ class Verdict:
         """Solve, perhaps as the second of two rounds."""
         trial = self.trial
         selector, step, stop = trial.rules
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of indefinite kernels, and starts that are repaired
+        with warnings.catch_warnings(action="ignore"):  # of indefinite kernels, and starts that are repaired
             rounds = Rounds(
                 trial.problem,
                 selector=selector,

@@ -39,8 +39,7 @@ def complaints_about(seed: int) -> list[str]:
     way = WAYS[int(rng.integers(len(WAYS)))]
     interval, task_table.INTERVAL_SECONDS = task_table.INTERVAL_SECONDS, 0.0  # the callback sees every round
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of examples that are left
+        with warnings.catch_warnings(action="ignore"):  # of examples that are left
             whole = ask()
             parts = [interrupted(ask, way, int(moment)) for moment in moments]
     finally:

@@ -196,6 +196,6 @@ def complaints_about(seed: int) -> list[str]:
     """Compare a random case in every way; folds of classes begin with any seed."""
     case, seeder = any_case(seed), SEEDERS[seed % len(SEEDERS)]
     how = {} if case.task else {"seeder": seeder, "from_full": seed % 3 > 0}
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # constant machines and rounding are told of, which is right
+    with warnings.catch_warnings(action="ignore"):
+        # constant machines and rounding are told of, which is right
         return [f"{case.name}: {each}" for each in wrong_in(case, how)]

@@ -151,8 +151,7 @@ def any_start(rng: np.random.Generator, problem: DualProblem, must: bool) -> tup
 
 def solved(trial: NarrowTrial, engine: str, limit: int, **options: Any) -> Solution:
     """Solve it so far."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with warnings.catch_warnings(action="ignore"):
         return solve(
             trial.problem, start=trial.start, engine=engine, max_iter=limit, **{**trial.options, **options}
         )

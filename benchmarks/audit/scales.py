@@ -100,8 +100,7 @@ def verdict_of(problem: Scaled) -> Verdict:
     """Let the caller train, and judge what it returns."""
     verdict = Verdict()
     try:
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
+        with warnings.catch_warnings(record=True, action="always") as caught:
             answer = TRAINED[problem.caller](problem)
     except Exception as error:  # noqa: BLE001  whatever it is, it is judged
         verdict.outcome = "raised"
@@ -297,8 +296,7 @@ def optimum(problem: Scaled, rows: np.ndarray, y: np.ndarray, C: np.ndarray, z: 
 
 def quietly(dual: DualProblem, **options: Any) -> Solution:
     """Solve without a warning: of an indefinite kernel the caller has been told."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with warnings.catch_warnings(action="ignore"):
         return solve(dual, max_iter=REFERENCE_STEPS, **options)
 
 

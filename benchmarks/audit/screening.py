@@ -87,8 +87,7 @@ def complaints_about(seed: int) -> tuple[list[str], int, int]:
     rule, tol = SafeScreening(int(rng.integers(1, 30))), 10.0 ** rng.uniform(-6, -1)
     start = problem.feasible(rng.normal(size=problem.n) * problem.upper.max()) if seed % 3 == 0 else None
     ways: dict[str, Any] = {"shrinking": rule, "stop": KKTGap(tol), "start": start, "max_iter": 100_000}
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with warnings.catch_warnings(action="ignore"):
         with looks() as seen:
             found = solve(problem, engine="numpy", **ways)
         with looks() as compiled:

@@ -291,8 +291,7 @@ def complaints_about(search: RandomSearch) -> list[str]:
     """Return what differs between both searches: the refusal, a score, or the choice where that is no tie."""
     found: list[Any] = []
     for run in (ours, theirs):
-        with warnings.catch_warnings(), config_context(enable_metadata_routing=True):
-            warnings.simplefilter("ignore")
+        with warnings.catch_warnings(action="ignore"), config_context(enable_metadata_routing=True):
             try:
                 found.append(run(search))
             except (ValueError, ZeroDivisionError) as refusal:

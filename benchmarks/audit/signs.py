@@ -207,8 +207,7 @@ def placed(
 def case(seed: int, options: Any) -> Found:
     """Place an example, and ask leave-one-out about it."""
     rng = np.random.default_rng([seed, 83])
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of large kernel values, and rounds that are not solved
+    with warnings.catch_warnings(action="ignore"):  # of large kernel values, and rounds that are not solved
         problem, counts = None, Counter[str]()
         while problem is None:
             problem = drawn(rng, counts)

@@ -139,8 +139,7 @@ def complaints_about(seed: int, whole: bool, engine: str = "auto") -> list[str]:
     it = any_weighted(seed, whole, engine)
     checks = [*(WITH_COPIES if whole else ()), *WITH_REFITS]
     found = []
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # scores that are not defined in a small fold
+    with warnings.catch_warnings(action="ignore"):  # scores that are not defined in a small fold
         for check in checks:
             found += [f"{it.task}, {check.__name__}: {each}" for each in check(it)]
     return found
@@ -314,20 +313,11 @@ def penalised(it: Weighted) -> Iterator[str]:
 
 def left_out(it: Weighted) -> Iterator[str]:
     """Scores of leave-one-out, by every caller, are those of refits by hand."""
-    counting, n = np.flatnonzero(it.w > 0.0), len(it.w)
-    told, doubtful = np.full(n, np.nan), False
-    for r in counting:
-        rest = np.where(np.arange(n) == r, 0.0, it.w)
-        if it.is_class and len(np.unique(it.y[rest > 0.0])) < 2:
-            return  # refused, as of copies
-        refit = it.estimator()
-        if it.is_class:  # of leave_one_out and paths there are none
-            refit.set_params(class_weight=None)
-        refit.fit(it.X, it.y, sample_weight=rest)
-        told[r] = refit.predict(it.X[[r]])[0]
-        doubtful |= it.task != "regression" and np.abs(_votes(refit, it.X[[r]])).min() < TIED
-    if doubtful:  # rounding decides
+    # leave_one_out and paths have no class weights
+    told = told_by_refits(it, **({"class_weight": None} if it.is_class else {}))
+    if told is None:
         return
+    counting = np.flatnonzero(it.w > 0.0)
     w, y = it.w[counting], it.y[counting]
     target, C = (None, it.w) if it.task == "novelty" else (it.y, it.C * it.w)
     loo = leave_one_out(it.X, target, C=C, **it.arguments())
@@ -362,19 +352,26 @@ def left_out_balanced(it: Weighted) -> Iterator[str]:
     """Leave-one-out of a search whose class weights are those of each training part."""
     if not (it.is_class and it.balanced):
         return
-    counting, n = np.flatnonzero(it.w > 0.0), len(it.w)
-    right = np.zeros(n)
-    for r in counting:
-        rest = np.where(np.arange(n) == r, 0.0, it.w)
-        if len(np.unique(it.y[rest > 0.0])) < 2:
-            return
-        refit = it.estimator().fit(it.X, it.y, sample_weight=rest)
-        if np.abs(_votes(refit, it.X[[r]])).min() < TIED:
-            return
-        right[r] = refit.predict(it.X[[r]])[0] == it.y[r]
+    told = told_by_refits(it)
+    if told is None:
+        return
     more = it.searched()
     found = SVCCV(cv="loo", class_weight="balanced", **more).fit(it.X, it.y, it.w).best_score_
-    yield from differ('cv="loo" with balanced weights', found, it.w @ right / it.w.sum())
+    yield from differ('cv="loo" with balanced weights', found, it.w @ (told == it.y) / it.w.sum())
+
+
+def told_by_refits(it: Weighted, **parameters: Any) -> np.ndarray | None:
+    """Return what refits predict for the examples left out of them; None if a refit is refused, or rounding decides."""
+    told = np.full(len(it.w), np.nan)
+    for r in np.flatnonzero(it.w > 0.0):
+        rest = np.where(np.arange(len(it.w)) == r, 0.0, it.w)
+        if it.is_class and len(np.unique(it.y[rest > 0.0])) < 2:
+            return None
+        refit = it.estimator().set_params(**parameters).fit(it.X, it.y, sample_weight=rest)
+        if it.task != "regression" and np.abs(_votes(refit, it.X[[r]])).min() < TIED:
+            return None
+        told[r] = refit.predict(it.X[[r]])[0]
+    return told
 
 
 def _votes(model: Any, X: np.ndarray) -> np.ndarray:

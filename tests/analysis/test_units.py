@@ -41,8 +41,7 @@ def test_a_search_finds_the_same_in_every_unit(shape):
     y = SHAPES[shape]
 
     def found(unit):
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)
+        with warnings.catch_warnings(action="ignore", category=UserWarning):
             grid = SVRCV(gammas=[0.1, 1.0], cv=3, engine="numpy").fit(A, unit * y)
             slope = SVRGradientCV(n_starts=1, max_evaluations=4, cv=3, engine="numpy").fit(A, unit * y)
         own = [np.divide(model.best_params_["C"], unit) for model in (grid, slope)]
@@ -114,8 +113,7 @@ def test_the_best_value_at_an_end_is_said():
     search = SVRCV(gammas=[1.0], cv=same, engine="numpy")
     with pytest.warns(UserWarning, match=r"The best C=.* is the largest value of the default grid"):
         search.fit(A, y)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
+    with warnings.catch_warnings(action="error"):
         search.set_params(Cs=[1.0, 10.0, 100.0]).fit(A, y)  # the user's own
     given = {"parameters": ("C",), "epsilon": 0.1, "starts": 1, "folds": 3, "engine": "numpy"}
     with pytest.warns(UserWarning, match="end of the default bounds: C=.* \\(smallest\\)"):

@@ -2,21 +2,19 @@
 
 from itertools import product
 
-import numpy as np
 import pytest
 
 from refsvm import RBF, leave_one_out
 from refsvm.cli.choices import SEEDERS
 from refsvm.datasets import load
 
+from ..settings import noisy_classes
 from .commands import json_of, works
 
 
 @pytest.fixture
 def small(write):
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(24, 2))
-    y = np.where(X[:, 0] + 0.5 * rng.normal(size=24) > 0, 1, -1)
+    X, y = noisy_classes(24, 2, 0, noise=0.5)
     lines = [f"{label:+d} 1:{a:.17g} 2:{b:.17g}" for label, (a, b) in zip(y, X, strict=True)]
     return write("small.libsvm", "\n".join(lines) + "\n")
 

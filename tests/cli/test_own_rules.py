@@ -74,8 +74,7 @@ def test_other_names_are_of_tables_alone(mine):
 
 def test_a_warning_is_given_once_and_not_of_the_points_that_warm_up(mine):
     chosen = ["--engines", "numpy", "--steps", "newton", "--selectors", f"{mine}:Stuck"]
-    with warnings.catch_warnings():
-        warnings.simplefilter("always")
+    with warnings.catch_warnings(action="always"):
         said = run("compare", "heart", *chosen).stderr
     assert said.count("The selector returned (0, 1), which cannot move") == 1
     assert "on 270 variables" in said

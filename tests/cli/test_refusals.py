@@ -1,5 +1,7 @@
 """What the command line refuses: one sentence on stderr, exit code 2."""
 
+from unittest.mock import Mock
+
 import pytest
 
 from refsvm.cli import choices
@@ -125,17 +127,8 @@ def test_labels_cannot_be_written_to_a_directory(tmp_path, write):
 
 
 def test_what_the_system_refuses_is_a_sentence(monkeypatch):
-    def closed(*_, **__):
-        raise PermissionError(13, "Permission denied", "closed/a.csv")
-
-    monkeypatch.setattr("refsvm.cli.data.open_data", closed)
-    message = refused("compare", "closed/a.csv", "--label", "y")
-    assert message == "refsvm: 'closed/a.csv' cannot be opened: Permission denied.\n"
-
-
-def test_too_little_memory_is_a_sentence(monkeypatch):
-    def exhausted(*_, **__):
-        raise MemoryError
-
-    monkeypatch.setattr("refsvm.cli.data.open_data", exhausted)
-    assert "do not fit into memory" in refused("compare", "heart")
+    closed = PermissionError(13, "Permission denied", "closed/a.csv")
+    says_closed = "refsvm: 'closed/a.csv' cannot be opened: Permission denied.\n"
+    for error, says in ((closed, says_closed), (MemoryError, "do not fit into memory")):
+        monkeypatch.setattr("refsvm.cli.data.open_data", Mock(side_effect=error))
+        assert says in refused("compare", "closed/a.csv", "--label", "y")

@@ -89,8 +89,7 @@ def test_no_refusal_and_no_note_prints_codes(content, words, table):
     Path(table[0]).write_text(content, encoding="utf-8")
     assert shown(run("fit", table[0], *words, "--model", "out"))
     said = []
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
+    with warnings.catch_warnings(record=True, action="always") as caught:
         try:
             open_data(table[0], *words[1:])
         except ValueError as error:

@@ -1,11 +1,8 @@
 """One record says that Numba compiles, and only where it does."""
 
-import os
-import subprocess
-import sys
-
 import pytest
 
+from ..programs import printed_by
 from ..settings import needs_jit
 
 pytestmark = needs_jit
@@ -20,12 +17,7 @@ import refsvm.compiled.arithmetic
 
 
 def printed(cache, first=""):
-    environment = {**os.environ, "NUMBA_CACHE_DIR": str(cache)}
-    process = subprocess.run(
-        [sys.executable, "-c", SOLVE.format(first=first)],
-        env=environment, capture_output=True, text=True, check=True, timeout=300,
-    )  # fmt: skip
-    return process.stdout
+    return printed_by("-c", SOLVE.format(first=first), NUMBA_CACHE_DIR=str(cache))
 
 
 @pytest.mark.slow

@@ -5,8 +5,6 @@ from __future__ import annotations
 import gc
 import itertools
 import os
-import subprocess
-import sys
 import threading
 import time
 import weakref
@@ -39,6 +37,7 @@ from refsvm.core.backend import chosen_backend
 from refsvm.core.stopping.base import StoppingRule
 from refsvm.testing import SHRINK_EARLY, first_difference
 
+from ..programs import printed_by
 from ..settings import FAST, needs_jit
 
 rng = np.random.default_rng(8)
@@ -336,8 +335,7 @@ def test_a_new_process_does_not_load_numba_for_a_small_problem():
         "s = solve(DualProblem.classification(h.X, h.y, kernel=RBF(0.005), C=1.0)); "
         "print(s.engine, 'numba' in sys.modules)"
     )
-    result = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
-    assert result.stdout.split() == ["numpy", "False"]
+    assert printed_by("-c", script).split() == ["numpy", "False"]
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no process can be forked")

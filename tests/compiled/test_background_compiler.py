@@ -17,7 +17,7 @@ from refsvm.compiled.interface import background_compiler, code_files
 from refsvm.core.selectors import WorkingSetSelector
 from refsvm.services.cache_aware import CacheAware
 
-from ..programs import until
+from ..programs import printed_by, until
 from ..settings import needs_jit
 
 POSIX = pytest.mark.skipif(os.name == "nt", reason="signals and process groups")
@@ -350,11 +350,7 @@ asked = json.dumps([b.own_path(), b.PACKAGE])
 print(subprocess.run([sys.executable, *b.own_flags(), "-c", code], input=asked, text=True, stdout=-1).stdout)
 """
     root = str(Path(background_compiler.PACKAGE).parents[1])
-    done = subprocess.run(
-        [sys.executable, *options, "-c", starts.format(root=root)],
-        cwd=cwd, env={**os.environ, **environment}, capture_output=True, text=True, check=True, timeout=60,
-    )  # fmt: skip
-    return done.stdout.split("\n")[0]
+    return printed_by(*options, "-c", starts.format(root=root), cwd=cwd, **environment).split("\n")[0]
 
 
 def test_a_child_runs_no_code_that_its_parent_would_not_run(tmp_path):

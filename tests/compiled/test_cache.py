@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -14,6 +11,7 @@ import pytest
 import refsvm
 
 from ..catalogue import RULES
+from ..programs import printed_by
 from ..settings import needs_jit
 
 pytestmark = needs_jit
@@ -65,17 +63,8 @@ def run(root, code):
     `root` is where the copy is; None is the package itself, with the cache of these tests.
     """
     own = {} if root is None else {"PYTHONPATH": str(root), "NUMBA_CACHE_DIR": str(root / "cache")}
-    done = subprocess.run(
-        [sys.executable, "-c", "import numpy as np\nresult = []\n" + code + REPORT],
-        env={**os.environ, **own},
-        cwd=root,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=300,
-    )
-    assert done.returncode == 0, done.stderr
-    result, found = json.loads(done.stdout)
+    code = f"import numpy as np\nresult = []\n{code}{REPORT}"
+    result, found = json.loads(printed_by("-c", code, cwd=root, **own))
     return result, {name: tuple(counts) for name, counts in found.items()}
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 from pathlib import Path
 
@@ -13,6 +12,7 @@ import pytest
 import refsvm
 from refsvm.compiled.interface import code_files, stamp
 
+from ..programs import printed_by
 from ..services.damage import ALL, damaged
 from ..settings import needs_jit
 
@@ -187,12 +187,8 @@ def probed(folder, **environment):
     """What a new process says that loads or compiles a function of a file in a folder."""
     (folder / "probe.py").write_text(FUNCTION)
     paths = os.pathsep.join(map(str, [folder, Path(refsvm.__file__).parents[1], *sys.path]))
-    done = subprocess.run(
-        [sys.executable, "-c", PROBE],
-        env={**os.environ, "PYTHONPATH": paths, "NUMBA_CACHE_DIR": str(folder / "cache"), **environment},
-        capture_output=True, text=True, check=True, timeout=300,
-    )  # fmt: skip
-    return done.stdout.splitlines()
+    own = {"PYTHONPATH": paths, "NUMBA_CACHE_DIR": str(folder / "cache"), **environment}
+    return printed_by("-c", PROBE, **own).splitlines()
 
 
 @needs_jit

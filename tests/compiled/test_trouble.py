@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 from pathlib import Path
 
@@ -11,6 +10,7 @@ import pytest
 import refsvm
 from refsvm.compiled.trouble import numba_trouble
 
+from ..programs import printed_by
 from ..settings import needs_jit
 
 SOLVE = """
@@ -23,8 +23,7 @@ auto.ALLOWANCE_SECONDS = -1.0  # so that "auto" goes over to Numba at once
 X = np.arange(6.0)[:, None]
 for engine, data in (("numba", X), ("numba", csr_matrix(X)), ("auto", X), ("auto", csr_matrix(X))):
     problem = DualProblem.classification(data, [-1, 1, 1, -1, 1, -1], kernel=RBF(1.0))
-    with warnings.catch_warnings(record=True) as notes:
-        warnings.simplefilter("always")
+    with warnings.catch_warnings(record=True, action="always") as notes:
         try:
             print("engine", solve(problem, engine=engine).engine)
         except Exception as error:
@@ -37,17 +36,9 @@ for engine, data in (("numba", X), ("numba", csr_matrix(X)), ("auto", X), ("auto
 def solves(code: str, folder: Path) -> list[str]:
     """What solves in a new process say, with a cache and perhaps a Numba in the folder."""
     pytest.importorskip("scipy")
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        env={
-            "PYTHONPATH": ":".join(map(str, [folder, Path(refsvm.__file__).parents[1], *sys.path])),
-            "NUMBA_CACHE_DIR": str(folder),
-            "REFSVM_COMPILE_BESIDE": "0",
-        },
-        capture_output=True, text=True, check=False, timeout=300,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    return done.stdout.splitlines()
+    paths = ":".join(map(str, [folder, Path(refsvm.__file__).parents[1], *sys.path]))
+    own = {"PYTHONPATH": paths, "NUMBA_CACHE_DIR": str(folder), "REFSVM_COMPILE_BESIDE": "0"}
+    return printed_by("-c", code, **own).splitlines()
 
 
 @needs_jit

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import refsvm
+
+from ..programs import printed_by
 
 SOLVES = """
 import sys
@@ -43,12 +42,7 @@ print([(each.iterations, np.asarray(each.values).tobytes().hex()) for each in en
 
 def printed(folder: Path, *missing: str) -> str:
     """What the solves print with the package of a folder, where some other packages are missing."""
-    done = subprocess.run(
-        [sys.executable, "-c", SOLVES, *missing], cwd=folder, env={**os.environ, "PYTHONPATH": str(folder)},
-        capture_output=True, text=True, check=False, timeout=300,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr[-3000:]
-    return done.stdout
+    return printed_by("-c", SOLVES, *missing, cwd=folder, PYTHONPATH=str(folder))
 
 
 def test_the_reference_alone_takes_the_same_steps(tmp_path):

@@ -1,6 +1,5 @@
 """Dataset and binary_labels."""
 
-import subprocess
 import sys
 from dataclasses import FrozenInstanceError
 
@@ -8,6 +7,8 @@ import numpy as np
 import pytest
 
 from refsvm.datasets import Dataset, binary_labels, load
+
+from ..programs import printed_by
 
 
 def test_a_dataset_is_frozen_and_tells_its_size():
@@ -56,8 +57,7 @@ def test_importing_and_loading_needs_numpy_only():
         "import sys, refsvm.datasets as d; d.load('heart'); d.make_banana(9); d.data_instructions();"
         "print(sorted({'scipy', 'sklearn', 'numba', 'pandas', 'matplotlib'} & set(sys.modules)))"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout == "[]\n"
+    assert printed_by("-c", code) == "[]\n"
 
 
 def test_a_frame_has_the_features_by_name_and_the_labels():

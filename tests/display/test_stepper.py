@@ -40,6 +40,14 @@ def race(**given):
     return Stepper(DATA.X, DATA.y, **{"kernel": RBF(0.5), "C": 10.0, **rules, **given})
 
 
+@pytest.fixture
+def stepper():
+    """Such a stepper, where there is a widget, whose class is made anew."""
+    pytest.importorskip("anywidget")
+    _widget_class.cache_clear()
+    return race()
+
+
 def problem_of(stepper, **changed):
     """The problem that a stepper of classification should have."""
     given = {"X": DATA.X, "y": DATA.y, "kernel": RBF(0.5), "C": 10.0}
@@ -416,12 +424,9 @@ def test_a_strip_is_seen_without_a_kernel():
     assert Stepper(problem_of(None))._repr_html_().startswith("<img")
 
 
-def test_a_notebook_shows_the_strip_until_the_widget_hides_it(monkeypatch):
-    pytest.importorskip("anywidget")
-    _widget_class.cache_clear()
+def test_a_notebook_shows_the_strip_until_the_widget_hides_it(stepper, monkeypatch):
     shown = []
     monkeypatch.setattr("IPython.display.display", lambda each, **options: shown.append((each, options)))
-    stepper = race()
     stepper._ipython_display_()
     (strip, raw), (widget, nothing) = shown
     assert (raw, nothing) == ({"raw": True}, {})
@@ -432,10 +437,7 @@ def test_a_notebook_shows_the_strip_until_the_widget_hides_it(monkeypatch):
     assert race().widget.hides != widget.hides
 
 
-def test_the_widget_answers_messages():
-    pytest.importorskip("anywidget")
-    _widget_class.cache_clear()
-    stepper = race()
+def test_the_widget_answers_messages(stepper):
     widget = stepper.widget
     serial, examples = widget.serial, widget.examples
     widget._handle_custom_msg({"do": "step", "with": []}, [])
@@ -449,10 +451,7 @@ def test_the_widget_answers_messages():
     assert "C = 2" in widget.words["note"]
 
 
-def test_a_widget_that_somebody_has_closed_is_made_anew():
-    pytest.importorskip("anywidget")
-    _widget_class.cache_clear()
-    stepper = race()
+def test_a_widget_that_somebody_has_closed_is_made_anew(stepper):
     for close in (lambda: stepper.widget.close(), lambda: type(stepper.widget).close_all()):  # noqa: PLW0108
         before = stepper.widget
         close()
@@ -463,9 +462,7 @@ def test_a_widget_that_somebody_has_closed_is_made_anew():
         assert np.array_equal(np.frombuffer(stepper.widget.runs[0]["alpha"]), stepper.now[0].alpha)
 
 
-def test_marimo_is_shown_the_widget_and_a_page_without_a_kernel_a_sentence():
-    pytest.importorskip("anywidget")
-    stepper = race()
+def test_marimo_is_shown_the_widget_and_a_page_without_a_kernel_a_sentence(stepper):
     assert stepper._display_() is stepper.widget
     assert repr(stepper.widget) == "<StepperWidget: run the cell to step through it>"
 

@@ -8,21 +8,41 @@ import shutil
 import subprocess
 from pathlib import Path
 
+import pytest
+
 from ..programs import needs, seen_in_chromium
 
-__all__ = ["CHROMIUM", "DOCS", "SCRIPTS", "browse", "needs_chromium", "needs_node", "node", "write"]
+__all__ = [
+    "CHROMIUM", "DOCS", "IN_CHROMIUM", "SCRIPTS", "browse", "needs_chromium", "needs_node", "node", "write",
+]  # fmt: skip
 
 DOCS = Path(__file__).parents[2] / "docs"
 SCRIPTS = DOCS / "_static" / "stepper"
 NODE, CHROMIUM = shutil.which("node"), shutil.which("chromium")
 
 needs_node, needs_chromium = needs("node"), needs("chromium")
+IN_CHROMIUM = [
+    pytest.mark.skipif(not SCRIPTS.is_dir(), reason="docs is not here"),
+    pytest.mark.slow,
+    needs_chromium,
+]
 
 PAGE = """<!doctype html><html lang="en" data-theme="THEME"><meta charset="utf-8"><title>Steppers</title>
 <link rel="icon" href="data:,"><style>.bd-main .bd-content .bd-article-container { overflow-x: auto; }
 body { margin: 0; width: WIDTH; }</style>STYLE<main class="bd-main"><div class="bd-content">
 <div class="bd-article-container"><h1>Steppers</h1>HTML</div></div></main>SCRIPTS<script>
 window.addEventListener("load", async () => {
+  const root = document.querySelector(".stepper"), points = root.querySelector("[data-panel=points]");
+  const press = (name, stepper = root) => stepper.querySelector(`[data-do=${name}]`).click();
+  const set = (name, value) => {
+    const input = root.querySelector(`[data-set="${name}"]`);
+    input.value = value;
+    input.dispatchEvent(new Event(input.type === "range" ? "input" : "change"));
+  };
+  const key = (name, element = points) =>
+    element.dispatchEvent(new KeyboardEvent("keydown", { key: name, bubbles: true }));
+  const leave = () => points.dispatchEvent(new Event("blur"));
+  const tap = (t) => { leave(); for (let k = 0; k <= t; k++) key("n"); key("Enter"); leave(); };
   const found = await (async () => {DRIVE})(), left = document.createElement("pre");
   left.id = "found";
   left.textContent = JSON.stringify(found);

@@ -131,53 +131,38 @@ console.log(JSON.stringify(lines.map(([theta, s]) =>
   ({ ...street.around(X, y, theta, s), best: street.widest(X, y, theta) }))));
 """
 TURNED = """
-  const root = document.querySelector(".stepper"), said = () => root.querySelector("[role=status]").textContent;
-  const slide = (name, value) => {
-    const slider = root.querySelector(`[data-set=${name}]`);
-    slider.value = value;
-    slider.dispatchEvent(new Event("input"));
-  };
-  const found = { first: said() };
-  slide("shift", 2);
+  const said = () => root.querySelector("[role=status]").textContent, found = { first: said() };
+  set("shift", 2);
   found.beyond = said();
-  slide("turn", 60);
+  set("turn", 60);
   found.across = said();
-  root.querySelector("[data-do=widest]").click();
+  press("widest");
   found.best = said();
   found.boundaries = root.querySelectorAll("path.boundary").length;
   return found;
 """
 # Every stepper of the page is driven by its own buttons; what it has done is what comes back.
 DRIVE = """
-  const press = (root, name) => root.querySelector(`[data-do=${name}]`).click();
   const [stepper, path] = document.querySelectorAll(".stepper"), found = {};
-  for (let k = 0; k < 3; k++) press(stepper, "step");
-  press(stepper, "back");
-  press(stepper, "end");
+  for (let k = 0; k < 3; k++) press("step");
+  press("back");
+  press("end");
   const walk = () => stepper.steps().slice(1).map((state) =>
     [...state.sets[0].slice(0, 2), state.lastStep, Array.from(state.alpha), Array.from(state.G), state.objective]);
-  const set = (name, value) => {
-    const select = stepper.querySelector(`[data-set=${name}]`);
-    select.value = value;
-    select.dispatchEvent(new Event("change"));
-  };
   found.walks = [["mvp newton", walk()]];
   set("selector", "conjugate");
   set("step", "conjugate");
-  press(stepper, "reset");
-  press(stepper, "end");
+  press("reset");
+  press("end");
   found.walks.push(["conjugate conjugate", walk()]);
   found.said = stepper.querySelector(".stepper-said").textContent;
   // at α = 0 two examples of one class cannot move: one may only rise, and so may the other
   const y = JSON.parse(stepper.querySelector("script").textContent).y;
   found.same = y.map((v, t) => (v > 0 ? t : -1)).filter((t) => t >= 0).slice(0, 2);
-  const points = stepper.querySelector("[data-panel=points]");
-  for (const key of ["n", "n", "ArrowUp", "ArrowUp", "ArrowRight"]) {
-    points.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
-  }
+  for (const each of ["n", "n", "ArrowUp", "ArrowUp", "ArrowRight"]) key(each);
   found.X = stepper.examples().map((x) => x.slice());
   found.moved = stepper.steps().map((state) => [Array.from(state.alpha), Array.from(state.G)]);
-  press(stepper, "reset");
+  press("reset");
   found.restored = stepper.examples().map((x) => x.slice());
   found.left = stepper.steps().length;
   set("step", "newton");
@@ -193,42 +178,37 @@ DRIVE = """
   own("i", found.same[0]);
   own("j", found.same[1]);
   const before = stepper.steps().length;
-  press(stepper, "step");
+  press("step");
   found.stuck = [stepper.steps().length - before, stepper.querySelector(".stepper-said").textContent];
   // a pair that would move backwards is refused, and "Swap" lets it move
   const [i, j] = found.walks[0][1][0];
-  press(stepper, "reset");
+  press("reset");
   own("i", j);
   own("j", i);
   const isDisabled = stepper.querySelector("[data-do=step]").disabled;
   found.refused = [stepper.querySelector(".stepper-said").textContent, isDisabled];
-  press(stepper, "swap");
-  press(stepper, "step");
+  press("swap");
+  press("step");
   found.swapped = stepper.steps().at(-1).sets[0].slice(0, 2);
   // guess the next pair, once right and once not; the pair is hidden until then
   set("selector", "mvp");
   set("step", "newton");
-  press(stepper, "reset");
-  points.dispatchEvent(new Event("blur"));
+  press("reset");
+  leave();
   const letters = () => stepper.querySelectorAll("[data-panel=points] .ring").length;
   const shownPair = () => stepper.querySelector("[data-panel=pair]").nextElementSibling.textContent;
-  const tap = (t) => {
-    for (let k = -1; k < t; k++) points.dispatchEvent(new KeyboardEvent("keydown", { key: "n", bubbles: true }));
-    points.dispatchEvent(new KeyboardEvent("keydown", { key: "Enter", bubbles: true }));
-    points.dispatchEvent(new Event("blur"));
-  };
-  press(stepper, "step");
-  press(stepper, "back");
+  press("step");
+  press("back");
   found.hidden = [letters()];
-  press(stepper, "predict");
+  press("predict");
   found.hidden.push(letters(), shownPair());
   for (const t of [i, j]) tap(t);
   found.guessed = [stepper.querySelector(".stepper-said").textContent];
-  press(stepper, "predict");
+  press("predict");
   for (const t of [i, (j + 1) % y.length]) tap(t);
   found.guessed.push(stepper.querySelector(".stepper-said").textContent);
-  press(stepper, "predict");
-  press(stepper, "predict");
+  press("predict");
+  press("predict");
   found.guessed.push(stepper.querySelector(".stepper-said").textContent);
   // a state is an address: rules, C and steps, or moved examples and α
   const visit = (hash) => { location.hash = hash; window.dispatchEvent(new HashChangeEvent("hashchange")); };
@@ -240,28 +220,26 @@ DRIVE = """
     const address = stepper.address(), before = now();
     set("selector", "hybrid");
     set("step", "newton");
-    press(stepper, "reset");
-    press(stepper, "end");
+    press("reset");
+    press("end");
     visit(address);
     found.links.push([address, before, now()]);
   };
   there(() => {
     set("selector", "conjugate");
     set("step", "conjugate");
-    press(stepper, "reset");
-    for (let k = 0; k < 7; k++) press(stepper, "step");
+    press("reset");
+    for (let k = 0; k < 7; k++) press("step");
   });
   there(() => {
-    for (const key of ["n", "ArrowUp", "ArrowRight"]) {
-      points.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
-    }
-    press(stepper, "step");
+    for (const each of ["n", "ArrowUp", "ArrowRight"]) key(each);
+    press("step");
   });
-  press(stepper, "link");
+  press("link");
   found.address = location.hash;
   stepper.querySelector("input[type=range]").value = 4;
   stepper.querySelector("input[type=range]").dispatchEvent(new Event("input"));
-  press(stepper, "end");
+  press("end");
   const free = Array.from(stepper.steps().at(-1).alpha).filter((a) => a && Math.abs(a) < 1e4).length;
   found.rings = [free, stepper.querySelectorAll("[data-panel=points] .support").length];
   stepper.querySelector("[data-panel=gradient]").scrollIntoView();
@@ -269,10 +247,10 @@ DRIVE = """
   // planned steps: two curves; the four points of theorem 7, on which maximum gain is stuck
   set("selector", "second-order");
   set("step", "planning-ahead");
-  press(stepper, "reset");
+  press("reset");
   found.plans = 0;
   for (let k = 0; k < 40; k++) {
-    press(stepper, "step");
+    press("step");
     found.plans += stepper.querySelectorAll("[data-panel=pair] .plan").length;
   }
   const curves = (name) => stepper.querySelectorAll(`[data-panel=${name}] path.boundary`).length;
@@ -281,21 +259,21 @@ DRIVE = """
     set("examples", "theorem-7");
     set("selector", "maximum-gain");
     set("step", "newton");
-    press(stepper, "end");
+    press("end");
     found.stuckAtFour = stepper.querySelector(".stepper-said").textContent;
   });
   set("examples", "given");
   set("selector", "mvp");
-  press(stepper, "reset");
+  press("reset");
   stepper.querySelector("[data-panel=gradient]").scrollIntoView();
   found.buttons = stepper.querySelector(".stepper-buttons").getBoundingClientRect().top;
   visit("#path-stepper-1?C=3");
   found.linkedC = Number(path.querySelector("input").value);
-  press(path, "back");
-  press(path, "step");
+  press("back", path);
+  press("step", path);
   path.querySelector("input").value = (Math.log10(0.05) + Math.log10(100)) / 2;
   path.querySelector("input").dispatchEvent(new Event("input"));
-  press(path, "step");
+  press("step", path);
   found.C = Number(path.querySelector("input").value);
   found.path = path.at(2).alpha;
   return found;

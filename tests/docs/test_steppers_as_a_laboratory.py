@@ -19,26 +19,12 @@ from refsvm.analysis.recording import Recording
 from refsvm.core.rounds.sufficiency import SHIPPED
 from refsvm.display.task import StepperTask
 
-from .steppers import SCRIPTS, browse, needs_chromium
+from .steppers import IN_CHROMIUM, browse
 
-pytestmark = [
-    pytest.mark.skipif(not SCRIPTS.is_dir(), reason="docs is not here"),
-    pytest.mark.slow,
-    needs_chromium,
-]
+pytestmark = IN_CHROMIUM
 
 DRIVE = """
-const root = document.querySelector(".stepper"), found = {}, points = root.querySelector("[data-panel=points]");
-const press = (name) => root.querySelector(`[data-do=${name}]`).click();
-const said = () => root.querySelector(".stepper-said").textContent;
-const set = (name, value) => {
-  const input = root.querySelector(`[data-set="${name}"]`);
-  input.value = value;
-  input.dispatchEvent(new Event(input.type === "range" ? "input" : "change"));
-};
-const key = (name) => points.dispatchEvent(new KeyboardEvent("keydown", { key: name, bubbles: true }));
-const leave = () => points.dispatchEvent(new Event("blur"));
-const tap = (t) => { leave(); for (let k = 0; k <= t; k++) key("n"); key("Enter"); leave(); };
+const found = {}, said = () => root.querySelector(".stepper-said").textContent;
 const seen = () => {
   const { K, y, upper } = root.problem(), [first] = root.steps(), last = root.steps().at(-1);
   return { K, y: y.slice(), C: Math.max(...upper), start: Array.from(first.alpha), G: Array.from(first.G),

@@ -9,13 +9,9 @@ import numpy as np
 import pytest
 
 from ..programs import needs
-from .steppers import CHROMIUM, SCRIPTS, browse, needs_chromium, write
+from .steppers import CHROMIUM, IN_CHROMIUM, browse, write
 
-pytestmark = [
-    pytest.mark.skipif(not SCRIPTS.is_dir(), reason="docs is not here"),
-    pytest.mark.slow,
-    needs_chromium,
-]
+pytestmark = IN_CHROMIUM
 
 AXE = Path(os.environ.get("REFSVM_AXE", "node_modules/axe-core/axe.min.js"))
 """axe-core, `npm install axe-core`, where these pages are searched for barriers."""
@@ -41,11 +37,7 @@ return found;
 """
 
 HEAR = """
-const root = document.querySelector(".stepper"), said = root.querySelector("[role=status]"), found = {};
-const press = (name) => root.querySelector(`[data-do=${name}]`).click();
-const points = root.querySelector("[data-panel=points]"), heard = () => said.textContent;
-const key = (name, element = points) =>
-  element.dispatchEvent(new KeyboardEvent("keydown", { key: name, bubbles: true }));
+const said = root.querySelector("[role=status]"), found = {}, heard = () => said.textContent;
 found.places = document.querySelectorAll("[role=status]").length;
 key("ArrowRight", root.querySelector("[data-do=step]"));
 found.stepped = heard();
@@ -60,9 +52,7 @@ key("ArrowUp");
 found.moved = heard();
 key("Enter");
 found.taken = heard();
-const selector = root.querySelector("[data-set=selector]");
-selector.value = "second-order";
-selector.dispatchEvent(new Event("change"));
+set("selector", "second-order");
 press("play");
 found.playing = said.getAttribute("aria-live");
 await new Promise((done) => setTimeout(done, 700));
@@ -82,17 +72,11 @@ return found;
 
 BUSY = """
 for (const each of document.querySelectorAll("details")) each.open = true;
-const busy = document.querySelector(".stepper"), choose = (name, value) => {
-  const select = busy.querySelector(`[data-set=${name}]`);
-  select.value = value;
-  select.dispatchEvent(new Event("change"));
-};
-const strike = (key) => busy.querySelector("[data-panel=points]").dispatchEvent(new KeyboardEvent("keydown", { key }));
-choose("against", "second-order");
-busy.querySelector("[data-do=end]").click();
-choose("tap", "out");
-strike("n");
-strike("Enter");
+set("against", "second-order");
+press("end");
+set("tap", "out");
+key("n");
+key("Enter");
 """
 """A second run to the end, and an example that is left out."""
 
@@ -240,14 +224,14 @@ def test_no_serious_barrier_is_found(page, tmp_path, theme, width):
 
 
 FIRST = """
-const root = document.querySelector(".stepper"), found = { steps: root.steps().length - 1 };
+const found = { steps: root.steps().length - 1 };
 const seen = [...root.querySelectorAll("button, input, select, summary")].filter((each) => each.checkVisibility());
 found.seen = seen.map((each) => each.dataset.do || each.dataset.set || each.textContent);
 found.before = root.querySelector("[data-panel=points]").getBoundingClientRect().bottom;
-root.querySelector("[data-do=step]").click();
+press("step");
 found.after = root.steps().length - 1;
 root.querySelector(".stepper-more").open = true;
-root.querySelector("[data-do=reset]").click();
+press("reset");
 found.reset = root.steps().length - 1;
 found.more = root.querySelector("[data-panel=gradient]").checkVisibility();
 return found;

@@ -5,9 +5,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-
-pytest.importorskip("sklearn")
-
 from scipy import sparse
 from sklearn import svm
 from sklearn.exceptions import ConvergenceWarning

@@ -1,9 +1,6 @@
 """scikit-learn's own checks of an estimator; none is expected to fail."""
 
 import pytest
-
-pytest.importorskip("sklearn")
-
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from refsvm import (

@@ -8,8 +8,6 @@ import weakref
 import numpy as np
 import pytest
 
-pytest.importorskip("sklearn")
-
 from refsvm import RBF, SVCCV
 from refsvm.datasets import load, make_banana
 from refsvm.estimators import column_matrix, search

@@ -10,7 +10,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-pytest.importorskip("sklearn")
 distributed = pytest.importorskip("distributed")
 
 import cloudpickle  # noqa: E402

@@ -7,9 +7,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-
-pytest.importorskip("sklearn")
-pytest.importorskip("scipy")
 from scipy import sparse
 
 from refsvm import SVC, SVR, OneClassSVM

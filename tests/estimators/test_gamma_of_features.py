@@ -5,9 +5,6 @@ import pickle
 
 import numpy as np
 import pytest
-
-pytest.importorskip("sklearn")
-
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 

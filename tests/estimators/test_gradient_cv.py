@@ -7,10 +7,6 @@ import signal
 
 import numpy as np
 import pytest
-
-pytest.importorskip("sklearn")
-pytest.importorskip("scipy")
-
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.model_selection import KFold, StratifiedKFold

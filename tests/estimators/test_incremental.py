@@ -8,9 +8,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-
-pytest.importorskip("sklearn")
-pytest.importorskip("scipy")
 from scipy.sparse import csr_array
 from sklearn.datasets import load_breast_cancer
 

@@ -6,9 +6,6 @@ import re
 
 import numpy as np
 import pytest
-
-pytest.importorskip("sklearn")
-
 from scipy import sparse
 from sklearn.base import clone
 

@@ -4,9 +4,6 @@ import warnings
 
 import numpy as np
 import pytest
-
-pytest.importorskip("sklearn")
-
 from sklearn.base import clone, is_classifier
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import ColumnTransformer, TransformedTargetRegressor

@@ -2,14 +2,9 @@
 
 import pickle
 import re
-import subprocess
-import sys
 
 import numpy as np
 import pytest
-
-pytest.importorskip("sklearn")
-
 from sklearn import svm
 from sklearn.base import clone
 
@@ -27,6 +22,7 @@ from refsvm import (
 )
 from refsvm.estimators.plain import from_plain, to_plain
 
+from ..programs import printed_by
 from ..several_classes import examples
 
 
@@ -109,11 +105,9 @@ try:
 except KeyboardInterrupt:
     print("stopped after", time.process_time() - pressed[0])
 """
-    result = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=True
-    )
-    assert result.stdout.startswith("stopped after"), result.stdout + result.stderr
-    assert float(result.stdout.split()[-1]) < 1.0
+    said = printed_by("-c", script)
+    assert said.startswith("stopped after")
+    assert float(said.split()[-1]) < 1.0
 
 
 # -- files of a fit --------------------------------------------------------------------------------------------------
@@ -199,10 +193,7 @@ def test_without_scikit_learn_the_extra_is_named():
         "try:\n    from refsvm import SVC\nexcept ImportError as error:\n    print(error)\n"
         "import refsvm\nprint(hasattr(refsvm, 'no_such_name'))\n"
     )
-    result = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=True
-    )
-    assert result.stdout.splitlines() == [
+    assert printed_by("-c", script).splitlines() == [
         "refsvm.SVC needs scikit-learn, which is not installed; run: pip install scikit-learn",
         "False",
     ]

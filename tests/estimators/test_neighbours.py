@@ -6,9 +6,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
-
-pytest.importorskip("sklearn")
-
 from scipy import sparse
 from sklearn import svm
 from sklearn.base import is_regressor

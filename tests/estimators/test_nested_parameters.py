@@ -6,9 +6,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
-
-pytest.importorskip("sklearn")
-
 from sklearn.base import clone
 from sklearn.gaussian_process import kernels as gaussian
 

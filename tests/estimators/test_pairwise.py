@@ -6,9 +6,6 @@ import warnings
 
 import numpy as np
 import pytest
-
-pytest.importorskip("sklearn")
-
 from sklearn.datasets import load_iris, load_wine
 
 from refsvm import RBF, SVC, Linear

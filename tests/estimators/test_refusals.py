@@ -7,9 +7,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-
-pytest.importorskip("sklearn")
-
 from scipy import sparse
 from sklearn.exceptions import NotFittedError
 

@@ -2,9 +2,6 @@
 
 import numpy as np
 import pytest
-
-pytest.importorskip("sklearn")
-
 from sklearn import svm
 from sklearn.exceptions import ConvergenceWarning
 

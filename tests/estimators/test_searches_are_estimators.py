@@ -6,9 +6,6 @@ import re
 
 import numpy as np
 import pytest
-
-pytest.importorskip("sklearn")
-
 from sklearn.feature_selection import RFE, RFECV, SelectFromModel
 from sklearn.metrics import f1_score, get_scorer_names, log_loss, make_scorer
 from sklearn.model_selection import GridSearchCV

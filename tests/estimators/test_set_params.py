@@ -7,8 +7,6 @@ import pickle
 import numpy as np
 import pytest
 
-pytest.importorskip("sklearn")
-
 from refsvm import SVC, SVCCV, SVR, SVRCV, OneClassSVM
 
 RNG = np.random.default_rng(3)

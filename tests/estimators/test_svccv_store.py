@@ -8,9 +8,6 @@ import sqlite3
 import numpy as np
 import pytest
 
-pytest.importorskip("sklearn")
-
-
 from refsvm import SVCCV, KKTGap
 
 GRID = {"Cs": [10.0, 0.1, 1.0], "gammas": [0.01, 0.1]}

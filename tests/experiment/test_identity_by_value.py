@@ -4,7 +4,6 @@ import functools
 import logging
 import os
 import random
-import subprocess
 import sys
 import threading
 from contextlib import closing
@@ -26,6 +25,7 @@ from refsvm.experiment import Experiment, Problem, RunStore, Solve, Strategy
 from refsvm.services.identity import described, digest_of
 from refsvm.services.identity.origin import Origin, of_object
 
+from ..programs import printed_by
 from .echoes import Echo, echoes, numbered, refused, rows_of
 
 
@@ -391,12 +391,9 @@ def test_another_process_finds_the_same_identity(tmp_path):
         "print(described('kernel', Mine()))\n"
     )
     found = {
-        subprocess.run(
-            [sys.executable, script], check=True, capture_output=True, text=True,
-            env=os.environ | {"PYTHONHASHSEED": seed, "PYTHONPATH": os.pathsep.join(sys.path)},
-        ).stdout
+        printed_by(script, PYTHONHASHSEED=seed, PYTHONPATH=os.pathsep.join(sys.path))
         for seed in ("0", "1", "2")
-    }  # fmt: skip
+    }
     assert len(found) == 1
 
 

@@ -35,8 +35,7 @@ def runs_of(store, *strategies, **options):
     """Carry them out; one warning says which of the new ones ended unsolved."""
     experiment = Experiment(strategies, PROBLEMS, store, **({"permutations": 6} | options))
     known = {record["strategy"] for record in experiment.records()}
-    with warnings.catch_warnings(record=True) as said:
-        warnings.simplefilter("always")
+    with warnings.catch_warnings(record=True, action="always") as said:
         experiment.run()
     unsolved = {record["strategy"] for record in experiment.records() if record["status"] != "CONVERGED"}
     unsolved -= known

@@ -23,17 +23,14 @@ CALLS = {
 def test_prices_are_not_taken_for_classes_without_a_word(call):
     # the warning comes before any work: as an error it ends the call
     y = 300_000.0 + np.random.default_rng(0).permutation(60)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        with pytest.raises(UserWarning, match="different labels"):
-            call(np.arange(60.0)[:, None], y)
+    with warnings.catch_warnings(action="error"), pytest.raises(UserWarning, match="different labels"):
+        call(np.arange(60.0)[:, None], y)
 
 
 def test_as_many_classes_as_scikit_learn_bears_are_borne():
     n = FEW_EXAMPLES + 2
     X, y = np.arange(float(n))[:, None], np.arange(n) // 2
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
+    with warnings.catch_warnings(action="error"):
         SVC().fit(X, y)
         leave_one_out(X[:-2], np.arange(n - 2))
     with pytest.warns(UserWarning, match="12 different labels"):

@@ -22,8 +22,7 @@ def main() -> None:
         for code in (f"import {name}", f"import_module({name!r})"):
             for known in [known for known in sys.modules if place(known)]:
                 del sys.modules[known]  # a folder on the way, which is imported again, must not warn
-            with warnings.catch_warnings(record=True) as said:
-                warnings.simplefilter("always")
+            with warnings.catch_warnings(record=True, action="always") as said:
                 exec(
                     compile(code, "caller.py", "exec"), {"__name__": "caller", "import_module": import_module}
                 )

@@ -4,15 +4,13 @@ import re
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array, csr_matrix
+from sklearn.preprocessing import StandardScaler
 
-from refsvm import read_model, write_model
+from refsvm import SVC, SVR, read_model, write_model
 from refsvm.analysis.multiclass.model import Scaling
 
 pd = pytest.importorskip("pandas")
-StandardScaler = pytest.importorskip("sklearn.preprocessing").StandardScaler
-sparse = pytest.importorskip("scipy.sparse")
-csr_array, csr_matrix = sparse.csr_array, sparse.csr_matrix
-SVC, SVR = (getattr(pytest.importorskip("refsvm"), name) for name in ("SVC", "SVR"))
 
 RNG = np.random.default_rng(0)
 X = pd.DataFrame(RNG.normal(size=(60, 3)) * [1, 10, 100], columns=["a", "b", "c"])

@@ -5,9 +5,6 @@ import tracemalloc
 
 import numpy as np
 import pytest
-
-pytest.importorskip("sklearn")
-
 from scipy.sparse import csr_matrix
 from sklearn.datasets import make_classification
 

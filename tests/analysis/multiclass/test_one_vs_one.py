@@ -5,9 +5,6 @@ import time
 
 import numpy as np
 import pytest
-
-pytest.importorskip("sklearn")
-
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 

@@ -4,9 +4,6 @@ import threading
 
 import numpy as np
 import pytest
-
-pytest.importorskip("sklearn")
-
 from scipy import sparse
 
 from refsvm import RBF, Linear, Polynomial, Precomputed

@@ -7,17 +7,13 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
+from scipy import sparse
 
-from refsvm import RBF, DualProblem, HybridMaximumGain, KKTGap, Status, solve
+from refsvm import RBF, SVC, DualProblem, HybridMaximumGain, KKTGap, Status, solve
 from refsvm.analysis.multiclass import one_vs_one, prediction, small_pairs
 from refsvm.analysis.scheme import OneVsOne
 
-pytest.importorskip("sklearn")
-sparse = pytest.importorskip("scipy.sparse")
-
-from refsvm import SVC  # noqa: E402  needs scikit-learn
-
-from ...settings import needs_numba  # noqa: E402
+from ...settings import needs_numba
 
 REFUSE = "a small pair was solved by itself"
 

@@ -3,14 +3,10 @@
 import numpy as np
 import pytest
 
-from refsvm import read_model, write_model
+from refsvm import SVC, SVR, OneClassSVM, read_model, write_model
 
-pytest.importorskip("sklearn")
 svmutil = pytest.importorskip(
     "libsvm.svmutil", reason="the library of LIBSVM's authors is not installed: pip install libsvm-official"
-)
-SVC, SVR, OneClassSVM = (
-    getattr(pytest.importorskip("refsvm"), name) for name in ("SVC", "SVR", "OneClassSVM")
 )
 
 RNG = np.random.default_rng(3)

@@ -8,9 +8,9 @@ pytest.importorskip("scipy")
 from refsvm import RBF, cost_path, leave_one_out, regularization_path, weight_path
 from refsvm.analysis.paths import cross_validate_path, load_path, save_path
 
-RNG = np.random.default_rng(3)
-X = RNG.normal(size=(30, 2))
-SIGN = np.where(X[:, 0] + 0.3 * RNG.normal(size=30) > 0.0, 1, -1)
+from ...settings import noisy_classes
+
+X, SIGN = noisy_classes(30, 2, 3, noise=0.3)
 RANGE = {"kernel": RBF(0.3), "C_min": 0.1, "C_max": 10.0}
 CODINGS = [
     np.array(["ant", "bee"]), np.array(["b", "a"]), np.array([0, 1]), np.array([2.5, 7.0]), np.array([False, True]),

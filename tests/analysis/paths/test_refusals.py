@@ -24,10 +24,10 @@ from refsvm import (
 )
 from refsvm.analysis.paths.conformal import conformal_intervals
 
+from ...settings import noisy_classes
+
 pytest.importorskip("scipy")
-RNG = np.random.default_rng(3)
-X = RNG.normal(size=(30, 2))
-SIGN = np.where(X[:, 0] + 0.3 * RNG.normal(size=30) > 0.0, 1, -1)
+X, SIGN = noisy_classes(30, 2, 3, noise=0.3)
 BEES, THREE = np.where(SIGN > 0, "bee", "ant"), np.array(["ant", "bee", "cat"] * 10)
 RANGE: dict[str, Any] = {"kernel": RBF(0.3), "C_min": 0.1, "C_max": 10.0}
 TWO_PATH, THREE_PATH = (regularization_path(X, y, **RANGE) for y in (SIGN, THREE))

@@ -10,9 +10,9 @@ pytest.importorskip("scipy")
 from refsvm import RBF, Status, cost_path, regularization_path
 from refsvm.analysis.paths import ErrorCurve, RocCurve
 
-RNG = np.random.default_rng(3)
-X = RNG.normal(size=(60, 2))
-Y = np.where(X[:, 0] + 0.8 * RNG.normal(size=60) > 0.5, 1, -1)
+from ...settings import noisy_classes
+
+X, Y = noisy_classes(60, 2, 3, noise=0.8, above=0.5)
 THREE = np.where(X[:, 1] > 0.5, 2, Y)
 OPTIONS = {"kernel": RBF(0.5), "engine": "numpy"}
 

@@ -144,8 +144,7 @@ def test_an_indefinite_kernel_is_told_once():
     case = {"X": values + values.T, "y": y, "Cs": [1.0, 5.0], "kernel": Precomputed(), "max_iter": 500}
     results = []
     for engine in ("numba", "numpy"):
-        with warnings.catch_warnings(record=True) as told:
-            warnings.simplefilter("always")
+        with warnings.catch_warnings(record=True, action="always") as told:
             results.append(run(engine, **case))
         assert ["not positive semi-definite" in str(each.message) for each in told] == [True]
     assert_same(*results)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 import warnings
 from typing import Any
@@ -17,14 +16,13 @@ from refsvm.core.engine.limits import PathLimits
 from refsvm.core.engine.unsolved import frames_within, unsolved, warn_of_unsolved
 from refsvm.core.rounds.walked import easy_share, few_steps, walked
 
-from ...settings import FAST, needs_jit
+from ...programs import printed_by
+from ...settings import FAST, needs_jit, noisy_classes
 
 
 def flat(seed: int = 0, n: int = 60) -> tuple[np.ndarray, np.ndarray]:
     """Return few features of overlapping classes, on which steps of pairs gain little at a large C."""
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(n, 4))
-    return X, np.where(X[:, 0] + 0.5 * rng.normal(size=n) > 0.0, 1, -1)
+    return noisy_classes(n, 4, seed, noise=0.5)
 
 
 X, Y = flat()
@@ -61,8 +59,7 @@ def test_what_is_not_solved_is_said(ask: Any) -> None:
 
 
 def test_what_is_solved_or_ended_by_its_user_is_not() -> None:
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
+    with warnings.catch_warnings(action="error"):
         leave_one_out(X, Y, kernel=RBF(0.5), engine="numpy")
         loo = leave_one_out(X, Y, kernel=RBF(0.5), engine="numpy", callback=lambda at: True)
         cv = cross_validate(X, Y, kernel=RBF(0.5), folds=3, engine="numpy", callback=lambda state: True)
@@ -82,14 +79,12 @@ def test_without_scikit_learn_there_is_a_warning_too() -> None:
     code = (
         "import sys, warnings, numpy as np\n"
         "from refsvm import cross_validate\n"
-        "with warnings.catch_warnings(record=True) as said:\n"
-        "    warnings.simplefilter('always')\n"
+        "with warnings.catch_warnings(record=True, action='always') as said:\n"
         "    cross_validate(np.arange(12.0)[:, None], np.arange(12) % 2, folds=3, max_iter=1, engine='numpy')\n"
         "assert 'sklearn' not in sys.modules\n"
         "print(said[-1].category.__name__, said[-1].filename)\n"
     )
-    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
-    assert told.split() == ["UnsolvedWarning", "<string>"]
+    assert printed_by("-c", code).split() == ["UnsolvedWarning", "<string>"]
 
 
 def test_a_warning_names_the_most_frequent_reason() -> None:
@@ -108,8 +103,7 @@ def test_folds_whose_paths_end_early_say_so(folds, classes, monkeypatch):
     pytest.importorskip("scipy")
     labels = Y if classes == 2 else np.digitize(T, [-0.5, 0.5])
     monkeypatch.setattr(PathLimits, "reached", lambda _, point, count: Status.MAX_ITER if count > 5 else None)
-    with warnings.catch_warnings(record=True) as said:
-        warnings.simplefilter("always")
+    with warnings.catch_warnings(record=True, action="always") as said:
         found = cross_validate_path(X, labels, kernel=RBF(0.5), folds=folds, C_min=0.01, C_max=100.0)
     assert "paths ended before C_max=100, so the error curve ends at C=" in str(said[-1].message)
     assert any("The path ends at C=" in str(each.message) for each in said[:-1])

@@ -20,17 +20,9 @@ from ...catalogue import PROBLEMS
 from ...settings import INTERPRETED, interrupted
 from ..solver.plain import BOARD, ENDLESS, LONG
 
-
-@pytest.fixture
-def _ctrl_c_as_in_a_terminal():
-    if threading.current_thread() is not threading.main_thread():
-        pytest.skip("signals reach the main thread only")
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before)
+pytestmark = pytest.mark.usefixtures("_ctrl_c_as_in_a_terminal")
 
 
-@pytest.mark.usefixtures("_ctrl_c_as_in_a_terminal")
 @pytest.mark.parametrize("problem", [ENDLESS, LONG], ids=["small", "long"])
 def test_ctrl_c_raises_with_the_best_point_so_far(problem, engine, shrinking):
     rest = {"step": NewtonStep(), "engine": engine, "shrinking": shrinking}
@@ -44,12 +36,10 @@ def test_ctrl_c_raises_with_the_best_point_so_far(problem, engine, shrinking):
     assert solution.status is Status.INTERRUPTED
     assert solution.iterations > 0
     assert infeasibility(problem, solution.alpha) <= 1e-13
-    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
     on = solve(problem, start=solution.alpha, max_iter=20, **rest)
     assert on.objective >= solution.objective * (1 - 1e-9)
 
 
-@pytest.mark.usefixtures("_ctrl_c_as_in_a_terminal")
 def test_a_second_ctrl_c_interrupts_at_once(engine, shrinking):
     def impatient(state):
         signal.raise_signal(signal.SIGINT)
@@ -57,16 +47,15 @@ def test_a_second_ctrl_c_interrupts_at_once(engine, shrinking):
 
     with pytest.raises(KeyboardInterrupt):
         solve(ENDLESS, callback=impatient, engine=engine, shrinking=shrinking)
-    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
-@pytest.mark.usefixtures("_ctrl_c_as_in_a_terminal")
 def test_another_handler_is_left_alone(engine):
     caught = []
     signal.signal(signal.SIGINT, lambda number, frame: caught.append(number))
     solution = solve(
         ENDLESS, callback=lambda _: signal.raise_signal(signal.SIGINT), engine=engine, max_iter=500
     )
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     assert solution.status is Status.MAX_ITER
     assert caught
 
@@ -95,17 +84,14 @@ class PressedWhenSolved(StoppingRule):
 PRESSED = []
 
 
-@pytest.mark.usefixtures("_ctrl_c_as_in_a_terminal")
 def test_a_press_in_the_moment_of_convergence_is_not_lost():
     problem = PROBLEMS["xor"].problem
     PRESSED.clear()
     solution = interrupted(solve, problem, stop=PressedWhenSolved(), engine="numpy")
     assert solution.status is Status.INTERRUPTED
     assert solution.kkt_gap <= 1e-3
-    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
-@pytest.mark.usefixtures("_ctrl_c_as_in_a_terminal")
 def test_blocks_share_one_press():
     """The caller of many solves sees it, and decides what becomes of those that are solved."""
     problem = PROBLEMS["xor"].problem
@@ -117,10 +103,8 @@ def test_blocks_share_one_press():
     assert first.status is Status.CONVERGED
     assert second.status is Status.INTERRUPTED
     assert solve(problem, engine="numpy").status is Status.CONVERGED
-    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
-@pytest.mark.usefixtures("_ctrl_c_as_in_a_terminal")
 def test_a_press_in_a_block_of_rounds_ends_them_after_the_next():
     rounds, done = Rounds(PROBLEMS["xor"].problem, engine="numpy"), []
 
@@ -133,10 +117,8 @@ def test_a_press_in_a_block_of_rounds_ends_them_after_the_next():
 
     assert interrupted(pressed) is rounds
     assert (done, rounds.status) == ([0, 1], Status.INTERRUPTED)
-    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
-@pytest.mark.usefixtures("_ctrl_c_as_in_a_terminal")
 def test_a_press_ends_the_threads_of_the_call_and_no_thread_of_the_user():
     found = {}
 

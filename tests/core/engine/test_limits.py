@@ -160,8 +160,7 @@ def test_a_start_that_is_not_feasible_is_repaired_with_a_warning(start, engine, 
 
 def test_a_feasible_start_is_taken_in_silence_and_copied(engine, shrinking):
     start = np.zeros(60)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
+    with warnings.catch_warnings(action="error"):
         solution = solve(PROBLEMS["banana"].problem, start=start, engine=engine, shrinking=shrinking)
     assert not start.any()
     assert solution.alpha is not start

@@ -44,11 +44,9 @@ from refsvm.services.line import in_words, line_of
 if find_spec("sklearn"):
     from refsvm import estimators
 
-from ...settings import interrupted
+from ...settings import interrupted, noisy_classes
 
-RNG = np.random.default_rng(0)
-X = RNG.standard_normal((40, 2))
-Y = np.where(X[:, 0] + RNG.standard_normal(40) > 0.0, 1, -1)
+X, Y = noisy_classes(40, 2, 0)
 OPTIONS = {"kernel": RBF(0.5), "C": 10.0, "engine": "numpy"}
 
 needs_tqdm = pytest.mark.skipif(find_spec("tqdm") is None, reason="tqdm rewrites the line")
@@ -146,6 +144,7 @@ def test_a_call_within_has_no_line(terminal):
 
 
 @needs_tqdm
+@pytest.mark.usefixtures("_ctrl_c_as_in_a_terminal")
 def test_an_error_and_ctrl_c_end_the_line(terminal):
     def broken(at):
         assert terminal.drawn.wait(60)
@@ -155,9 +154,6 @@ def test_an_error_and_ctrl_c_end_the_line(terminal):
         leave_one_out(X, Y, **OPTIONS, checks=(), callback=broken)
     assert terminal.states
     assert terminal.getvalue().endswith("\r")
-    if threading.current_thread() is not threading.main_thread():
-        pytest.skip("signals reach the main thread only")
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
     pressed = []
 
     def press(at):
@@ -167,10 +163,7 @@ def test_an_error_and_ctrl_c_end_the_line(terminal):
             signal.raise_signal(signal.SIGINT)
 
     terminal.clear()
-    try:
-        loo = interrupted(leave_one_out, X, Y, **OPTIONS, checks=(), callback=press)
-    finally:
-        signal.signal(signal.SIGINT, before)
+    loo = interrupted(leave_one_out, X, Y, **OPTIONS, checks=(), callback=press)
     assert 0 < loo.is_known.sum() < 40
     assert terminal.getvalue().endswith("\r")
     # the place is free again

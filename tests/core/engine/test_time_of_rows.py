@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import signal
-import threading
 import time
 
 import numpy as np
@@ -93,18 +92,13 @@ def test_a_time_limit_holds_from_working_set_to_working_set(limit, clock):
     [(4.5, False), (8.0, False), (11.0, False), (3.0, True), (5.0, True), (7.0, True), (9.0, True)],
 )
 @pytest.mark.parametrize("way", WAYS, ids=repr)
+@pytest.mark.usefixtures("_ctrl_c_as_in_a_terminal")
 def test_ctrl_c_does_not_wait_for_the_gradient_of_all_variables(press_at, trace, way, clock, engine):
     """Steps of a restricted solve that Ctrl-C has ended too late are none of those that count, and of the trace."""
-    if threading.current_thread() is not threading.main_thread():
-        pytest.skip("signals reach the main thread only")
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    try:
-        problem = clock.problem()
-        clock.press_at = clock.now + press_at
-        began = clock.now
-        found = interrupted(solve, problem, shrinking=way, cache_mb=CACHE_MB, engine=engine, trace=trace)
-    finally:
-        signal.signal(signal.SIGINT, before)
+    problem = clock.problem()
+    clock.press_at = clock.now + press_at
+    began = clock.now
+    found = interrupted(solve, problem, shrinking=way, cache_mb=CACHE_MB, engine=engine, trace=trace)
     assert found.status is Status.INTERRUPTED
     assert clock.now - began <= press_at + GRACE_SECONDS + ROWS_AT_A_TIME * ROW_SECONDS
     assert not trace or found.trace["iteration"].tolist() == [*range(1, found.iterations + 1)]

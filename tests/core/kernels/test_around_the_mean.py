@@ -15,7 +15,7 @@ from refsvm.core.kernels.sparse import SparseProducts
 from refsvm.core.solver.rules import chosen_rules
 from refsvm.testing import Case, check_engines
 
-from ...settings import needs_jit, needs_numba
+from ...settings import needs_jit, needs_numba, noisy_classes
 
 RNG = np.random.default_rng(0)
 N = 40
@@ -137,9 +137,7 @@ RULES = {
 @pytest.mark.parametrize("name", RULES)
 def test_both_engines_take_the_same_steps_on_float32_rows(name, cache_mb):
     """Restricted problems included, which keep float32 rows too; rules that are not built in read float64 copies."""
-    rng = np.random.default_rng(1)
-    X = rng.normal(size=(120, 4))
-    y = np.where(X[:, 0] + 0.5 * rng.normal(size=120) > 0, 1, -1)
+    X, y = noisy_classes(120, 4, 1, noise=0.5)
     case = Case(name, DualProblem.classification(X, y, kernel=RBF(0.2), C=50.0), RULES[name])
     for shrinking in (False, True):
         check_engines(case, limit=200, shrinking=shrinking, cache_mb=cache_mb, cache_dtype="float32")

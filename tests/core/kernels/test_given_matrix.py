@@ -359,8 +359,7 @@ def test_rounding_in_a_matrix_is_repaired_in_silence(value, other, is_told):
     """Of 1e-10 of a value, or 1e-12 of the largest."""
     K = np.eye(4)
     K[0, 1], K[1, 0] = value, other
-    with warnings.catch_warnings(record=True) as said:
-        warnings.simplefilter("always")
+    with warnings.catch_warnings(record=True, action="always") as said:
         dense = DualProblem.classification(K, [-1, 1, -1, 1], kernel=Precomputed()).gram.dense
     np.testing.assert_array_equal(dense, dense.T)
     assert len(said) == is_told

@@ -57,8 +57,7 @@ def svm():
 def test_a_kernel_that_works_in_place_changes_nothing_of_the_callers(name, kernel):
     pytest.importorskip("scipy")  # of paths
     Q = X.copy()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of a cosine that knows one point less than the data
+    with warnings.catch_warnings(action="ignore"):  # of a cosine that knows one point less than the data
         CALLS[name](kernel, Q)
     np.testing.assert_array_equal(Q, X)
 

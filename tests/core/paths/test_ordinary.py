@@ -128,8 +128,8 @@ def test_an_inverse_that_hides_a_dependent_point_misleads_no_tracker(engine: str
     X = rng.integers(-3, 4, (40, 3)).astype(float)
     target = X[:, 0] + 0.3 * rng.normal(size=40)
     wide, narrow = (DualProblem.regression(X, target, kernel=Linear(), C=1.0, epsilon=e) for e in (1.0, 0.02))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # of a path that stops half-way, where rounding wins
+    with warnings.catch_warnings(action="ignore", category=UserWarning):
+        # a path stops half-way, where rounding wins
         path = parametric_path(
             wide, narrow, tracker=SVMP(algebra=UpdatedInverse(least_indicator=1e-300)), engine=engine
         )

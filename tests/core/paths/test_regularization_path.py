@@ -159,8 +159,7 @@ def test_ctrl_c_while_the_path_is_put_together_loses_nothing(monkeypatch: pytest
 def test_features_without_a_scale_end_in_time_with_a_sentence(scale: float) -> None:
     rng = np.random.default_rng(0)
     examples, labels = scale * rng.normal(size=(19, 3)), rng.choice([-1, 1], size=19)
-    with warnings.catch_warnings(record=True) as said:
-        warnings.simplefilter("always")
+    with warnings.catch_warnings(record=True, action="always") as said:
         path = regularization_path(examples, labels, kernel=Linear(), C_min=1.6, C_max=80.0)
     assert (path.status is Status.STALLED) == any("StandardScaler" in str(each.message) for each in said)
     assert path.status is Status.STALLED or scale < 1e6

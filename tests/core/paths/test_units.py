@@ -5,7 +5,7 @@ import pytest
 
 from refsvm import RBF, DualProblem, KKTGap, Linear, Status, cost_path, nu_path, solve, weight_path
 
-from ...settings import FAST
+from ...settings import FAST, noisy_classes
 
 pytest.importorskip("scipy")
 
@@ -64,9 +64,7 @@ def test_shares_are_exact_where_the_terms_of_the_decision_values_cancel(unit, en
 @pytest.mark.parametrize("C", [1e-7, 1e-10])
 def test_a_tiny_penalty_is_as_exact_as_others(C, engine):
     """Decision values vary by about C then, and a gap that is small beside 1 says nothing of them."""
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(30, 2))
-    y = np.where(X[:, 0] + 0.5 * rng.normal(size=30) > 0.5, 1, -1)
+    X, y = noisy_classes(30, 2, 0, noise=0.5, above=0.5)
     path = weight_path(X, y, kernel=RBF(0.5), C=(C, 2.0 * C), engine=engine)
     for t in (0.0, 0.5, 1.0):
         problem, alpha = path.problem(t), path.alpha(t)

@@ -15,10 +15,10 @@ from refsvm.core.rounds.left_out_table import LeftOutTable
 from refsvm.core.rounds.machine import CLASSIFICATION, NOVELTY, REGRESSION
 from refsvm.core.rounds.rounds import Rounds
 
+from ...settings import noisy_classes
+
 module = import_module("refsvm.core.rounds.leave_one_out")
-RNG = np.random.default_rng(2)
-X = RNG.normal(size=(24, 2))
-Y = np.where(X[:, 0] + RNG.normal(size=24) > 0.0, 1, -1)
+X, Y = noisy_classes(24, 2, 2)
 
 
 @pytest.mark.parametrize(

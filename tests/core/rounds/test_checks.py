@@ -81,6 +81,14 @@ def test_no_check_is_wrong_at_loose_tolerances_far_out_or_with_tiny_weights():
     assert min(decided.values()) > 30
 
 
+def claimed(y, C, alpha, G):
+    """A solution with this α and G where K = I and b = 0, whether or not it is one."""
+    return SimpleNamespace(
+        problem=DualProblem.classification(np.eye(4), y, kernel=Precomputed(), C=C), alpha=alpha, gradient=G,
+        intercept=0.0, decision_values=y - G, iterations=0, most_violating=(0, 1, 0.0),
+    )  # fmt: skip
+
+
 @pytest.mark.parametrize("label", [1, -1])
 @pytest.mark.parametrize(
     ("weight", "h", "decided"),
@@ -89,17 +97,7 @@ def test_no_check_is_wrong_at_loose_tolerances_far_out_or_with_tiny_weights():
 def test_a_training_error_is_one_by_more_than_the_duality_gap_over_its_weight(weight, h, decided, label):
     """K = I, b = 0; two free variables that are off by 0.1 make a gap of 0.1."""
     y, C = label * np.array([1.0, -1.0, 1.0, -1.0]), np.array([weight, 1.0, 1.0, 1.0])
-    problem = DualProblem.classification(np.eye(4), y, kernel=Precomputed(), C=C)
-    alpha, G = y * np.array([weight, 0.5, 0.5, weight]), y * np.array([1.0 - h, 0.1, 0.1, 0.0])
-    full = SimpleNamespace(
-        problem=problem,
-        alpha=alpha,
-        gradient=G,
-        intercept=0.0,
-        decision_values=y - G,
-        iterations=0,
-        most_violating=(0, 1),
-    )
+    full = claimed(y, C, y * np.array([weight, 0.5, 0.5, weight]), y * np.array([1.0 - h, 0.1, 0.1, 0.0]))
     assert known_to(full, stored(np.eye(4)))[0] == pytest.approx(0.1)
     assert TrainingError().decide(full, stored(np.eye(4)))[0] == -label * decided
 
@@ -145,12 +143,7 @@ def test_the_xi_alpha_bound_asks_for_room(name, label):
     y, C = label * np.array([1.0, 1.0, -1.0, -1.0]), np.array([1.0, 1.0, 1.0, abs(others[3]) or 1.0])
     if name == "the free ones have it":
         C[3] = 1.0
-    problem = DualProblem.classification(np.eye(4), y, kernel=Precomputed(), C=C)
-    full = SimpleNamespace(
-        problem=problem, alpha=alpha, gradient=np.zeros(4), intercept=0.0, decision_values=y, iterations=0,
-        most_violating=(0, 1, 0.0),
-    )  # fmt: skip
-    assert XiAlphaBound().decide(full, stored(np.eye(4)))[0] == proved * label
+    assert XiAlphaBound().decide(claimed(y, C, alpha, np.zeros(4)), stored(np.eye(4)))[0] == proved * label
 
 
 @pytest.mark.parametrize(("off", "proved"), [(0.0, 1), (0.05, 1), (0.5, 0)])
@@ -158,11 +151,7 @@ def test_the_xi_alpha_bound_asks_for_room(name, label):
 def test_the_xi_alpha_bound_allows_for_the_duality_gap(off, proved, label):
     """K = I, R = 1, α = 0.1 and yh = 1: √2 (√0.005 + √(0.005 + δ + 0.1 off)) has to be below 1, where δ = off."""
     y = label * np.array([1.0, -1.0, 1.0, -1.0])
-    problem = DualProblem.classification(np.eye(4), y, kernel=Precomputed(), C=1.0)
-    full = SimpleNamespace(
-        problem=problem, alpha=y * np.array([0.1, 0.1, 0.5, 0.5]), gradient=y * np.array([0.0, 0.0, off, off]),
-        intercept=0.0, iterations=0, most_violating=(0, 1, 0.0),
-    )  # fmt: skip
+    full = claimed(y, 1.0, y * np.array([0.1, 0.1, 0.5, 0.5]), y * np.array([0.0, 0.0, off, off]))
     assert known_to(full, stored(np.eye(4)))[0] == pytest.approx(off, abs=1e-12)
     assert XiAlphaBound().decide(full, stored(np.eye(4)))[0] == proved * label
 

@@ -51,8 +51,7 @@ def test_an_indefinite_kernel_is_warned_about_and_decided_by_kkt():
     rng = np.random.default_rng(3)
     noise = rng.normal(size=(30, 30))
     y = np.where(rng.random(30) < 0.5, 1, -1)
-    with warnings.catch_warnings(record=True) as said:
-        warnings.simplefilter("always")
+    with warnings.catch_warnings(record=True, action="always") as said:
         loo = leave_one_out(noise + noise.T, y, kernel=Precomputed(), stop=LOODualityGap(), engine=FAST)
     assert any("each round ends at the KKT gap" in str(each.message) for each in said)
     assert set(loo.decided_by) <= {"zero alpha", "kkt"}

@@ -25,7 +25,7 @@ from refsvm import (
 )
 from refsvm.core.rounds.left_out_table import LeftOutTable
 
-from ...settings import FAST, NUMBA
+from ...settings import FAST, NUMBA, noisy_classes
 
 KERNEL, C = RBF(0.4), 30.0
 
@@ -33,9 +33,7 @@ KERNEL, C = RBF(0.4), 30.0
 @cache
 def rest() -> tuple[np.ndarray, np.ndarray, np.ndarray, float]:
     """All examples but the first, and α and b of their machine: trained from scratch, to 1e-12."""
-    rng = np.random.default_rng(7)
-    X = rng.normal(size=(39, 2))
-    y = np.where(X[:, 0] + 0.8 * rng.normal(size=39) > 0.0, 1, -1)
+    X, y = noisy_classes(39, 2, 7, noise=0.8)
     best = solve(DualProblem.classification(X, y, kernel=KERNEL, C=C), stop=KKTGap(1e-12), polish=True)
     return X, y, best.alpha, best.intercept
 
@@ -129,8 +127,7 @@ def test_a_limit_on_the_way_is_said():
     options = {"kernel": KERNEL, "C": C, "checks": (), "engine": FAST, "stop": KKTGap(), "seeder": Cold()}
     # a cold round takes as many steps as the solution on all examples to the same gap, which is 1e-4
     most = leave_one_out(X, y, **options).full_solution.iterations + 1
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # other rounds end at the limit before the KKT gap
+    with warnings.catch_warnings(action="ignore"):  # other rounds end at the limit before the KKT gap
         assert leave_one_out(X, y, max_iter=most, **options).decided_by[0] == "limit"
 
 

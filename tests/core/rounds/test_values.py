@@ -21,7 +21,7 @@ from refsvm import (
     solve,
 )
 
-from ...settings import FAST
+from ...settings import FAST, noisy_classes
 from ...values import dataclasses_of, never_change
 
 rounds_of_folds = import_module(
@@ -29,9 +29,7 @@ rounds_of_folds = import_module(
 )  # the function has the name of its module
 
 
-RNG = np.random.default_rng(0)
-X = RNG.normal(size=(24, 2))
-Y = np.where(X[:, 0] + 0.5 * RNG.normal(size=24) > 0.0, 1, -1)
+X, Y = noisy_classes(24, 2, 0, noise=0.5)
 RESULTS = {
     "leave-one-out": lambda: leave_one_out(X, Y, kernel=RBF(0.5)),
     "folds": lambda: cross_validate(X, Y, kernel=RBF(0.5), folds=3),

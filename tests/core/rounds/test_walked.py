@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from types import SimpleNamespace
 
-import numpy as np
 import pytest
 
 from refsvm import DualProblem, KKTGap, Linear, Rounds, Status
 from refsvm.core.rounds.round import Round, RoundResult
 from refsvm.core.rounds.walked import EASY, ORIGIN, WALK, WALKED, few_steps, folds_walked_to, walked
+
+from ...settings import noisy_classes
 
 FEW = few_steps(7)
 
@@ -63,9 +64,7 @@ def test_folds_are_walked_to_where_their_origin_takes_many_steps(origin, plan, w
     assert family.status is Status.CONVERGED
 
 
-RNG = np.random.default_rng(4)
-X = RNG.normal(size=(20, 2))
-Y = np.where(X[:, 0] + RNG.normal(size=20) > 0.0, 1, -1)
+X, Y = noisy_classes(20, 2, 4)
 LARGEST = float((X**2).sum(axis=1).max())
 
 

@@ -76,8 +76,7 @@ def test_the_narrowest_margin_that_can_be_told_from_rounding(half, separable, la
     K, y = np.array([[1.0 + half**2, 1.0 - half**2], [1.0 - half**2, 1.0 + half**2]]), np.array([1.0, -1.0])
     box = np.where(y > 0, 0.0, -np.inf), np.where(y > 0, np.inf, 0.0)
     problem = DualProblem(Gram(Precomputed(), K), label * y, 0.0, *box)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with warnings.catch_warnings(action="ignore"):
         solution = solve(problem, engine="numpy", stop=KKTGap(1e-9))
     assert (solution.status is Status.CONVERGED) == separable
     if separable:
@@ -97,8 +96,7 @@ def test_rounding_of_the_gradient_condemns_no_separable_classes():
 @pytest.mark.slow
 @pytest.mark.parametrize("name", INSEPARABLE)
 def test_without_a_separator_it_says_so(name, engine, shrinking):
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
+    with warnings.catch_warnings(action="error"):
         warnings.filterwarnings("ignore", message="The kernel is not positive semi-definite")
         solution = solve(hard(*INSEPARABLE[name]), engine=engine, shrinking=shrinking, max_iter=50_000)
     assert solution.status is Status.INSEPARABLE

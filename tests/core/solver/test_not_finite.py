@@ -18,9 +18,9 @@ from refsvm import (
 )
 from refsvm.core.rounds.round import Round
 
-RNG = np.random.default_rng(0)
-X = RNG.normal(size=(300, 2))
-Y = np.where(X[:, 0] + 0.5 * RNG.normal(size=300) > 0, 1, -1)
+from ...settings import noisy_classes
+
+X, Y = noisy_classes(300, 2, 0, noise=0.5)
 K = np.exp(-((X[:, None] - X[None]) ** 2).sum(-1))
 
 

@@ -32,7 +32,7 @@ from refsvm.core.solver.readable import NumPyBackend
 from refsvm.core.solver.rules import chosen_rules
 from refsvm.services.float32 import SHARE_OF_TOLERANCE, begins_in_float32, rows_for
 
-from ...settings import needs_numba
+from ...settings import needs_numba, noisy_classes
 
 THRESHOLDS = ("FLOAT32_FROM", "FLOAT32_CROWDED_FROM")
 
@@ -46,9 +46,7 @@ def eager(monkeypatch):
 
 def noisy(n=140, seed=0):
     """Two classes that overlap so much that half of all α are at C."""
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(n, 3))
-    return X, np.where(X[:, 0] + rng.normal(size=n) > 0, 1, -1)
+    return noisy_classes(n, 3, seed)
 
 
 def problem_with(C, seed=0):
@@ -171,8 +169,7 @@ def test_a_float32_matrix_is_said_where_it_moves_decision_values(offset, is_said
     K = np.eye(60) + offset
     problem = DualProblem.classification(K, y, kernel=Precomputed(), C=2.0)
     problem = problem.with_gram(Gram(Precomputed(), K.astype(np.float32)))
-    with warnings.catch_warnings(record=True) as said:
-        warnings.simplefilter("always")
+    with warnings.catch_warnings(record=True, action="always") as said:
         solution = solve(problem, engine="numpy", cache_dtype="float32")
     np.testing.assert_allclose(solution.alpha, y, atol=1e-2)
     places = [each.filename for each in said if "float32 kernel values" in str(each.message)]

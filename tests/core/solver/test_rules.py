@@ -42,8 +42,7 @@ def test_a_solve_begins_next_to_0(lower, upper, z, start):
 
 def begins(problem, given):
     """The start, and whether a warning comes with it."""
-    with warnings.catch_warnings(record=True) as said:
-        warnings.simplefilter("always")
+    with warnings.catch_warnings(record=True, action="always") as said:
         found = feasible_start(problem, given)
     assert all("start is not feasible" in str(each.message) for each in said)
     assert ((problem.lower <= found) & (found <= problem.upper)).all()
@@ -88,8 +87,7 @@ def test_a_start_outside_the_box_is_repaired(size, beyond, is_told):
 
 @pytest.mark.parametrize(("rounding", "is_told"), [(1e-3, False), (1.01e-3, True)])
 def test_features_are_too_large_where_rounding_exceeds_the_tolerance(rounding, is_told):
-    with warnings.catch_warnings(record=True) as said:
-        warnings.simplefilter("always")
+    with warnings.catch_warnings(record=True, action="always") as said:
         warn_of_rounding(rounding, 1e-3)
     assert len(said) == is_told
 

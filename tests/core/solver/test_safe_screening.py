@@ -9,6 +9,7 @@ from refsvm import RBF, DualProblem, KKTGap, Precomputed, SafeScreening, SecondO
 from refsvm.core.solver import safe_screening
 
 from ...programs import module
+from ...settings import noisy_classes
 
 screening = module("audit.screening")
 
@@ -66,9 +67,7 @@ def test_of_a_gap_that_the_removed_leave_the_others_are_solved_on_without_them(m
     monkeypatch.setattr(
         safe_screening, "undecided", forgetful
     )  # no variable returns, whatever a later look says
-    rng = np.random.default_rng(0)
-    points = rng.normal(size=(60, 2))
-    y = np.where(points[:, 0] + 0.3 * rng.normal(size=60) > 0.0, 1, -1)
+    points, y = noisy_classes(60, 2, 0, noise=0.3)
     problem = DualProblem.classification(points, y, kernel=RBF(0.5), C=10.0)
     found = solve(
         problem, shrinking=SafeScreening(10), stop=KKTGap(1e-2), selector=SecondOrder(), engine="numpy"

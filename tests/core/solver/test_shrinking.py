@@ -169,8 +169,7 @@ def test_a_solve_begins_on_few_variables_where_its_start_says_which():
 @pytest.mark.parametrize("way", [SHRINK_EARLY, LIBSVMShrinking(40), Decomposition()], ids=repr)
 def test_restricted_solves_keep_to_the_limit_on_steps(way, engine):
     for most in (1, 5, 12, 41, 105, 333, 514, 701):
-        with warnings.catch_warnings():
-            warnings.simplefilter("error")
+        with warnings.catch_warnings(action="error"):
             solution = solve(PROBLEM, engine=engine, shrinking=way, stop=KKTGap(1e-9), max_iter=most)
         assert (solution.iterations, solution.status) == (most, Status.MAX_ITER)
         np.testing.assert_allclose(solution.gradient, PROBLEM.gradient(solution.alpha), atol=1e-9)

@@ -153,8 +153,7 @@ def test_a_tolerance_below_rounding_ends_as_stalled(name, engine):
 
 
 def test_an_indefinite_kernel_is_warned_about(engine, shrinking):
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
+    with warnings.catch_warnings(action="error"):
         with pytest.raises(UserWarning, match="not positive semi-definite"):
             solve(PROBLEMS["indefinite matrix"].problem, engine=engine, shrinking=shrinking)
         solve(PLAIN, engine=engine, shrinking=shrinking)

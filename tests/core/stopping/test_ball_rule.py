@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 import pytest
 
@@ -13,6 +11,7 @@ from refsvm.datasets import load
 from refsvm.testing import practice_problems
 
 from ...settings import FAST
+from .test_midpoint import random_problem
 
 POSITIVE, NEGATIVE, ALL = BallRule.reasons[1:]
 
@@ -91,25 +90,20 @@ def test_hard_margins_indefinite_matrices_and_ties_end_at_the_gap(kind):
     X = np.array([[0.0], [1.0], [-1.0], [2.0], [-2.0]])
     tie = DualProblem.classification(X, [1, 1, -1, 1, -1], kernel=RBF(0.3), C=10.0).without(0)
     indefinite = practice_problems()["indefinite matrix"].without(3)
-    for problem in (hard, tie, indefinite):
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)  # of the matrix
-            solution = solve(problem, stop=kind(1e-9), engine=FAST, shrinking=False)
+    for problem in (hard, tie):
+        solution = solve(problem, stop=kind(1e-9), engine=FAST, shrinking=False)
         assert solution.reason == kind.reasons[0]
+    assert abs(tie.v[0] - solution.gradient[0] + solution.intercept) < 1e-9
+    with pytest.warns(UserWarning, match="not positive semi-definite"):
+        solution = solve(indefinite, stop=kind(1e-9), engine=FAST, shrinking=False)
+    assert solution.reason == kind.reasons[0]
 
 
 def test_the_solution_has_the_signs_that_were_proved(engine):
     """One α of the seed is within rounding of its bound: set there after the proof, it would move b past 0."""
     rng = np.random.default_rng([546, 22])
-    n, d = int(rng.integers(8, 30)), int(rng.integers(1, 4))
-    X = rng.normal(size=(n, d))
-    X[: n // 6] = X[n // 6 : n // 6 * 2]
-    y = np.where(X[:, 0] + rng.normal(size=n) > 0, 1, -1)
-    y[:4] = 1, -1, 1, -1
-    rng.integers(3)
-    C = 10.0 ** rng.integers(-2, 3) * (rng.uniform(0.2, 3.0, n) if rng.random() < 0.5 else np.ones(n))
-    tolerance = 10.0 ** -int(rng.integers(2, 6))
-    full = solve(DualProblem.classification(X, y, kernel=RBF(0.5), C=C), stop=KKTGap(tolerance))
+    problem = random_problem(rng, int(rng.integers(8, 30)))
+    full = solve(problem, stop=KKTGap(10.0 ** -int(rng.integers(2, 6))))
     without = full.problem.without([4, 12])
     start, rule = TOP().seed(full, without), BallRule(1e-9, 5, solved=full)
     found = solve(without, start=start, stop=rule, shrinking=False, engine=engine)

@@ -28,6 +28,8 @@ from refsvm.core.walk.line import ProblemLine
 from refsvm.core.walk.state import PathState
 from refsvm.core.walk.walk import ABOVE, BELOW, FREE
 
+from ...settings import noisy_classes
+
 pytest.importorskip("scipy")
 
 # K, y, breakpoints between 0.1 and 10, and α(C)
@@ -79,9 +81,7 @@ def test_a_path_along_which_an_example_comes_and_goes(engine):
 
 
 def test_g_is_computed_anew_after_so_many_events(monkeypatch):
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(24, 2))
-    y = np.where(X[:, 0] + 0.7 * rng.normal(size=24) > 0.0, 1, -1)
+    X, y = noisy_classes(24, 2, 0, noise=0.7)
     anew, times, refresh = [], [], PathState.refresh
     monkeypatch.setattr(PathState, "refresh", lambda walk: (anew.append(walk.t), refresh(walk))[1])
     for every in (1, 5, 10**6):
@@ -124,9 +124,7 @@ def tracked(problem, end, along=None):
 
 @pytest.fixture
 def overlapping():
-    rng = np.random.default_rng(4)
-    X = rng.normal(size=(16, 2))
-    y = np.where(X[:, 0] + 0.7 * rng.normal(size=16) > 0.0, 1, -1)
+    X, y = noisy_classes(16, 2, 4, noise=0.7)
     return DualProblem.classification(X, y, kernel=RBF(0.5), C=1.0)
 
 

@@ -45,8 +45,7 @@ def at(alpha=(0.0, 0.0, 0.0), gradient=(0.5, 0.0, -0.5), K=(1.0, 1.0, 1.0), **kn
 
 def said_by(guard, *given):
     """What a guard says at the end of a run."""
-    with warnings.catch_warnings(record=True) as said:
-        warnings.simplefilter("always")
+    with warnings.catch_warnings(record=True, action="always") as said:
         guard.after(*given)
     return [str(each.message) for each in said]
 
@@ -354,8 +353,7 @@ def test_a_long_solve_by_a_rule_of_ones_own_suggests_its_check(most):
             return min(1e-9, state.high)
 
     said = []
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
+    with warnings.catch_warnings(record=True, action="always") as caught:
         for step in (Tiny(), NewtonStep()):
             solve(PROBLEM, step=step, stop=KKTGap(1e-300), max_iter=most, shrinking=False, engine="numpy")
             said.append(sum("check_strategy(Tiny(…))" in str(each.message) for each in caught))
