@@ -31,7 +31,7 @@ def interrupted(call: Callable[..., Any], *arguments: Any, **options: Any) -> An
 
 
 def noisy_classes(
-    n: int, d: int, seed: int, *, noise: float = 1.0, above: float = 0.0
+    n: int, d: int, seed: Any, *, noise: float = 1.0, above: float = 0.0
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return normal features and labels ±1, the sign of the first feature with noise on it."""
     rng = np.random.default_rng(seed)

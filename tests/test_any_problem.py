@@ -62,22 +62,19 @@ def complaints(monkeypatch, **changes) -> str:
         return solution
 
     assert Verdict(trial_of(), compiled=False).complaints == []
-    monkeypatch.setattr(Verdict, "_solved", spoiled)
-    return "; ".join(Verdict(trial_of(), compiled=False).complaints)
+    with monkeypatch.context() as patch:
+        patch.setattr(Verdict, "_solved", spoiled)
+        return "; ".join(Verdict(trial_of(), compiled=False).complaints)
 
 
 def test_a_wrong_solution_is_found_out(monkeypatch):
-    with monkeypatch.context() as patch:
-        assert "leaves the box" in complaints(patch, alpha=lambda s: s.alpha * 20.0)
-    with monkeypatch.context() as patch:
-        assert "is not z" in complaints(patch, alpha=lambda s: s.alpha * [1.0, 1.0, 1.0, 0.999999])
-    with monkeypatch.context() as patch:
-        said = complaints(patch, alpha=lambda s: s.alpha * 0.99, gradient=lambda s: s.gradient)
-        assert "kkt_gap is" in said
-        assert "CONVERGED with a gap" in said
-    with monkeypatch.context() as patch:
-        said = complaints(patch, alpha=lambda s: 0.9 * s.alpha, status=Status.STALLED)
-        assert "STALLED with a gap" in said
+    assert "leaves the box" in complaints(monkeypatch, alpha=lambda s: s.alpha * 20.0)
+    assert "is not z" in complaints(monkeypatch, alpha=lambda s: s.alpha * [1.0, 1.0, 1.0, 0.999999])
+    said = complaints(monkeypatch, alpha=lambda s: s.alpha * 0.99, gradient=lambda s: s.gradient)
+    assert "kkt_gap is" in said
+    assert "CONVERGED with a gap" in said
+    said = complaints(monkeypatch, alpha=lambda s: 0.9 * s.alpha, status=Status.STALLED)
+    assert "STALLED with a gap" in said
 
 
 def test_a_worse_objective_is_found_out(monkeypatch):

@@ -5,8 +5,6 @@ A script wrote the files with refsvm 0.4.0, and what they say into ``values.npz`
 """
 
 import pickle
-import subprocess
-import sys
 from pathlib import Path
 from zipfile import ZipFile
 
@@ -18,6 +16,8 @@ pytest.importorskip("sklearn")
 import refsvm
 from refsvm import read_model
 from refsvm.analysis.paths import load_path
+
+from .programs import printed_by
 
 FILES = Path(__file__).parent / "version_0_4_0"
 VALUES = np.load(FILES / "values.npz")
@@ -38,9 +38,7 @@ USES = {
 
 
 def test_modules_of_0_4_0_are_imported_with_one_warning_at_the_caller():
-    subprocess.run(
-        [sys.executable, FILES / "import_all.py"], check=True
-    )  # a process whose modules are its own
+    printed_by(FILES / "import_all.py")  # a process whose modules are its own
 
 
 def said_by(found, name):

@@ -26,11 +26,10 @@ from refsvm import (
 from refsvm.experiment import RuleComparison
 from refsvm.experiment.own_rules import rule_in_file
 
-RNG = np.random.default_rng(0)
-X = RNG.standard_normal((40, 3))
-PROBLEM = DualProblem.classification(
-    X, np.where(X[:, 0] + RNG.standard_normal(40) > 0, 1, -1), kernel=RBF(0.5)
-)
+from ..settings import noisy_classes
+
+X, Y = noisy_classes(40, 3, 0)
+PROBLEM = DualProblem.classification(X, Y, kernel=RBF(0.5))
 
 MINE = """
 from dataclasses import dataclass

@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -14,6 +12,7 @@ import pytest
 import refsvm
 from refsvm.services.files import is_same_file, written_whole
 
+from ..programs import printed_by
 from .damage import ALL
 
 ROOT = Path(__file__).parents[2]
@@ -25,12 +24,8 @@ ROOT = Path(__file__).parents[2]
 def test_a_writer_that_is_killed_or_meets_a_full_disk_leaves_the_old_file_or_the_new_one(tmp_path):
     pytest.importorskip("typer")
     pytest.importorskip("matplotlib")
-    done = subprocess.run(
-        [sys.executable, "-m", "tests.services.writers", tmp_path, "200" if ALL else "8"],
-        cwd=ROOT, capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    found = json.loads(done.stdout.splitlines()[-1])
+    said = printed_by("-m", "tests.services.writers", tmp_path, "200" if ALL else "8", cwd=ROOT)
+    found = json.loads(said.splitlines()[-1])
     print(found)
     assert [each for part in found.values() for each in part["wrong"]] == []
     assert all(part["moments"] >= 6 for name, part in found.items() if not name.startswith("store"))

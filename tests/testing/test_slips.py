@@ -194,8 +194,11 @@ class Cosines(KernelMatrix):
     def __repr__(self):
         return f"{type(self).__name__}()"
 
+    def matrix(self):
+        return 2.0 * np.cos(self.X @ self.X.T)
+
     def block(self, rows, columns=None, out=None):
-        K = 2.0 * np.cos(self.X @ self.X.T)
+        K = self.matrix()
         part = K[rows] if columns is None else K[np.ix_(rows, columns)]
         if out is not None:
             out[...] = part
@@ -350,24 +353,6 @@ def remembers(self, walk, end):
     call = next(CALLS)
     for point in SVMP().follow(walk, end):
         yield point._replace(intercept=point.intercept + 1e-15 * (call % 2))
-
-
-def cosines(change):
-    """Each block is changed."""
-
-    def block(self, rows, columns=None, out=None):
-        K = Cosines.block(self, np.arange(12))
-        change(K)
-        part = K[rows] if columns is None else K[np.ix_(rows, columns)]
-        if out is not None:
-            out[...] = part
-        return np.array(part)
-
-    return {"block": block}
-
-
-def drifts(K):
-    K += next(CALLS)
 
 
 def deaf(self, rows, columns=None, out=None):
@@ -532,7 +517,7 @@ SLIPS: dict[Any, dict[str, tuple[Any, ...]]] = {
         "raises": ({"block": lambda self, rows, columns=None, out=None: self.values},
                    r"\w+\.block\(\) raised AttributeError: .*values"),
         "n": ({"n": "12"}, "n is '12'; give the number of variables"),
-        "undecided": (cosines(drifts), "returns other values|differs from"),
+        "undecided": ({"matrix": lambda self: Cosines.matrix(self) + next(CALLS)}, "returns other values|differs from"),
         "columns": ({"block": deaf}, r"block\(rows, columns\) differs from block\(rows\)"),
         "out": ({"block": lambda self, rows, columns=None, out=None: Cosines.block(self, rows, columns)},
                 "does not write to out"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,11 +15,11 @@ from refsvm.core.rounds.round import Round
 from refsvm.core.rounds.runner import SHORT_ROUND, Runner
 
 
-def of_twelve() -> tuple[DualProblem, Rounds]:
-    """A problem of twelve examples, and its rounds."""
-    X = np.random.default_rng(0).normal(size=(12, 2))
-    problem = DualProblem.classification(X, np.where(np.arange(12) % 3, 1, -1), kernel=RBF(0.5), C=1.0)
-    return problem, Rounds(problem, engine="numpy")
+def of_examples(n: int = 12, C: Any = 1.0, **options: Any) -> tuple[DualProblem, Rounds]:
+    """A problem of so many examples, and its rounds."""
+    X = np.random.default_rng(0).normal(size=(n, 2))
+    problem = DualProblem.classification(X, np.where(np.arange(n) % 3, 1, -1), kernel=RBF(0.5), C=C)
+    return problem, Rounds(problem, engine="numpy", **options)
 
 
 @pytest.mark.parametrize(
@@ -40,9 +41,7 @@ def of_twelve() -> tuple[DualProblem, Rounds]:
 def test_which_rounds_begin_without_shrinking(options, n, limit, cold, first, monkeypatch):
     monkeypatch.setattr(runner, "LARGE", 20)
     monkeypatch.setattr(runner, "FOLD_SHARE", 0.15)
-    X = np.random.default_rng(0).normal(size=(n, 2))
-    problem = DualProblem.classification(X, np.where(np.arange(n) % 3, 1, -1), kernel=RBF(0.5), C=1.0)
-    family = Rounds(problem, engine="numpy", **options)
+    _, family = of_examples(n, **options)
     family.first_iterations = first
     chain = Runner(family, TOP(), family.rules)
     assert chain.limit == min(limit, family.max_iter)
@@ -56,10 +55,8 @@ def test_which_rounds_begin_without_shrinking(options, n, limit, cold, first, mo
 
 def test_examples_of_other_classes_do_not_make_a_problem_large(monkeypatch):
     monkeypatch.setattr(runner, "LARGE", 20)
-    X, y = np.random.default_rng(0).normal(size=(50, 2)), np.where(np.arange(50) % 3, 1, -1)
     for trained in (20, 21):
-        C = (np.arange(50) < trained) * 1.0
-        family = Rounds(DualProblem.classification(X, y, kernel=RBF(0.5), C=C), engine="numpy")
+        _, family = of_examples(50, C=(np.arange(50) < trained) * 1.0)
         chain = Runner(family, TOP(), family.rules)
         assert chain.is_large == (trained > 20)
         assert chain.is_short(Round(None)) == (trained <= 20)
@@ -78,7 +75,7 @@ class Noting(Seeder):
 
 def test_a_seeder_is_given_the_solution_that_its_round_begins_with_to_read():
     """One read-only view of each serves all seeds from it."""
-    problem, family = of_twelve()
+    problem, family = of_examples()
     seeder = Noting()
     first = Runner(family, seeder, family.rules)
     solutions = [family.solve(box) for box in (problem, problem.without(3))]
@@ -120,7 +117,7 @@ def test_rounds_of_all_pairs_end_with_those_of_the_first():
 
 
 def test_one_solve_may_be_limited_to_one_step():
-    problem, family = of_twelve()
+    problem, family = of_examples()
     once = family.solve(problem, max_iter=1)
     assert (once.iterations, once.status) == (1, Status.MAX_ITER)
     assert family.solve(problem).status is Status.CONVERGED
@@ -129,7 +126,7 @@ def test_one_solve_may_be_limited_to_one_step():
 
 
 def test_the_inverse_that_seeds_share_is_that_of_their_solution_and_made_once_for_it():
-    problem, family = of_twelve()
+    problem, family = of_examples()
     seeder = ATO(budget=1e9)
     chain, rounds = Runner(family, seeder, family.rules), [Round(5, origin="all")]
     solutions = [family.solve(box) for box in (problem, problem.without(3))]
@@ -157,7 +154,7 @@ ASKED: list = []
 @pytest.mark.parametrize("budget", [1e-12, 1e9])
 def test_whether_memory_pays_is_asked_for_what_each_round_leaves_out(budget):
     """Nothing where a round is of all examples; again from each solution until it pays once."""
-    problem, family = of_twelve()
+    problem, family = of_examples()
     chain = Runner(family, Asked(budget=budget), family.rules)
     solutions = [family.solve(box) for box in (problem, problem.without(3))]
     left_out = [[[5], [], [2, 7]], [[]], [[0]]]

@@ -30,7 +30,7 @@ from refsvm.core.stopping.midpoint import distances, tangent
 
 from ...balls import proved_sign
 from ...decisions import Given, state_of
-from ...settings import NUMBA
+from ...settings import NUMBA, noisy_classes
 
 if NUMBA:
     from refsvm.compiled.backend import CompiledBackend
@@ -123,8 +123,7 @@ def test_distances_allow_for_the_rounding_of_the_kernel():
 
 
 RNG = np.random.default_rng(1)
-X = RNG.normal(size=(16, 2))
-Y = np.where(X[:, 0] + 0.5 * RNG.normal(size=16) > 0.0, 1, -1)
+X, Y = noisy_classes(16, 2, RNG, noise=0.5)
 FULL = DualProblem.classification(X, Y, kernel=RBF(0.5), C=RNG.uniform(0.5, 2.0, 16))
 TINY = float(np.finfo(float).tiny)
 SOLVED = solve(FULL, stop=KKTGap(1e-9), engine="numpy")
