@@ -88,7 +88,7 @@ def notes_of(records: Sequence[Mapping[str, Any]], metric: str) -> Iterator[str]
 def unsolved_notes(records: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     """Yield a note for each strategy with runs that are not solved, have no solution, or use unsolved models.
 
-    The note states the number of these runs, the reasons and the problems.
+    A note states the number of runs, the reasons and the problems.
     """
     for name in dict.fromkeys(record["strategy"] for record in records):
         own = [record for record in records if record["strategy"] == name]

@@ -22,7 +22,7 @@ from refsvm.services.identity.origin import Origin, of_object
 def code_of(*objects: Any) -> str:
     """Return a hash of the code that computes a run, and of all values to which this code refers.
 
-    The hash includes this package's numerical folders. The hash also includes the objects by value
+    The hash includes this package's numerical folders. The hash also includes the given objects by value
     (`refsvm.services.identity.digest_of`): their classes and fields, their closures, and the code that they call in the
     user's files.
 

@@ -34,7 +34,7 @@ LONGEST_ANSWER = 4_000_000  # bytes
 LONGEST_CODE = 40_000  # largest number of characters in all answer cells: too few for a copy of a solver
 MOST_OUTPUT = 10_000_000  # number of printed bytes after which a process is killed
 PRINTED = 2_000  # number of characters of the student's output that a report keeps
-PATIENCE = 6  # a process may exist for this multiple of its limit of processor time
+PATIENCE = 6  # longest life of a process, as a multiple of its limit of processor time
 GB = 2**30
 Row = Callable[[int], np.ndarray]
 
@@ -247,9 +247,9 @@ def grade(
     Each point is earned in a new process, so an answer that hangs, exits or fills the memory loses this point only. The
     process may not import refsvm, open files or start processes. The process may use 2 GB of memory. These limits guard
     the grade. Students could still hand in code that others wrote. An answer that corrupts the memory of its own
-    interpreter escapes the audit hook. Such an answer cannot open files or start processes, but with the rights of its
-    user it could end the grader or delete files. To grade strangers, run the grader in a container or as another user;
-    if root runs it, the answers run as the user with number 65534.
+    interpreter escapes the audit hook: it cannot open files or start processes, but with the rights of its user it
+    could end the grader or delete files. To grade strangers, run the grader in a container or as another user; if root
+    runs it, the answers run as the user with number 65534.
     """
     name, cells = answers_of(notebook)
     name = assignment or name

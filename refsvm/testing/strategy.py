@@ -115,8 +115,8 @@ def check_strategy(rule: Any, *, rng: Any = 0, time_limit: float | None = None) 
 
     **A stopping rule** returns 0 or the number of one of its reasons, and a second call changes nothing. The rule stops
     only at a point where f is at most a twentieth below its optimum, or the KKT gap is small. A rule for left-out
-    examples (``left_out``) is checked on problems with a left-out example, and must stop only when h has the sign that
-    it has at the optimum.
+    examples (``left_out``) is checked on problems with a left-out example, and must stop only when h has the same sign
+    as at the optimum.
 
     **A seeder** returns a feasible point from which the solve reaches the same optimum.
 

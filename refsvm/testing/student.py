@@ -1,8 +1,8 @@
 """Runs a student's cells and calls a function that they define; `refsvm.testing.grade` starts this file as a program.
 
-The program cannot import refsvm: it runs without site-packages and loads NumPy from its folder. Each line of standard
-input holds one call as JSON, and the program writes each answer as a line of JSON to the pipe that its argument names.
-The parent process compares the answers, so the program never holds an expected value.
+The program cannot import refsvm: it runs without site-packages and loads NumPy from NumPy's folder. Each line of
+standard input holds one call as JSON, and the program writes each answer as a line of JSON to the pipe that its
+argument names. The parent process compares the answers, so the program never holds an expected value.
 """
 
 from __future__ import annotations

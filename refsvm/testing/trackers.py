@@ -95,8 +95,8 @@ def check_tracker(tracker: PathTracker, problems: dict[str, DualProblem]) -> tup
 def line_of(kind: str, problem: DualProblem) -> tuple[DualProblem, DualProblem]:
     """Return the two ends of a line through a problem, along which v, L, U and z change.
 
-    With "costs", the boxes on one side of 0 open while the boxes on the other side close. With "others", every third
-    variable leaves, v moves, and z grows to a quarter of the sum that the upper bounds permit.
+    For the kind "costs", the boxes on one side of 0 open while the boxes on the other side close. For "others", every
+    third variable leaves, v moves, and z grows to a quarter of the sum that the upper bounds permit.
     """
     zero = np.zeros(problem.n)
     if kind == "costs":

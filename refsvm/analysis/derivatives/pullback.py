@@ -225,7 +225,7 @@ def pullback(
         If the optimum is at an event, where derivatives have two sides; or if the loss depends on an α that has no
         unique derivative.
     MemoryError
-        If there is no memory for four matrices of m² numbers, for m free variables; `derivative` needs ten.
+        If there is no memory for four matrices of m² numbers, for m free variables; `derivative` needs ten matrices.
 
     Notes
     -----

@@ -237,8 +237,8 @@ def _followed(
 def _middles(walk: PathState, K: np.ndarray, one: Any, other: Any) -> list[Any]:
     """Return the points at which b bends on a segment without free variables, on which b is the middle of an interval.
 
-    On such a segment α is constant and only the new example's G moves, so b bends where this G passes the G of another
-    example. The midpoint treats all examples alike, as the guarantee of `conformal_intervals` requires.
+    Without free variables α is constant and only the new example's G moves, so b bends where this G passes the G of
+    another example. The midpoint treats all examples alike, as the guarantee of `conformal_intervals` requires.
     """
     alpha = one[1]
     # rounding errors of LAPACK may leave an α slightly short of a bound that it has reached

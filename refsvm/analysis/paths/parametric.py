@@ -105,7 +105,7 @@ class ParametricPath(TrackedPath):
     def _intercept(self, at: float, before: bool = False) -> float:
         """Return b; for a one-class problem, the end of b's interval at which examples with α below U are inside.
 
-        At this end at most a share ν of the training data is outside, as in `refsvm.OneClassSVM`.
+        With the returned b, at most a share ν of the training data is outside, as in `refsvm.OneClassSVM`.
         """
         b = super()._intercept(at, before)
         if not (is_novelty(self.start) and is_novelty(self.end)):

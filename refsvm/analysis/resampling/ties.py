@@ -1,8 +1,8 @@
 """Ties: repeats the rounds of leave-one-out that end without a proved sign, with all the digits of float64.
 
 A repeated round is solved as exactly as rounding allows, and ends with an exact step on its free variables
-(`refsvm.services.guards.polish`). After this step `Proofs` computes G with twice the digits of float64. With eᵢ = vᵢ −
-w_R·φᵢ − b_R, the duality gap δ bounds ‖w_R − w‖² + Σ (Uᵢ − αᵢ)(eᵢ)₊ + (αᵢ − Lᵢ)(−eᵢ)₊, as
+(`refsvm.services.guards.polish`). After the exact step `Proofs` computes G with twice the digits of float64. With eᵢ =
+vᵢ − w_R·φᵢ − b_R, the duality gap δ bounds ‖w_R − w‖² + Σ (Uᵢ − αᵢ)(eᵢ)₊ + (αᵢ − Lᵢ)(−eᵢ)₊, as
 `refsvm.core.stopping.midpoint` derives. If the tests of `midpoint` prove no sign, `Proofs` makes two further tests. The
 further tests do not multiply √δ by the distance of xᵣ, so they can prove the sign even if xᵣ is far away.
 
