@@ -128,11 +128,12 @@ def solve(
     - n ≥ 10,000, and the budget does not hold all of K.
 
     Rounding to float32 moves G by about 2.4e-7 max K √Σα², where α of equal
-    examples is summed before squaring. If the rounding of G exceeds the tolerance,
-    the solve continues with float64 rows. If the rounding exceeds a tenth of
-    the tolerance, the stopping rule is evaluated again with float64 values of
-    the decisive entries of G. With ``cache_dtype="float32"`` the solve keeps
-    float32 rows even if the rounding exceeds the tolerance, and warns.
+    examples is summed before squaring. If the rounding of G exceeds the
+    tolerance, the solve continues with float64 rows. If the rounding exceeds
+    a tenth of the tolerance, the stopping rule is evaluated again with float64
+    values of the decisive entries of G. With ``cache_dtype="float32"`` the
+    solve keeps float32 rows even if the rounding exceeds the tolerance, and
+    warns.
     ``solution.objective_error`` is the effect of the rounding on the
     objective.
 

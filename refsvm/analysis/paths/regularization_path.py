@@ -69,8 +69,8 @@ def regularization_path(
         estimator is ignored.
     y : array-like of shape (n,)
         Labels of any type. With two classes the larger label is the positive
-        class. With more than two classes each pair of classes has its own path, and the
-        pairs vote as in `refsvm.SVC`.
+        class. With more than two classes each pair of classes has its own
+        path, and the pairs vote as in `refsvm.SVC`.
     kernel, gamma, degree, coef0
         As in `DualProblem.classification`, RBF by default. The kernel must be
         positive semi-definite.
