@@ -37,7 +37,7 @@ def loo(
     training: Training,
     output: Output,
 ) -> None:
-    """Compute the exact leave-one-out error of classes, targets or novelty, and the reason for each example.
+    """Compute the exact leave-one-out error for any task, and the check or rule that decided each example.
 
     With several seeders or stopping rules, the command compares steps, kernel rows, seconds, and the number of examples
     that each check and rule decided. ball-rule proves the sign of a decision value; kkt-gap computes the value.

@@ -43,7 +43,7 @@ def path(
     training: Training,
     output: Output,
 ) -> None:
-    """Train for every C of a range, for classes or a regression: breakpoints of α, and the best C of the folds."""
+    """Train a classifier or a regression for every C of a range; print the breakpoints of α, and the folds' best C."""
     chosen = one("tracker", tracker, TRACKERS)()
     if folds is not None:
         whole("folds", folds, 2)

@@ -2,7 +2,7 @@
 
 The estimator keeps the examples and their kernel matrix. A call changes the problem: the box of a new example is empty
 before the call, and the box of a removed example is empty after the call. A walk from the old problem to the new
-problem (`refsvm.Solution.continue_to`) changes α at events, so that no model is trained from scratch.
+problem (`refsvm.Solution.continue_to`) follows the optimal α, so that no model is trained from scratch.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Pace: writes an estimate of how long the fits of a search take to the log, once."""
+"""Pace: logs once how long the fits of a search will take."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from refsvm.core.rounds.runner import LATE_FROM, log_if_slow, log_remaining
 
 
 class Pace:
-    """Logs the expected duration of a search, once each worker has finished a fit or the first fit takes long.
+    """Logs a search's expected duration when each worker has finished a fit, or when the first fit takes long.
 
     Parameters
     ----------

@@ -43,7 +43,7 @@ class HeldOut:
     _part: tuple[Any, np.ndarray]
 
     def _decision_values(self, X: Any, reduce: Callable[[np.ndarray], np.ndarray] = np.asarray) -> np.ndarray:
-        """Return `reduce` of the decision values of the test part; raise an error for any other X."""
+        """Return `reduce(h)` for the decision values h of the test part; raise an error for other examples."""
         known, values = self._part
         if X is not known and (np.shape(X) != known.shape or (known != X).sum()):
             raise ValueError(
@@ -53,7 +53,7 @@ class HeldOut:
         return reduce(values)
 
     def _check_fitted(self) -> None:
-        """Accept the estimator as fitted: it has decision values, but no support vectors."""
+        """Accept this estimator as fitted, although it has no support vectors."""
 
 
 class HeldOutSVC(HeldOut, SVC):
@@ -66,7 +66,7 @@ class HeldOutSVR(HeldOut, SVR):
 
 @dataclass(frozen=True)
 class Scoring:
-    """A scorer together with the arguments with which the search calls it.
+    """A scorer, and the arguments that the search passes to the scorer.
 
     Parameters
     ----------

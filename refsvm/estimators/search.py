@@ -267,7 +267,7 @@ class Search:
     def _column(
         self, X: Any, labels: np.ndarray, token: str, number: int, wanted: list[list[int]]
     ) -> Generator[Cell, None, None]:
-        """Solve the wanted cells of one γ over one kernel matrix, one ε after another."""
+        """Solve the wanted cells of one γ with one kernel matrix, for one ε after another."""
         m, stop = len(self.Cs), self.options["stop"] or KKTGap(self.options["tol"], relative=True)
         gram = column_gram(X, token, self.columns[number].kernel, self.options["cache_mb"])
         for e, epsilon in enumerate(self.epsilons):
@@ -335,8 +335,8 @@ class StoredCells:
 class Delivery:
     """Solves the wanted cells of a column and passes each finished cell to `take`.
 
-    In the process of the search, the object calls `take` from any thread. A pickled copy in another process has no
-    `take`, and only returns the cells.
+    In the search's own process, any thread may call `take`. A pickled copy in another process has no `take`, and only
+    returns the cells.
 
     Parameters
     ----------
@@ -366,6 +366,6 @@ class Delivery:
         return number, cells
 
     def close(self) -> None:
-        """Accept no more cells; threads that are still running end by themselves."""
+        """Ignore cells from now on; running threads end by themselves."""
         with self._lock:
             self._is_open = False

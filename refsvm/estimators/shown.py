@@ -13,7 +13,7 @@ BEST: Final = 5
 
 
 def card_of_search(search: Any) -> Card:
-    """Return the card for a fitted search."""
+    """Summarise a fitted search on a card."""
     results = search.cv_results_
     kind = "cells" if "mean_iterations" in results else "evaluations"
     pairs = {name: parameter(value) for name, value in getattr(search, "best_params_", {}).items()}

@@ -14,7 +14,7 @@ from refsvm.services.store import RunStore, digest, fingerprint
 
 
 class StoredValues:
-    """Returns J and its gradient at θ, from the file if it contains them; otherwise computes and stores both as a run.
+    """Returns the held-out loss J and its gradient at θ, and stores both in a file; a stored θ needs no computation.
 
     Parameters
     ----------

@@ -126,7 +126,7 @@ class SVR(RegressorMixin, SingleMachine):
             self._kept = {**copies_of, "settings": self._fitted_with()}
 
     def _hold_kept(self) -> None:
-        """Hold the examples that `fit` kept."""
+        """Put the examples that `fit` kept into `held_`."""
         if not hasattr(self, "held_") and hasattr(self, "_kept"):
             self.held_ = self._known_examples("forget")
             for name in ("_kept", "_held_kept", "_held_out"):
@@ -271,7 +271,7 @@ class SVR(RegressorMixin, SingleMachine):
         An interval of "jackknife+" contains the next target with a probability of at least 2 · confidence − 1; for
         "cv+" this bound is slightly lower. For "jackknife+" and "cv+" the probability is usually about `confidence`.
 
-        The probability is over the draw of examples and target. An example of weight 2 counts as two examples, which
+        The probability concerns the draw of examples and target. An example of weight 2 counts as two examples, which
         are left out together; the new example has weight 1. Parameters that were set after the last `fit` or
         `partial_fit` have no effect. ``gamma="scale"`` is computed from the examples without x, which breaks
         exchangeability slightly: give a number.

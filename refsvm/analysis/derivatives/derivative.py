@@ -75,16 +75,16 @@ class OneSided(Stamped):
 class Derivative(Shown):
     """The derivative of the optimum with respect to a parameter θ.
 
-    While no variable reaches or leaves a bound, the optimum is a smooth function of the parameter. A parameter value at
-    which a variable reaches or leaves a bound is an event. At an event the optimum has a kink: `left` and `right`
-    differ, and `alpha`, `intercept` and `decision_function` raise a ValueError.
+    The optimum is a smooth function of the parameter, except at an event, where a variable reaches or leaves a bound.
+    At an event the optimum has a kink: `left` and `right` differ, and `alpha`, `intercept` and `decision_function`
+    raise a ValueError.
 
     Attributes
     ----------
     name : str
         The parameter.
     left, right : OneSided
-        The derivatives as θ falls and as θ rises; `left` and `right` differ only at an event.
+        The derivatives as θ falls and as θ rises, which differ only at an event.
     events : ndarray of int64
         The examples whose variables are at an event at this θ, ascending.
     dependent : ndarray of int64

@@ -234,7 +234,7 @@ def _is_made(cls: type, name: str, value: Any) -> bool:
         return True
     if not (is_dataclass(cls) and isinstance(value, FunctionType) and _is_dunder(name)):
         return False
-    # a dataclass makes methods in the file "<string>", as does code run from text, but by the function __create_fn__
+    # "<string>" is the file of code run from text and of a dataclass's methods, which __create_fn__ makes
     return value.__code__.co_qualname.startswith("__create_fn__.") or of_object(value) is Origin.PYTHON
 
 
@@ -251,7 +251,7 @@ def on_disk(module: str | None, names: list[str]) -> list[str]:
     # return no statements if the file is missing, incomplete or not valid Python
     except (OSError, SyntaxError, ValueError, RecursionError):
         return []
-    # read the outer function for a function inside it, because its statements contain the inner function
+    # for an inner function, read the outer function, whose statements contain the inner function
     outer = sorted({name.partition(".")[0] for name in names})
     return [text for name in outer for text in statements.get(name, ())]
 
