@@ -49,7 +49,7 @@ def clip(seeding):  # type: ignore[no-untyped-def]
 
 @called
 def expected(n, m, moving):  # type: ignore[no-untyped-def]
-    """Return the expected work of following a path with m free variables on which `moving` variables move."""
+    """Return the expected work of following a path with m free and `moving` moving variables."""
     return n * (moving + m) + BEGIN_COST + EVENTS * moving * (EVENT_COST + m * (2 * m + n / 16))
 
 
@@ -98,7 +98,7 @@ def missing_row(seeding, values, side):  # type: ignore[no-untyped-def]
 
 @allocating
 def first_members(seeding, side, members):  # type: ignore[no-untyped-def]
-    """Write the FREE variables to `members`; return the system of these members of M and their number."""
+    """Write the FREE variables to `members`; return the system of these members and their number."""
     m, room = int(seeding.memory[3]), len(members)
     inverse = seeding.memory[4 + m : 4 + m + (m + 1) * (m + 1)].reshape((m + 1, m + 1))
     system, count = system_of(inverse, np.zeros(m + 1), m + 1, room), m
@@ -169,7 +169,7 @@ def watched(walk, width):  # type: ignore[no-untyped-def]
 
 @allocating
 def first_walk(seeding, values, side, margin):  # type: ignore[no-untyped-def]
-    """Return the walk over the watched variables, with M and its first direction."""
+    """Return the walk over the watched variables, with its free set M and its first direction."""
     n, room, pull, count = len(side), int(seeding.memory[3]) + 1 + MORE, 0.0, 0
     members, chosen, factors = np.empty(room, dtype=np.int64), np.empty(n, dtype=np.int64), np.empty(n)
     now, speed = np.zeros(1, dtype=NOW), values[AT.speed]
@@ -209,7 +209,7 @@ def with_room(walk):  # type: ignore[no-untyped-def]
 
 @called
 def rejoin(walk, kind):  # type: ignore[no-untyped-def]
-    """Add all variables marked `kind` that can join to M."""
+    """Add to the free set M all variables marked `kind` that can join."""
     for i in range(len(walk.side)):
         if walk.side[i] == kind:
             join(walk, i)

@@ -51,7 +51,7 @@ def noise_of(walk, tau, limits):  # type: ignore[no-untyped-def]
 
 @called
 def particular_direction(walk, tau, limits):  # type: ignore[no-untyped-def]
-    """Set the walk's direction; return the sizes below which d and dG − db count as 0, or (−1, −1) and the old x."""
+    """Set the walk's direction; return the first two results of `noise_of`. If it fails, restore x, return −1, −1."""
     system, size = walk.system, walk.now[0].m + 1
     x, rest, change, before = system.x, system.vectors[1], system.vectors[2], system.vectors[3]
     for t in range(size):

@@ -24,7 +24,7 @@ class System(NamedTuple):
 
 @allocating
 def system_of(inverse, solution, size, room):  # type: ignore[no-untyped-def]
-    """Return a system of this size from its inverse and solution, with space for `room` rows."""
+    """Return a system with this inverse and solution, and space for `room` rows."""
     system = System(np.zeros((room, room)), np.zeros(room), np.empty((4, room)), np.arange(room))
     # copy single elements: assigning arrays would also compile code for unequal shapes, which takes 3 s
     for s in range(size):
@@ -69,7 +69,7 @@ def distance(system, size, corner):  # type: ignore[no-untyped-def]
 
 @called
 def insert(system, size, s, right, pace):  # type: ignore[no-untyped-def]
-    """Add variable k to a non-empty M with enough space; call `distance` for k first."""
+    """Add variable k to a non-empty set M with space; call `distance` for k first."""
     x, u, w = system.x, system.vectors[1], system.vectors[2]
     change, root = (right - inner(u, x, size)) / s, 1.0 / math.sqrt(s)
     for t in range(size):
@@ -89,7 +89,7 @@ def insert_first(system, corner, top, right):  # type: ignore[no-untyped-def]
 
 @called
 def delete(system, size, j, pace):  # type: ignore[no-untyped-def]
-    """Remove variable j from M; return False if rounding errors have spoiled P."""
+    """Remove variable j from the set M; return False if rounding errors have spoiled the inverse P."""
     values, x, z, last = system.values, system.x, system.vectors[2], size - 1
     p = values[j + 1]
     if last == 1:

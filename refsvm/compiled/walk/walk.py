@@ -116,7 +116,7 @@ def arrays_of(walk):  # type: ignore[no-untyped-def]
 @allocating
 def grown(walk):  # type: ignore[no-untyped-def]
     """Return the walk with space for `MORE` more members."""
-    # make space for many members at once, because enlarging copies the inverse and the rows
+    # make space for many members, because enlarging copies inverse and rows
     m, n, room = walk.now[0].m, len(walk.side), len(walk.members) + MORE
     rows, members = np.empty((room, n)), np.empty(room, dtype=np.int64)
     for s in range(m):
@@ -205,7 +205,7 @@ def change_pace(walk, i, pace):  # type: ignore[no-untyped-def]
 
 @called
 def distance_of(walk, i):  # type: ignore[no-untyped-def]
-    """Return s of i, its squared distance from the affine hull of a non-empty M."""
+    """Return s of i, its squared distance from the affine hull of a non-empty set M."""
     row = walk.kernel[walk.slots[walk.places[i]]]
     of_members(walk, row, walk.system.vectors[1])
     return distance(walk.system, walk.now[0].m + 1, row[walk.places[i]])
@@ -213,7 +213,7 @@ def distance_of(walk, i):  # type: ignore[no-untyped-def]
 
 @called
 def add_member(walk, i, s):  # type: ignore[no-untyped-def]
-    """Add variable i to M if M has space; `s` must be the result of the last call of `distance_of`, for i."""
+    """Add variable i to the free set M, which must have space; `s` is the last result of `distance_of`, for i."""
     row, right, pace = (
         walk.kernel[walk.slots[walk.places[i]]],
         walk.values[AT.push, i],
@@ -234,7 +234,7 @@ def add_member(walk, i, s):  # type: ignore[no-untyped-def]
 
 @called
 def join(walk, i):  # type: ignore[no-untyped-def]
-    """Add variable i to M if M has space; if i's kernel row depends on rows of M, mark i as TIED."""
+    """Add i to the free set M, which must have space; if i's kernel row depends on rows of M, mark i as TIED."""
     # the first member cannot depend on other members
     s = distance_of(walk, i) if walk.now[0].m > 0 else np.inf
     if s > walk.now[0].least:
@@ -312,7 +312,7 @@ def first_taker(walk):  # type: ignore[no-untyped-def]
 
 @called
 def take(walk, i):  # type: ignore[no-untyped-def]
-    """Move b to the G of i, so that i can join the empty M."""
+    """Set b to the G of i, so that i can join the empty set M."""
     excess = walk.values[AT.excess]
     change = excess[i]
     walk.now[0].b += change
