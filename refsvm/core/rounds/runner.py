@@ -168,7 +168,7 @@ class Runner:
                 break
 
     def is_short(self, each: Round, names: Container[Hashable] | None = None) -> bool:
-        """Return True if a round begins without shrinking; `names` are the names of the kept solutions.
+        """Return True if a round begins without shrinking; `names` are the kept solutions' names.
 
         On a large problem, rounds from α = 0 begin with shrinking. Folds also begin with shrinking if the first round
         took many steps. No later round matters, so several workers take the same steps as one thread.

@@ -3,9 +3,8 @@
 A solve is the following loop.
 
     Until the stopping rule is satisfied:
-        B ← the q/2 variables of I_up with the largest G, and q/2 others of I_down with the smallest G;
-        solve the problem restricted to B, to the KKT gap 0.3 ψ;
-        G ← G − K[:, B] Δα_B, on all variables.
+        B ← the q/2 variables of I_up with the largest G, and q/2 others of I_down with the smallest G; solve the
+        problem restricted to B to the KKT gap 0.3 ψ; G ← G − K[:, B] Δα_B, on all variables.
 """
 
 from __future__ import annotations
@@ -31,9 +30,9 @@ SHARE_OF_GAP: Final = 0.3
 class Decomposition(Shrinking):
     """Solve repeatedly for the q variables that violate the KKT conditions most: the decomposition of SVM-light.
 
-    Every working set contains the most violating pair, so its steps can raise f. The selector and the step rule take
-    steps on pairs inside the working set until its KKT gap is 0.3 ψ, where ψ is the gap of all variables; the solver
-    counts these steps. SVM-light solves the small problems exactly, by an interior point method, and also shrinks.
+    Every working set contains the most violating pair, so steps on its variables can raise f. The selector and the step
+    rule take steps on pairs inside the working set until its KKT gap is 0.3 ψ, where ψ is the gap of all variables; the
+    solver counts these steps. SVM-light solves small problems exactly, by an interior point method, and shrinks.
 
     Parameters
     ----------

@@ -268,7 +268,7 @@ def record(trace: Trace, steps: Trace, inner: SolverState, before: float, first:
 
 
 def ending(outcome: int, state: SolverState, before: float) -> int:
-    """Return −1 if a restricted solve stalled and gained only rounding errors: the next solve would do the same."""
+    """Return −1 if a restricted solve stalled and gained only rounding errors: the next solve would also stall."""
     rounding = EPSILON * len(state.alpha) * abs(before)
     return -1 if outcome < 0 and state.objective - before <= rounding else 0
 

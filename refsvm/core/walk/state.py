@@ -182,7 +182,7 @@ class PathState(Walk):
         self.unsettled = True
 
     def clip(self, end: float) -> None:
-        """Remove rounding errors: clip ŝ on the elbow to the box, set ξ = 0, (38), and t to `end` if t is close."""
+        """Remove rounding errors: clip ŝ on the elbow to the box, set ξ = 0 (38), and move t to a nearby `end`."""
         var, elbow = self.variables, self.members
         if self.room(end) == 0.0:
             self.t, (_, var.lower[:], var.upper[:]) = end, self.along.arrays(end)
