@@ -19,8 +19,8 @@ from refsvm.testing.failures import MOST_SECONDS, explain_failures, within
 def check_seeder(seeder: Seeder, problems: dict[str, DualProblem]) -> int:
     """Check that seeds are feasible and reproducible, and do not change the optimum; return the number of seeds.
 
-    The function exchanges the left-out example in some problems, and a quarter of the examples in the other problems.
-    If the seeder has a twin and Numba is installed, the twin must return the same α bit for bit.
+    Each problem gives three seeds: some examples are exchanged, left out or put back. If the seeder has a twin and
+    Numba is installed, the twin must return the same α bit for bit.
 
     Raises
     ------

@@ -105,8 +105,9 @@ def conformal_intervals(
 
     References
     ----------
-    V. Vovk, A. Gammerman and G. Shafer, "Algorithmic Learning in a Random World", 2005, for the guarantee; J. Lei,
-    "Fast exact conformalization of the lasso using piecewise linear homotopy", Biometrika 106, 2019, for the idea.
+    V. Vovk, A. Gammerman and G. Shafer, "Algorithmic Learning in a Random World", 2005 (probability of the interval);
+    J. Lei, "Fast exact conformalization of the lasso using piecewise linear homotopy", Biometrika 106, 2019 (walk along
+    t).
 
     Examples
     --------

@@ -213,9 +213,9 @@ def continue_to(
 
     References
     ----------
-    G. Cauwenberghs and T. Poggio, "Incremental and decremental support vector machine learning", NIPS 2000, one
-    example at a time; M. Karasuyama and I. Takeuchi, "Multiple incremental decremental learning of support vector
-    machines", NIPS 2009, several at a time. `continue_to` also handles singular systems, and any change of v, L, U and
+    G. Cauwenberghs and T. Poggio, "Incremental and decremental support vector machine learning", NIPS 2000 (one example
+    at a time); M. Karasuyama and I. Takeuchi, "Multiple incremental decremental learning of support vector machines",
+    NIPS 2009 (several examples at a time). `continue_to` also handles singular systems, and any change of v, L, U and
     z.
 
     Examples

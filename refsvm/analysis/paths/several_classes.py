@@ -289,7 +289,7 @@ def pair_paths(
     pairs, empty = OneVsOne(int(codes.max()) + 1).pairs, None
     for number, (p, q) in enumerate(pairs):
         rows = np.flatnonzero((codes == p) | (codes == q))
-        if empty is not None:  # after a limit, yield empty paths, because starting a path takes long
+        if empty is not None:  # after Ctrl-C, yield empty paths, because starting a path takes long
             yield rows, empty
             continue
         labels = np.where(codes[rows] == q, 1.0, -1.0)  # the second class is the positive class

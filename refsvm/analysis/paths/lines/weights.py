@@ -56,7 +56,7 @@ def weight_path(
     ----------
     M. Karasuyama, N. Harada, M. Sugiyama and I. Takeuchi, "Multi-parametric solution-path algorithm for
     instance-weighted support vector machines", Machine Learning 88, 2012; G. Cauwenberghs and T. Poggio, "Incremental
-    and decremental support vector machine learning", NIPS 2000, for one weight.
+    and decremental support vector machine learning", NIPS 2000 (change of one weight).
 
     Examples
     --------
