@@ -3,8 +3,9 @@
 A solve is the following loop.
 
     Until the stopping rule is satisfied:
-        B ← the q/2 variables of I_up with the largest G, and q/2 others of I_down with the smallest G; solve the
-        problem restricted to B to the KKT gap 0.3 ψ; G ← G − K[:, B] Δα_B, on all variables.
+        B ← the q/2 variables of I_up with the largest G, and q/2 others of I_down with the smallest G;
+        solve the problem restricted to B to the KKT gap 0.3 ψ;
+        G ← G − K[:, B] Δα_B, on all variables.
 """
 
 from __future__ import annotations
