@@ -147,7 +147,7 @@ def _take_first(walk: Walk, optimum: Optimum, floor: float) -> bool:
 
 
 def _crossed(push: np.ndarray, below: np.ndarray, above: np.ndarray, floor: float) -> bool:
-    """Return whether the interval of b closes, because a rate of G in `below` exceeds a rate of G in `above`."""
+    """Return whether b's interval becomes empty, because a rate of G in `below` exceeds a rate of G in `above`."""
     top, bottom = push[below].max(initial=-np.inf), push[above].min(initial=np.inf)
     return bool(top > bottom + floor + NOISE * float(np.abs(push).max()))
 

@@ -42,7 +42,7 @@ DEPENDENT: Final = 1e-8
 """Entries of a null vector of A below this count as zero."""
 
 HELD: Final = 2**24
-"""Largest number of kernel values that are stored: 128 MiB."""
+"""Largest number of stored kernel values: 128 MiB."""
 
 ENTRIES: Final = 2**21
 """Number of kernel values computed at a time: 16 MiB."""
@@ -133,7 +133,7 @@ class Optimum:
         self.fixed[self.places] = False
 
     def _evaluate(self) -> None:
-        """Compute the kernel values of `places` with `columns`, and K between `places`."""
+        """Compute the kernel values between `places` and `columns`, and the matrix K of `places`."""
         p, among = len(self.places), self.column_of[self.example[self.places]]
         held = reused((p, len(self.columns))) if p * len(self.columns) <= HELD else None
         self.K = reused((p, p))

@@ -124,7 +124,7 @@ class LeftOutPaths:
         """Return the largest duality gap between two breakpoints, and the largest |Ĝ − b̂| of each variable."""
         s, excess = self._s[both], self.lam[both, None] * self._y - self._values[both]
         lower, upper = np.minimum(0.0, self._y * self._weight), np.maximum(0.0, self._y * self._weight)
-        # s and Ĝ − b̂ are affine in λ, so on a segment each factor of a term is largest at one end
+        # s and Ĝ − b̂ are affine in λ, so each factor is largest at an end of the segment
         above = (upper - s).max(axis=0) * np.maximum(excess, 0.0).max(axis=0)
         below = (s - lower).max(axis=0) * np.maximum(-excess, 0.0).max(axis=0)
         return float((above + below).sum()), np.abs(excess).max(axis=0)
@@ -224,7 +224,7 @@ class LeftOutPaths:
         return bool(positive[0]), C, positive[turns + 1]
 
     def _along(self, r: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return descending values of λ, and ĥ_R(xᵣ) or a number of the same sign at each λ, linear in between."""
+        """Return descending values of λ, and at each λ the value ĥ_R(xᵣ) or a number of its sign, linear in between."""
         at, values, done = [], [], 0
         known = np.column_stack([self.before[:, r], self.after[:, r]])
         ends = np.column_stack([self.lam[:-1], self.lam[1:]])
