@@ -254,7 +254,7 @@ def _changes(
     change = np.zeros((len(at), k), dtype=np.int64)
     np.add.at(change, (np.arange(len(at)), gains), 1)
     np.add.at(change, (np.arange(len(at)), loses), -1)
-    # count the votes of all classes for an example after each changed vote
+    # count the votes for an example after each changed vote
     total = np.vstack([np.zeros((1, k), dtype=np.int64), change.cumsum(axis=0)])
     first = np.searchsorted(index, every)
     after = count[index] + total[1:] - total[first[index]]
