@@ -116,15 +116,15 @@ def what_their_table_says(table: Grid) -> str:
             for row in rows
             if abs(_parts(row[name])[0] - float(row[there])) <= 2 * _parts(row[name])[1]
         ]
-        words.append(f"{what} on {len(near)} ({', '.join(near) or 'none'})")
+        words.append(f"{what} on {len(near)} of {len(rows)} sets" + (f" ({', '.join(near)})" if near else ""))
     apart = sum(int(row["models with other errors"]) for row in rows)
     ways = ("KerEval of the standard approach, 10⁶", "known G, 10⁶")
     whole, known = ([float(row[way]) / float(row["there:3"]) for row in rows] for way in ways)
     return (
-        f"Of the {len(rows)} sets, the paper's figure lies within two standard deviations of our mean for "
+        "In these cases the paper's figure lies within two standard deviations of our mean: "
         f"{'; '.join(words)}. The standard approach takes {min(whole):.2g} to {max(whole):.2g} times the paper's "
-        f"KerEval in whole columns, {min(known):.2g} to {max(known):.2g} times in known G. Models whose number of "
-        f"errors differs between the two approaches: {apart}."
+        f"KerEval in whole columns, and {min(known):.2g} to {max(known):.2g} times the paper's KerEval in known G. The "
+        f"number of errors differs between the two approaches for {apart} models."
     )
 
 

@@ -18,23 +18,19 @@ from refsvm.experiment.grid import p_value, ratio_of
 
 BENCHMARKS = Path(__file__).resolve().parents[1]
 LINES = (
-    "[How long it takes](index.md#how-long-each-command-takes) lists the minutes of each command.",
-    "The last line of each section with tables names the version and commit of refsvm, and the processor, that",
-    "produced the tables. For tables of seconds this line adds the load of the machine, averaged over five minutes; it",
-    "is 1.0 if only the script runs.",
-    "Iterations, kernel rows and objectives are reproducible on the same processor; since refsvm 0.4.0 they are",
-    "reproducible on every processor.",
+    "[A list](index.md#how-long-each-command-takes) shows the minutes of each command. The last line of each section",
+    "with tables names the version and commit of refsvm, and the processor, that produced the tables. For tables of",
+    "seconds this line adds the load of the machine, averaged over five minutes; the load is 1.0 if only the script",
+    "runs. Since refsvm 0.4.0 iterations, kernel rows and objectives are the same on every processor.",
 )
 READS = {
-    "seconds": "Seconds were measured on one core of a shared machine; the higher the load, the rougher they are. "
-    "Compare "
-    "the seconds within a table, but not with the published seconds, which were measured on the computers of their "
-    "time.",
-    "±": "Means ± standard deviations are taken over the stated number of random orders of the examples, the same for "
-    "every strategy; p comes from the paired two-sided Wilcoxon test. Verdicts adjust p by Holm's method for the "
-    "number "
-    "of sets within one claim. If a difference is not significant, this does not show that there is no difference.",
-    "SV ": "The columns SV and BSV count all support vectors, and the support vectors at the bound C.",
+    "seconds": "We measured seconds on one core of a shared machine; a high load makes the seconds inaccurate. Compare "
+    "the seconds within a table, but not with the published seconds, which were measured on older computers.",
+    "±": "Means ± standard deviations are taken over the stated number of random orders of the examples, which are the "
+    "same for every strategy. The values p come from the paired two-sided Wilcoxon test. For a claim about several "
+    "sets we adjust p by Holm's method. If a difference is not significant, this does not show that there is no "
+    "difference.",
+    "SV ": "The column SV counts all support vectors, and the column BSV the support vectors at the bound C.",
     " there |": "Columns marked *there* show the published figures.",
 }
 """What the head of a page says, by a sign that its sections have."""
@@ -209,4 +205,6 @@ class Page:
         """Say how the page came about, and how its tables are read."""
         text = "\n\n".join(self.parts)
         said = [words for sign, words in READS.items() if sign in text]
-        return " ".join([f"`{self.script}` writes this page, as a whole or by sections.", *LINES, *said])
+        return " ".join(
+            [f"The script `{self.script}` writes this page, or single sections of it.", *LINES, *said]
+        )

@@ -215,8 +215,9 @@ def least_error(given: Dataset, models: list[tuple[Any, float]], seed: int) -> f
 
 ABOUT = """
 The papers name C and γ. The papers do not say how they scaled the features, nor how they formed two classes from
-several. Table 1 of the planning-ahead paper prints the number of support vectors and the number at the bound. Both
-depend mainly on the preparation of the data, so we train on each set in several preparations.
+several. Table 1 of the planning-ahead paper prints the number of support vectors, and the number of support vectors at
+the bound C. These numbers depend mainly on the preparation of the data, so we train on each set in several
+preparations.
 
 *Raw* features are the features of the archive, unchanged. *Standardised* features have mean 0 and standard deviation 1.
 *[0, 1]* and *[−1, 1]* features are scaled from their least and largest value to this interval. The column SMO uses
@@ -224,7 +225,7 @@ second-order selection with LIBSVM's shrinking and ε = 0.001, and shows the mea
 LIBSVM shows one fit by scikit-learn. Each cell shows support vectors / support vectors at C / steps. A preparation
 *fits* if either solver finds both published numbers of support vectors to 2 %, or to a single vector.
 
-Preparation belongs to a paper, not to a data set: spambase is raw in one paper and standardised in another.
+Papers prepare the same data set differently: spambase is raw in one paper and standardised in another paper.
 `paper_suite` uses the preparations of the planning-ahead paper. The tables on growth, on large problems and on
 precision use samples of the generators without scaling, because we compare these tables with no published number.
 """
@@ -234,21 +235,21 @@ steps then also agree with the published steps. Splice, thyroid and spambase fit
 Banana, diabetis, german, heart, image and titanic fit both unchanged and standardised, because their archives contain
 standardised features. Breast-cancer and flare-solar fit unchanged; standardised, or in [0, 1], they differ by about 2
 %. Ionosphere and tic-tac-toe have most features in [−1, 1]. If several preparations fit, `paper_suite` uses the archive
-unchanged. In image and titanic some examples occur several times. Their α can be divided among the copies in more than
-one way, so the two solvers find different numbers of support vectors. The one-hot code of tic-tac-toe does not give the
-published numbers.
+unchanged. In image and titanic some examples occur several times. The weight of such an example can be divided among
+its copies in several ways, so the two solvers find different numbers of support vectors. The one-hot code of
+tic-tac-toe does not give the published numbers.
 
-**Does not fit.** No preparation of waveform fits. Unchanged or standardised it has the published 980 support vectors at
-C, but 1,216 support vectors in all instead of the published 1,262. In [0, 1] and [−1, 1] both numbers are far off. The
-internet advertisements are a copy with 1,966 of 2,358 examples and without the three features that are not indicators.
-No preparation of this copy gives the published numbers, as one would expect. `paper_suite` uses both sets unchanged.
-The chessboard is drawn anew, and needs no preparation.
+**Does not fit.** No preparation of waveform fits. Unchanged or standardised, waveform has the published 980 support
+vectors at C, but 1,216 support vectors in all instead of the published 1,262. Scaled to [0, 1] or [−1, 1], waveform has
+quite different numbers. Our internet advertisements are a copy with 1,966 of 2,358 examples and without the three
+features that are not indicators, so no preparation leads to the published numbers. `paper_suite` uses waveform and the
+internet advertisements unchanged. The chessboard is drawn anew, and needs no preparation.
 """
 LONG_SETS = """
 connect-4 fits if each field is coded as −1, 0 or 1; the one-hot code does not fit. king-rook-vs-king has eighteen
 classes, draws and wins in 0 to 16 moves, and the paper does not say which two classes it formed. If one class contains
-the draws and the wins in at most ten moves (class_id ≤ 11), both numbers of support vectors fit. The numbers do not fit
-if the limit is nine or eleven moves, if the draws alone are one class, or if the squares are scaled.
+the draws and the wins in at most ten moves (class_id ≤ 11), both numbers of support vectors fit the published numbers.
+They do not fit if the limit is nine or eleven moves, if the draws alone are one class, or if the squares are scaled.
 """
 SPAMBASE = """
 The maximum-gain paper prints its objective for C = 50 and σ = 10. Only the standardised spambase gives this objective,
@@ -258,9 +259,10 @@ FRANC = """
 The paper trained on 400 examples and prints leave-one-out errors. We take the least error over C = 0.01, 0.1, 1 for the
 linear kernel, and over 18 pairs of C and γ for RBF. The table shows means ± standard deviations over five random
 choices of 400 examples, the same examples raw and standardised. **Not decided.** On ringnorm the errors on standardised
-features are nearer to both published errors, by half a point with the linear kernel; but the errors of the five choices
-differ by two to three points. On twonorm the errors of the two preparations differ by less than one example of 400. So
-these errors do not show how the paper prepared the two sets, and `loo_stopping.py` uses them as they are drawn.
+features are nearer to both published errors, by half a point with the linear kernel, but the errors of the five choices
+of examples differ by two to three points. On twonorm the errors of the two preparations differ by less than one example
+of 400. So these errors do not show how the paper prepared the two sets, and `loo_stopping.py` uses them as they are
+drawn.
 """
 
 

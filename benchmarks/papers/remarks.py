@@ -92,139 +92,142 @@ logarithmic axes. The table gives the same numbers.](../_static/left_out_seconds
 
 LOO_ABOUT = """
 **As the paper**, in the sections *as printed*. Algorithm 1 is composed of public parts of this package
-(`benchmarks/papers/loo_as_printed.py`). The full solution and the rounds are solved to the conditions (8); each
-condition holds up to ε = 0.001, so that ψ ≤ 2ε. The rounds start from the full solution (`AVG`). Algorithm 3 moves one
-variable of η for each step of α. The efficiency test is on, with M = 10. The sizes of the training sets, the five
-values of C for the linear kernel and the 8 × 8 models for RBF come from the paper. On german, image, ringnorm and
-splice the full solution alone takes 1.6 million steps or more, with the linear kernel and C = 100. A run leaves these
-sets out unless `--full` names them, as in `--full image:printed`; the tables contain all thirteen sets.
+(`benchmarks/papers/loo_as_printed.py`). The solution on all examples and the rounds satisfy the conditions (8) up to ε
+= 0.001, so that ψ ≤ 2ε. The rounds start from the solution on all examples (`AVG`). Algorithm 3 moves one variable of η
+for each step of α. We use the efficiency test with M = 10. The sizes of the training sets, the five values of C for the
+linear kernel and the 8 × 8 models for RBF come from the paper. On german, image, ringnorm and splice, solving for all
+examples alone takes 1.6 million steps or more, with the linear kernel and C = 100. A run leaves these four sets out
+unless `--full` names them, as in `--full image:printed`; the tables contain all thirteen sets.
 
 **Not as the paper.** We drew one realisation of each set ourselves. Some tables, such as Table 3 as printed, use
 several realisations and state their number. The paper uses five realisations that came with the IDA benchmark.
-`loo_stopping.py --only "Table 3 as printed" --permutations 5 --full` followed by the names of sets runs five. We ran
-one realisation of the four long sets with the linear kernel, because five would take about another hour on one core
-(`image:all` and the like run them). Ringnorm and twonorm are used as they were drawn;
+`loo_stopping.py --only "Table 3 as printed" --permutations 5 --full` followed by the names of sets runs five
+realisations. We ran one realisation of the four long sets with the linear kernel, because five realisations would take
+about another hour on one core (`--full image:all` runs them on image). We use ringnorm and twonorm as they were drawn;
 [the paper's errors do not show](preparations.md) whether the paper standardised these sets. Each step moves the most
 violating pair of α, and the variable of η that gains most. The paper uses Improved SMO (Keerthi et al. 2001), which
 goes through the examples in turn, and a modification of Improved SMO for η; the sections *with Improved SMO* use both.
-We compute F in every tenth step, and only after H has passed the dual objective. The RBF grid is printed as
+We compute F in every tenth step, and only after H has passed the dual objective. The paper prints the RBF grid as
 $\\exp(-2^{11i/7}\\lVert x-x'\\rVert^2)$, with γ from 1 to 2048: on german, ringnorm, splice, twonorm and waveform
 nearly every example would then be similar only to itself. We take $2^{-11i/7}$, which we believe the authors meant, and
 C from 1 to 500.
 
 **Errata.** The paper prints k′ with $-k(x_r,x_r)$, which does not give a Gram matrix. With $+k(x_r,x_r)$ the formula
 gives the Gram matrix of $\\varphi(x)-\\varphi(x_r)$. The paper prints Corollary 1 for points of $\\mathcal{A}_0(r)$.
-For these points $F\\ge H$ always holds, by weak duality, so (14) could never hold. Corollary 1 needs the set
-$\\mathcal{A}(r)$, as in Theorem 1.
+For these points weak duality implies $F\\ge H$, so (14) could never hold. Corollary 1 needs the set $\\mathcal{A}(r)$,
+as in Theorem 1.
 
 **The third check, with weights.** $2|\\alpha_r|R^2+\\xi_r<1$ and one free support vector prove nothing if examples have
-penalties of their own: without r, all other examples may be at their bounds, and b moves by any amount. This package
-requires that the free examples other than r can take over αᵣ, as `refsvm.core.rounds.sufficiency.XiAlphaBound` derives;
-this bound decides fewer examples. The sections *as printed*, *KerEval counted* and *Figure 1* use the paper's check.
+different penalties: without r, all other examples may be at their bounds, and then b may move by any amount. This
+package requires that the free examples other than r can take over αᵣ, as `refsvm.core.rounds.sufficiency.XiAlphaBound`
+derives; this bound decides fewer examples. The sections *as printed*, *KerEval counted* and *Figure 1* use the paper's
+check.
 
-The sections *by `leave_one_out`* use this package's function. The full solution is ten times as exact as the rounds,
-the rounds end at ψ ≤ ε, there is no efficiency test, and a solve takes at most 200,000 steps. SIZES *Prec* is the share
-of the rounds that $F<H$ ended. *KerEval* counts the kernel columns that steps read: two for a step of α, one or two
-more for a step of η. In these sections KerEval counts the rounds alone; in the sections *as printed*, and in the paper,
-it also counts the full solution. The time always includes the full solution. *Two variables* is this package's default
-(`LOODualityGap(variables=2)`).
+The sections *by `leave_one_out`* use this package's function. This function ends rounds at ψ ≤ ε, solves ten times as
+exactly for all examples, makes no efficiency test, and takes at most 200,000 steps in each solve. SIZES *Prec* is the
+share of the rounds that $F<H$ ended. *KerEval* counts the kernel columns that steps read: two for a step of α, one or
+two more for a step of η. In these sections KerEval counts the rounds alone; in the sections *as printed*, and in the
+paper, KerEval also counts the solution on all examples. The time always includes the solution on all examples. The
+columns *two variables* show this package's default (`LOODualityGap(variables=2)`).
 """
 WHOLE = "All data sets have the sizes of the paper, and all grids of models are the grids of the paper."
 SMALLER = "On {} there are at most 150 training examples, four values of C and 3 × 3 models there."
 AS_PRINTED = """
-Each speed-up divides the standard approach by the proposed approach, both summed over the models of a set. The two
-approaches run one after the other on each model, and the time is CPU time. Data: {orders}. Models whose number of
-errors changes with the rule: {apart}. **Reproduces**: Prec is within 15 points of the published figure on {prec} of
-{of} sets, and KerEval within a factor of 4/3 on {alike}; both are near on {both}. **Does not reproduce**: Prec is
-higher by more than 15 points on {more}, lower on {fewer}; KerEval saves less than three quarters of the published
-saving on {less}. In the paper the proposed approach is never slower. In our runs it is faster on {faster}, and slower
-on {slower}. Where the proposed approach is slower, its steps of η take more time than the columns that it
-saves.{banana}
+Each speed-up divides the cost of the standard approach by the cost of the proposed approach, both summed over the
+models of a set. The two approaches run one after the other on each model, and the time is CPU time. The data are
+{orders}. The two approaches count different numbers of errors for these models: {apart}. **Reproduces**: Prec is within
+15 points of the published figure on {prec} of {of} sets, and KerEval within a factor of 4/3 on {alike} sets; both
+figures are near the published figures on {both}. **Does not reproduce**: our Prec is more than 15 points higher than
+the published Prec on {more}, and more than 15 points lower on {fewer}. KerEval shows less than three quarters of the
+published saving on {less}. In the paper the proposed approach is never slower than the standard approach. In our runs
+the proposed approach is faster on {faster}, and slower on {slower}. Where the proposed approach is slower, its steps of
+η take more time than the columns that it saves.{banana}
 """
 BANANA = (
     " On banana no linear model separates the classes well, and the efficiency test switches the rule off in {off} of "
     "{of} models."
 )
 COUNTED = """
-The tables above count a column each time a step uses it. In this section both approaches compute their columns, and a
-store keeps the last four: a step that comes back to the pair of the step before costs nothing, in either approach. With
-this store the rule saves less. The paper does not say how large its cache was; the columns *there* above show its
-figures. This section uses 140 examples of titanic instead of 150. It does not use the third check with the linear
-kernel, because R² needs all columns.
+The tables above count a kernel column each time a step uses the column. In this section both approaches keep the last
+four columns in a store, so a step on the pair of the previous step computes no column. With this store the rule saves
+less. The paper does not say how large its cache was. This section uses 140 examples of titanic instead of 150. With the
+linear kernel this section does without the third check, because R² needs all columns.
 """
 THIRD = "The third check, ours and as printed"
 THIRD_CHECK = """
-The table covers all models of some small sets ({sets}), solved to ψ ≤ 2ε. It first counts the examples that the first
-two checks leave open. The table then counts how many of these examples `XiAlphaBound` decides, how many the check as
-printed decides ($2\\alpha_rR^2+\\xi_r<1$ with one free support vector), and how many only the check as printed decides.
-The last column counts how many examples of the column before are confirmed by a solution without the example. Each
-example that our check leaves open costs one more round.
+The table covers all models of some small sets ({sets}), solved to ψ ≤ 2ε. The table first counts the examples that the
+first two checks leave open. The table then counts how many of these examples `XiAlphaBound` decides, how many the check
+as printed decides ($2\\alpha_rR^2+\\xi_r<1$ with one free support vector), and how many only the check as printed
+decides. The last column counts the signs of the previous column that a solution without the example confirms. Each
+example that our check leaves open costs a further round.
 """
 OPTIMUM = "Compared with the optimum"
 SIGNS = """
-A round that $F<H$ ends has the sign of the optimum, by Theorem 1. A round that ends at the KKT gap may have the other
-sign, because |h| can be below the error that ψ ≤ 2ε leaves. We also trained each round of some small sets ({sets}) to a
-KKT gap of 1e-10: all models with the RBF kernel, and C up to 1 with the linear kernel. A sign counts as wrong if it
-differs from the sign of the optimum and the optimum has |h| above 1e-7. `leave_one_out` continues a round that ends
-near h = 0 until the sign is certain. The tables above compare the errors with the rule and without it, at the same ε.
+By Theorem 1, a round that $F<H$ ends has the sign of the optimum. A round that ends at the KKT gap may have the other
+sign, because |h| can be below the error that ψ ≤ 2ε leaves. For comparison we trained each round of some small sets
+({sets}) to a KKT gap of 1e-10, with all models of the RBF kernel, and with C up to 1 for the linear kernel. A sign
+counts as wrong if it differs from the sign of the optimum and the optimum has |h| above 1e-7. `leave_one_out` continues
+a round that ends near h = 0 until the sign is certain. The tables above compare the errors with the rule $F<H$ and
+without this rule, at the same ε.
 """
 LEFT_OUT = """
 The sections *by `leave_one_out`* leave these linear models out, because 200,000 steps of the most violating pair did
 not reach ψ ≤ ε/10 on all examples. The table shows the steps of these models to ψ ≤ 2ε, the accuracy of the paper,
-which {solved} of the {of} models reach. Fewer than 200,000 steps are enough for {within}: these models were left out
-because of ε/10, the others because of the limit. The tables as printed contain the solved models.
+which {solved} of the {of} models reach. Fewer than 200,000 steps to ψ ≤ 2ε are enough for {within}. The tables as
+printed contain the solved models.
 """
 TEN_ORDERS = """
 The table shows Prec in per cent, on all sets of at most {small} training examples. One variable of η moves per step, as
-in the paper. An order leaves out the models that 200,000 steps do not solve in it. Prec differs most between the orders
+in the paper. An order leaves out the models that 200,000 steps do not solve in it. Between the orders Prec differs most
 on {most}. Titanic has 14 distinct vectors of features, and on banana no linear model separates the classes well. The
-mean over the ten orders is within 15 points of the published figure on {near} of {of} sets.
+mean of Prec over the ten orders is within 15 points of the published figure on {near} of {of} sets.
 """
 TABLE_2 = "Each of our errors comes from one realisation, while the paper's errors are means over several."
 LOO_REMARKS = """
-**Reproduces** KerEval. With the RBF kernel KerEval of the rounds alone is within a quarter of the published
-figure on {near} of {of} sets, with the linear kernel within a factor of two on {twice}. Prec with the RBF kernel is
-within 15 points on {prec}. With and without the rule the errors, summed over the grid of a set, are {other} (*other
-signs* is the difference). **Does not reproduce** the speed-ups in time. A step of η searches all variables, and a step
-of α in compiled code takes little more than an update of the gradient, so a step with the rule takes as long as several
-steps without it. The rule saves time on linear {linear}; RBF {rbf}. With the linear kernel our Prec exceeds the
-published Prec by more than 15 points on {more}; it is lower by as much on {fewer}. The next section shows ten orders of
-the sets of at most {small} examples. With two variables per step the rule decides more rounds than with one, by up to
-{linear_gain} points with the linear kernel and {rbf_gain} with RBF. With two variables per step the rounds take more
-time than with one on {longer} of the {grids} grids.
+**Reproduces** KerEval. With the RBF kernel KerEval of the rounds alone is within a quarter of the published figure on
+{near} of {of} sets; with the linear kernel KerEval is within a factor of two on {twice} sets. With the RBF kernel Prec
+is within 15 points of the published figure on {prec} sets. Summed over the grid of a set, the errors with the rule and
+without the rule are {other} (the column *other signs* shows the difference). **Does not reproduce** the speed-ups in
+time. A step of η searches all variables, and a step of α in compiled code takes little more than an update of the
+gradient, so a step with the rule takes as long as several steps without it. The rule saves time with the linear kernel
+on {linear}, and with the RBF kernel on {rbf}. With the linear kernel our Prec exceeds the published Prec by more than
+15 points on {more}; our Prec is more than 15 points lower on {fewer}. The next section shows ten orders of the sets of
+at most {small} examples. With two variables per step the rule decides more rounds than with one variable, by up to
+{linear_gain} points with the linear kernel and {rbf_gain} points with RBF. With two variables per step the rounds take
+more time than with one on {longer} of the {grids} grids.
 """
 FIGURE = """
 The runs use Algorithm 1 as printed, and the CPU seconds are for all 64 models; ε = 0.5 means ψ ≤ 1. Each further digit
 of ε takes {growth} times the steps. From ε = 0.01 downwards the error of the chosen model changes by {small} points at
 most. At ε = 0.1 this error is higher than at ε = 0.0001 on {up} of {of} sets. At ε = 0.5 the model chosen at ε = 0.0001
-seems to make {times} times its errors. **Reproduces**: the ε up to which both errors coincide differs from set to set.
-**Does not reproduce** the direction. In the paper a loose ε overfits: the error at ε of the model chosen at ε falls
-below the true error. In our runs this error *rises*. The tables leave out a model unless its full solution was reached
-at every ε.
+seems to make {times} times its errors. **Reproduces**: the error computed at ε and the true error coincide up to an ε
+that differs from set to set. **Does not reproduce** the direction. In the paper a loose ε overfits: the error at ε of
+the model chosen at ε falls below the true error. In our runs this error *rises*. The tables leave out a model if the
+solve on all examples did not end at some ε.
 """
 
 EACH_TABLE = """
-The experiment as printed is run once more, with {orders} realisations of each set. A realisation sums over its models,
-and each cell shows the mean ± the standard deviation over the realisations. The table leaves out the sets that take
+We repeat the experiment as printed with {orders} realisations of each set. For each realisation we sum over its models;
+each cell shows the mean ± the standard deviation over the realisations. The table leaves out the sets that take
 longest: {missing}.
 """
 PARTS = """
-If each realisation chooses its own model, the two curves coincide up to these values of ε: {where}.
+If we choose a model for each realisation, the two curves coincide up to these values of ε: {where}.
 """
 THEIR_TABLE = """
-The experiment as printed is run with the solver of the paper:
+We repeat the experiment as printed with the solver of the paper:
 {{class}}`~refsvm.core.selectors.improved_smo.ImprovedSMO` moves α, and η moves by the examples in turn
-(`benchmarks/papers/scanned_gap.py`). This is our reading of the "straightforward modification" that the paper names and
-does not print. Each set has {orders} realisations, and ± is the standard deviation over them; the paper has five other
-realisations and gives no deviations. The table leaves out the sets that take longest: {missing}. *KerEval* counts
-whole kernel columns, two for each step of α and one for each step of η, as the tables above do. *Known G* counts kernel
-values as the paper's solver computes them, in columns of n values: G of the free variables alone, and one pass over the
-support vectors for each other example that the solver examines.
+(`benchmarks/papers/scanned_gap.py`). This update of η is our reading of the "straightforward modification" that the
+paper mentions without printing it. Each set has {orders} realisations, and ± is the standard deviation over these
+realisations; the paper uses five other realisations and prints no deviations. The table leaves out the sets that take
+longest: {missing}. *KerEval* counts whole kernel columns, two for each step of α and one for each step of η, as the
+tables above do. *Known G* counts kernel values as the paper's solver computes them, in columns of n values: G of the
+free variables alone, and one pass over the support vectors for each other example that the solver examines.
 """
 THEIR_FIGURE = """
 The table shows {orders} realisations of {train} training examples each and {models} models. At each ε we choose the
-model with the least mean error over the realisations. The changes start from ε = 0.0001; they are means ± standard
-deviations over the realisations.
+model with the least mean error over the realisations. The changes of the error are relative to ε = 0.0001, and are
+means ± standard deviations over the realisations.
 """
 
 
@@ -233,40 +236,40 @@ deviations over the realisations.
 SVMP = {
     "about": """
 **As the paper.** λ = 1/C goes from 10⁴ to 10⁻³, features have mean 0 and variance 1, σ is 0.5, and each set has as many
-examples as in the paper. The sections *by the paper's settings* use the paper's tolerances: QR with pivoting,
-ε_kkt = 10⁻³, τ = 10⁻⁴, τ₂ = 10⁻⁸, γ = 0.01, ℓ = 50. In these sections (39) updates ξ from the first event to the last,
-the check (56) is on or off, and the path begins by (55). The other sections use the defaults of `SVMP()`, except that a
-column may name another linear algebra. By default `SVMP()` keeps the inverse of A, computes g afresh every 50 events
-and has tolerances of 10⁻⁷ and less.
+examples as in the paper. The sections *by the paper's settings* use the paper's tolerances: QR with pivoting, ε_kkt =
+10⁻³, τ = 10⁻⁴, τ₂ = 10⁻⁸, γ = 0.01, ℓ = 50. In these sections equation (39) updates ξ from the first event to the last,
+the check (56) is on or off, and (55) gives the first point of the path. The other sections use the defaults of
+`SVMP()`, except that a column may name another linear algebra. By default `SVMP()` keeps the inverse of A, computes g
+afresh every 50 events and has tolerances of 10⁻⁷ and less.
 
 **Not as the paper.** The paper does not say which examples it used. We use the first examples in one random order, so
 individual numbers of events need not agree. In our tables an event is a breakpoint at which λ has fallen; the paper
-also counts special events, at which λ has not fallen. By default our path begins at an optimum that is solved up to
-rounding; `SVMP(starts_at_bound=True)` starts SMO by (55) and solves to ε_smo. On an empty elbow (Remark 4) b moves in
-our path but not in the paper's. The tolerances of `SVMP()` are relative to λ and to the largest rate. We correct the
-step on the elbow for its residual at every event, and our backup routine first asks for the derivative of the path. The
-tracker handles duplicates itself (`merge=False`). svmguide-c is not among our data, and our HillValley is the noisy
-version. `UpdatedQR()` updates QR factors (§VII), in the section of that name; the default keeps the inverse. A linear
-program has several optimal corners, and its solver chooses one: our solver is HiGHS, the paper's is an active-set
-method.
+also counts special events, at which λ has not fallen. By default our path begins at an optimum that is exact up to
+rounding; `SVMP(starts_at_bound=True)` starts SMO at the point (55) and solves to ε_smo. On an empty elbow (Remark 4) b
+moves in our path but not in the paper's. The tolerances of `SVMP()` are relative to λ and to the largest rate. We
+correct the step on the elbow for its residual at every event, and our backup routine first tries the derivative of the
+path. The tracker handles duplicates itself (`merge=False`). svmguide-c is not among our data, and our HillValley is the
+noisy version. `UpdatedQR()` updates QR factors as in §VII; the default keeps the inverse. If a linear program has
+several optimal corners, its solver chooses a corner; our solver is HiGHS, the paper's solver is an active-set method.
 """,
     "settings, linear": """
 c^SL is the largest difference between the primal costs of this path and of `SVMP()`, which agree with LIBSVM's costs,
-at 100 random λ; c^SL2 is the same difference with the check off. **Reproduces** the paper's finding about its check:
-where errors pile up, the cost is quite wrong without the check. Here the cost is wrong without the check on three sets,
+at 100 random λ; c^SL2 is the same difference with the check off. **Reproduces** the paper's finding about its check: if
+errors accumulate, the cost is quite wrong without the check. Here the cost is wrong without the check on three sets,
 which have the largest elbows apart from the monks' problems: on sonar the cost is off by 1.5 %, and on ionosphere and
-HillValley the path is lost. german takes five repairs (in the paper four). **Does not reproduce**: with the check on,
-ionosphere takes 24 repairs, and its path ends at C = 40.8, where it has lost its digits; HillValley takes 145 repairs.
-The paper repairs neither set. On six sets the path needs neither check nor repair. If g is computed afresh every 50
-events, as `SVMP()` does, all sets together need one repair (Table II).
+HillValley the path is wrong. On german the path takes five repairs (in the paper four). **Does not reproduce**: with
+the check on, the path takes 24 repairs on ionosphere, where rounding errors end it at C = 40.8, and 145 repairs on
+HillValley. The paper repairs neither set. On six sets the path needs neither check nor repair. `SVMP()` computes g
+afresh every 50 events, and needs one repair on all sets together (Table II).
 """,
     "settings, Gaussian": """
 **Reproduces** more than our defaults do (Table III): the events come nearer to the published events on heart,
 ionosphere, HillValley and german, the special events on heart, diabetes, HillValley and german; on wbc both numbers are
 further off. With larger tolerances, events that lie close together count as one event. **Does not reproduce**: in the
-paper the check repairs most sets one to three times, and without it the cost is up to 30 % off. In our runs the check
-finds nothing to repair, except on HillValley, where it repairs 109 times and the cost is lost without it. The remaining
-difference may come from the choice of examples. The events of monk 2 and monk 3 stay far from the published ones.
+paper the check repairs most sets one to three times, and without the check the cost is up to 30 % off. In our runs the
+check finds nothing to repair, except on HillValley, where the check repairs 109 times, and the cost is wrong without
+the check. The remaining difference may come from the choice of examples. On monk 2 and monk 3 our numbers of events
+stay far from the published numbers.
 """,
     "corners": """
 On the monks' problems A is singular by up to 173 dimensions, and the linear program has many solutions. The table
@@ -277,41 +280,40 @@ box gives an optimum. So the largest elbow, 4, 139 or 290, is not a property of 
 why we have fewer events than the paper on monk 1 and 3.
 """,
     "IV, Gaussian": """
-This is the half of Table IV for the Gaussian kernel, with at most ten minutes for each set. Splice does not end within
-ten minutes: its elbow has 1,870 examples (in the paper 3,149), many of them repeated, and an event takes some five
-seconds. We do not have svmguide-c. On madelon K is the identity up to rounding.
-`svmp.py --only "Table IV, Gaussian" --full svmguide3 madelon splice` runs this half again, in eleven minutes. We cannot
-say how long all of splice takes, since its elbow still grows.
+This is the half of Table IV for the Gaussian kernel, with at most ten minutes for each set. On splice the path does not
+end within ten minutes: its elbow has 1,870 examples (in the paper 3,149), many of them repeated, and an event takes
+some five seconds. We do not have svmguide-c. On madelon K is the identity up to rounding.
+`svmp.py --only "Table IV, Gaussian" --full svmguide3 madelon splice` runs this half again, in eleven minutes.
 """,
     "gaussian": """
 The paper prints its Gaussian as ‖x − y‖/σ. The form **exp(−‖x − y‖²/(2σ²))** comes closest to the events of Table III:
-the mean of |log(here/there)| is 0.50. With σ² instead of 2σ² it is 0.55, with half as many events as there on sonar and
-six tenths on german. exp(−‖x − y‖/σ), without a square, does not fit at all: it gives 46 events on sonar and an elbow
-of 513 on HillValley. No form gives the events of monk 2 and monk 3; every form gives the sizes of their elbows.
+the mean of |log(here/there)| is 0.50. With σ² instead of 2σ² this mean is 0.55; sonar then has half of the published
+events, and german six tenths. The form exp(−‖x − y‖/σ) does not fit at all: it leads to 46 events on sonar and an elbow
+of 513 on HillValley. No form leads to the published numbers of events on monk 2 and monk 3; every form leads to the
+published sizes of their elbows.
 """,
     "Table II: linear kernel": """
-**Reproduces**: the largest elbow is the published one to a point or two on sonar, heart, ionosphere, wbc and diabetes,
-and the number of events within a fifth of the paper's, on {near}. The null space has up to 173 dimensions on the monks'
-problems, whose features are few and whole-numbered, and the linear program is needed there. **Differs**: the monks'
-problems have fewer events than in the paper. The size of their elbow depends on the corner at which the linear program
-ends. Our HillValley is the noisy version. **Accuracy**: there is one repair, on monk 1, and no backup. `objective` is
-the largest relative difference between the dual objective and LIBSVM's at tolerance 10⁻⁸, at the values of λ at which
-LIBSVM ended within 100,000 steps; `unfinished` counts the other values, which on heart are the values with C above 50.
-`c_max %` is the paper's measure, the difference in the primal cost. The 0.24 % on sonar are LIBSVM's error: the data
-are separable, C = 956 multiplies the slacks that LIBSVM leaves, and our cost is lower. `KKT` is the worst violation of
-the KKT conditions along the path.
+**Reproduces**: on sonar, heart, ionosphere, wbc and diabetes the largest elbow has the published size, up to a point or
+two. Our number of events is within a fifth of the paper's, on {near}. On the monks' problems, which have few features
+with whole numbers, the null space has up to 173 dimensions, so the path needs the linear program. **Differs**: the
+monks' problems have fewer events than in the paper. The size of the elbow of the monks' problems depends on the corner
+at which the linear program ends. Our HillValley is the noisy version. **Accuracy**: the paths need one repair, on monk
+1, and no backup. `objective` is the largest relative difference between the dual objective and LIBSVM's at tolerance
+10⁻⁸, at the values of λ at which LIBSVM ended within 100,000 steps; `unfinished` counts the other values, which on
+heart are the values with C above 50. `c_max %` is the paper's measure, the difference in the primal cost. The 0.24 % on
+sonar are LIBSVM's error: the data are separable, C = 956 multiplies the slacks that LIBSVM leaves, and our cost is
+lower. `KKT` is the worst violation of the KKT conditions along the path.
 """,
     "Table III: Gaussian kernel": """
-**Reproduces**: every largest elbow except on HillValley, often all examples, and the number of events within a fifth of
-the paper's, on {near}. **Does not reproduce** the other numbers of events. The paper reports a cost wrong by up to 30
-% if its KKT check is turned off, and up to eleven repairs per set with it. In our runs g is computed afresh every 50
-events, with a correction of the elbow, and no repair is needed. On HillValley LIBSVM's dual objective is below ours by
-up to
-1.4·10⁻⁷ for C above 600, so LIBSVM is less exact there. **Linear algebra**: as in the paper, SVD is slower than QR and
-QR is slower than updates. The ratios are larger where the elbow has hundreds of points and changes by one point (heart,
-diabetes, HillValley, german). `SVMP` by default keeps the inverse instead of updated factors. The inverse gains nothing
-on sonar and ionosphere, whose paths have few events. The inverse gains less where many examples move at one event
-(monks), because it is then computed anew.
+**Reproduces**: the largest elbow has the published size on every set except HillValley, and often contains all
+examples. Our number of events is within a fifth of the paper's, on {near}. **Does not reproduce** the numbers of events
+of the other sets. The paper reports a cost wrong by up to 30 % without its KKT check, and up to eleven repairs per set
+with the check. Our path computes g afresh every 50 events, corrects the elbow, and needs no repair. On HillValley
+LIBSVM's dual objective is below ours by up to 1.4·10⁻⁷ for C above 600, so LIBSVM is less exact there. **Linear
+algebra**: as in the paper, SVD is slower than QR and QR is slower than updates. The ratios are larger if the elbow has
+hundreds of points and changes by one point (heart, diabetes, HillValley, german). By default `SVMP` keeps the inverse
+instead of updated factors. The inverse saves no time on sonar and ionosphere, whose paths have few events. The inverse
+saves less time if many examples move at one event (monks), because `SVMP` then computes the inverse anew.
 """,
     "IV": """
 These sets have more than a thousand examples, and the path uses its default linear algebra. A path needs as much memory
@@ -319,18 +321,19 @@ as the kernel matrix.
 """,
     "rounds": """
 The table shows CPU seconds of one process, medians of five. A round starts from the active set of the previous round.
-At 10⁻³ the solutions of the rounds are far less exact than the path, which keeps the conditions to 10⁻¹¹; the last line
-is the fairest comparison of rounds and path. The path also gives the solutions for all C between the rounds.
+At a tolerance of 10⁻³ the solutions of the rounds are far less exact than the path, which satisfies the conditions up
+to 10⁻¹¹; the last line of the table compares rounds and path most fairly. The path also gives the solutions for all
+values of C between the rounds.
 """,
     "R": """
-Both programs run in one thread, from svmpath's first λ down to 10⁻³. The table shows CPU seconds, the fastest of five
-turns, kernel matrix included. If rows are repeated, svmpath's system of the elbow is singular, and svmpath stops.
-{versions}.
+Both programs run in one thread, from svmpath's first λ down to 10⁻³. The table shows CPU seconds of the fastest of five
+turns, including the kernel matrix. If examples are repeated, svmpath's linear system of the elbow is singular, and
+svmpath stops. {versions}.
 """,
     "cost": """
-The data are normal points in ten dimensions with noisy labels; C goes from 10⁻³ to 10². Costs are the fastest of three
-turns, without the kernel matrix and the start. QR, `PivotedQR` in this table, computes the factors anew at every event,
-at a cost that grows with the cube of the elbow's size m. With the inverse an event takes about m² operations, and nm
+The data are normal points in ten dimensions with noisy labels; C goes from 10⁻³ to 10². The table shows the fastest of
+three turns, without the time for the kernel matrix and the start. `PivotedQR` computes the factors anew at every event,
+in a time that grows with the cube of the elbow's size m. With the inverse an event takes about m² operations, and nm
 more for the rates of all n examples.
 """,
 }

@@ -103,13 +103,13 @@ def _looks() -> Iterator[list[tuple[int, int]]]:
 # -- The page --------------------------------------------------------------------------------------------------
 
 ABOUT = """
-`SafeScreening` removes a variable from the problem only if the duality gap proves that every optimum has it at its
-present bound. LIBSVM's shrinking and `Restriction` guess which variables stay at their bounds, check the guess later,
-and bring variables back. This page compares these three rules on the eighteen sets of the planning-ahead paper, at
-their C and γ. These sets are cut to the first {most:,} examples of a random order: SETS. Every solve chooses
+`SafeScreening` removes a variable from the problem only if the duality gap proves that this variable is at its present
+bound in every optimum. LIBSVM's shrinking and `Restriction` guess which variables stay at their bounds, check the guess
+later, and bring variables back. This page compares these three rules on the eighteen sets of the planning-ahead paper,
+at their C and γ. We cut these sets to the first {most:,} examples of a random order: SETS. Every solve chooses
 second-order pairs, takes Newton steps, keeps all kernel rows in memory as float64, and ends at ψ ≤ 0.001. The rule
-*none* takes all steps on all variables. The rule *safe* looks for variables to remove every 1,000 steps, which is the
-default; *safe, 100* looks every 100 steps.
+*none* takes all steps on all variables. The rule *safe* searches for variables to remove every 1,000 steps, which is
+the default; the rule *safe, 100* searches every 100 steps.
 """
 
 
@@ -159,10 +159,10 @@ def counts(records: Sequence[Record]) -> tuple[Any, ...]:
         if all(each[f"{name}: rows"] == each["none: rows"] for name in ("safe", "safe, 100"))
     ]  # fmt: skip
     text = (
-        f"Each kernel row has n values. Solves that did not end: {', '.join(unsolved) or 'none'}; objectives are "
-        f"within {off:.1e} of the best. On {len(same)} of {len(records)} sets safe screening computes as many rows as "
-        "a solve without shrinking: when it removes variables, the rows of the variables that still move are in "
-        "memory already. The first table shows geometric means over the sets:"
+        f"Each kernel row has n values. The number of solves that did not end is {len(unsolved)}; all objectives are "
+        f"within {off:.1e} of the best objective. On {len(same)} of {len(records)} sets safe screening computes as "
+        "many rows as a solve without shrinking: when safe screening removes variables, the rows of the remaining "
+        "variables are in memory already. The first table shows geometric means over the sets:"
     )
     means = [
         (name, *(f"{geometric([ratio(each, name, what) for each in records]):.2f}" for what in ("steps", "rows")))
@@ -193,10 +193,10 @@ def seconds(records: Sequence[Record]) -> tuple[Any, ...]:
     text = (
         "The table shows the least of three turns, in which the rules run one after the other, kernel rows included. "
         f"**Safe screening {verdict}**: in the geometric mean it takes {means['safe']:.2f} times the seconds of a "
-        f"solve without shrinking, and {means['safe, 100']:.2f} times if it looks every 100 steps. LIBSVM's shrinking "
-        f"takes {means['LIBSVM']:.2f} times these seconds, and restriction {means['restriction']:.2f}. Safe screening "
+        f"solve without shrinking, and {means['safe, 100']:.2f} times if it searches every 100 steps. LIBSVM's "
+        f"shrinking takes {means['LIBSVM']:.2f} times these seconds, and restriction {means['restriction']:.2f}. Safe screening "
         f"is faster than no shrinking on {faster} of {len(records)} sets; on {beaten} sets LIBSVM's shrinking or "
-        "restriction is faster than both ways to screen. On the sets "
+        "restriction is faster than safe screening with either interval. On the sets "
         "of at most 1,500 examples restriction gains in part because it computes all kernel rows at once."
     )
     mean_row = ("geometric mean", "", *(f"{mean:.2f}" for mean in means.values()))
@@ -221,8 +221,8 @@ def shares(records: Sequence[Record]) -> tuple[Any, ...]:
         "The table shows which share of the variables safe screening has removed after a part of the steps. The last "
         "column shows the share of the variables that the solution has at a bound; no proof can remove more. The "
         f"average share is {half[0]:.2f} after half of the steps and {half[1]:.2f} after nine tenths ({half[2]:.2f} "
-        f"and {half[3]:.2f} with a look every 100 steps). On {len(never)} of {len(records)} sets safe screening has "
-        "removed no variable after nine tenths of the steps, however often it looks."
+        f"and {half[3]:.2f} if it searches every 100 steps). On {len(never)} of {len(records)} sets safe screening has "
+        "removed no variable after nine tenths of the steps, with either interval."
     )
     heads = (
         "set",

@@ -96,14 +96,15 @@ def answers(page: Page, records: list[Record]) -> None:
                 rows.append((where, name, str(record[f"{name}: examples"]), f"{far:.1e}"))
     page.add(
         "The same predictions",
-        f"For each of {cells} combinations of set, C and k, rounds start in {len(WAYS) - 1} ways besides cold rounds. "
-        f"{predictions - len(rows)} of {predictions} vectors of predictions agree with cold rounds in every example. "
-        "The table lists the examples in which the other vectors differ, with the largest |h| of either result "
-        f"there. This |h| is {farthest:.1e} at most: near h = 0, two results that both keep the tolerance of 1e-3 in "
-        "the KKT conditions may differ by as much. "
-        f"If these {len(rows)} are solved to 1e-6, {len(rows) - tight} of them also agree. From the full solution no "
-        "example is added, so SIR, MIR and AVG do the same: they spread the weight of the removed examples over the "
-        "free variables. AVG reads no kernel rows, so its rounds may keep them in float32: in the tables below "
+        f"For each of {cells} combinations of set, C and the number k of folds, we compare {len(WAYS) - 1} ways to "
+        f"start the rounds with cold rounds. {predictions - len(rows)} of {predictions} vectors of predictions agree "
+        "with cold rounds in every example. The table lists the examples in which the other vectors differ, with the "
+        f"largest |h| of either result. This |h| is {farthest:.1e} at most: near h = 0, two results with the "
+        "tolerance of 1e-3 in the KKT conditions may differ by as much. "
+        f"At a tolerance of 1e-6, {len(rows) - tight} of these {len(rows)} vectors also agree. If rounds start from "
+        "the solution on all examples, no example is added, so SIR, MIR and AVG do the same: they spread the weight "
+        "of the removed examples over the free variables. AVG reads no kernel rows, so its rounds may keep kernel "
+        "rows in float32: in the tables below "
         f"*AVG, full* and *SIR, full* differ in their steps by {100 * single:.0f} % at most.",
         Grid(("set, C, folds", "way", "examples", r"largest \|h\|"), tuple(rows)),
     )
