@@ -194,9 +194,9 @@ def seconds(records: Sequence[Record]) -> tuple[Any, ...]:
         "The table shows the least of three turns, in which the rules run one after the other, kernel rows included. "
         f"**Safe screening {verdict}**: in the geometric mean it takes {means['safe']:.2f} times the seconds of a "
         f"solve without shrinking, and {means['safe, 100']:.2f} times if it searches every 100 steps. LIBSVM's "
-        f"shrinking takes {means['LIBSVM']:.2f} times these seconds, and restriction {means['restriction']:.2f}. Safe screening "
-        f"is faster than no shrinking on {faster} of {len(records)} sets; on {beaten} sets LIBSVM's shrinking or "
-        "restriction is faster than safe screening with either interval. On the sets "
+        f"shrinking takes {means['LIBSVM']:.2f} times these seconds, and restriction {means['restriction']:.2f}. Safe "
+        f"screening is faster than no shrinking on {faster} of {len(records)} sets; on {beaten} sets LIBSVM's "
+        "shrinking or restriction is faster than safe screening with either interval. On the sets "
         "of at most 1,500 examples restriction gains in part because it computes all kernel rows at once."
     )
     mean_row = ("geometric mean", "", *(f"{mean:.2f}" for mean in means.values()))
