@@ -180,8 +180,8 @@ for tol in (1e-1, 1e-2, 1e-3):
     print(f"tolerance {tol:5g}: middle {abs(run.intercept - limit):.1e}, mean {abs(mean - limit):.1e} from b")
 
 # %%
-# Middle and mean are about equally near. The middle breaks no condition by more than :math:`\psi/2`; the mean may break
-# a condition by more.
+# On this set middle and mean are about equally near. The middle breaks no condition by more than :math:`\psi/2`; the
+# mean may break a condition by more.
 #
 # At an optimum without a free support vector, the lowest part of the curve of :math:`F` over :math:`b` is flat. Every
 # :math:`b` from the largest :math:`G_i` of a variable that may rise to the smallest :math:`G_i` of a variable that may
