@@ -220,9 +220,9 @@ print(
 # -------------------------
 #
 # To find the steepest pair a rule needs all of :math:`G`, and to update one :math:`G_i` after a step it needs two
-# kernel values. The first SMO, by Platt (1998), kept :math:`G` of the free examples only and went through all examples
-# in turn. An example that violated its KKT condition became one half of the pair; the other half was the free example
-# whose :math:`G` differed most.
+# kernel values. The first SMO, by Platt (1998), kept :math:`G` of the free examples only. It alternated a pass over all
+# examples with passes over the free examples. An example that violated its KKT condition became one half of the pair;
+# the other half was the free example whose :math:`G` differed most.
 #
 # Platt compared each example with a single :math:`b`, which may accuse an example that violates no condition. Keerthi,
 # Shevade, Bhattacharyya and Murthy (2001) replaced :math:`b` by two examples: *up* has the largest known :math:`G` of
@@ -410,8 +410,8 @@ for name, solutions in ended.items():
 #
 # .. worth:: 7
 #
-#    Against second order the hybrid loses: a kernel row of these sets is cheap, and the search in two rows costs more
-#    than the rows that it saves.
+#    On four sets the hybrid saves rows against second order, but a row of these sets is cheap, and the search in two
+#    rows costs more. On ionosphere the hybrid saves no rows.
 #
 # .. admonition:: Known elsewhere as
 #
