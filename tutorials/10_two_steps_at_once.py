@@ -180,14 +180,16 @@ print(f"planned step {own:.3f}")
 #    :twin:
 #    :fold: EagerPlanningStep in the package
 #
-# The formula ignores the box, and the next step may not be the planned step. So the rule has two guards:
+# The formula ignores the box, and the next step may not be the planned step. So there are two guards:
 #
-# * It plans a step only if the previous step was free and not planned, and only if both planned steps end strictly
-#   inside the box. Otherwise the rule takes the clipped Newton step.
+# * The rule plans a step only if the previous step was free and not planned, and only if both planned steps end
+#   strictly inside the box. Otherwise the rule takes the clipped Newton step.
 #   (:class:`~refsvm.core.steps.eager_planning.EagerPlanningStep` also plans after clipped steps.)
 # * After a planned step the selector adds the planned pair to its candidates. If the planned step differed from the
 #   Newton step by more than 0.9 of its length, the selector compares exact gains. So the selected pair gains at least
-#   as much as the planned pair. The package refuses a selector that does not consider the planned pair:
+#   as much as the planned pair.
+#
+# The package refuses a selector that does not consider the planned pair:
 
 try:
     solve(three, selector=MostViolatingPair(), step=PlanningAheadStep())
