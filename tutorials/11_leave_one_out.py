@@ -363,7 +363,7 @@ print("the seed of the package:", np.allclose(own, AVG().seed(full, problem.with
 #
 # .. worth:: 11
 #
-#    The proofs gain little where they leave many examples open, as on heart. The seed gains little if the weight of an
+#    The proofs gain least where they leave most examples open, as on heart. The seed gains little if the weight of an
 #    example is large.
 #
 # .. admonition:: Known elsewhere as
