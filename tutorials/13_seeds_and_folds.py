@@ -263,8 +263,8 @@ for C in (1.0, 10.0, 100.0, 1000.0):
 # variables settle (:doc:`chapter 9 <09_does_it_end>`), wherever it starts. ATO keeps :math:`G_i=b` on the free
 # variables, so nothing is left to settle.
 #
-# If every round starts from the solution on all examples (``from_full=True``, the default), no example joins, and the
-# seed only has to redistribute the removed weight. Does this start or the chain take fewer steps?
+# If every round starts from the solution on all examples (``from_full=True``, the default), no example joins. SIR and
+# MIR then do the same: they spread the removed weight. Does this start or the chain take fewer steps?
 
 print(f"{'':12}{'chain':>8}{'from the full solution':>24}")
 for C in (10.0, 1000.0):

@@ -258,7 +258,7 @@ plt.show()
 # .. worth:: 18
 #
 #    The system loses if many variables are free, because its cost grows like the cube of their number. At an event the
-#    derivative does not exist.
+#    derivative has two sides, usually different.
 #
 # .. admonition:: Known elsewhere as
 #
