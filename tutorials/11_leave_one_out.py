@@ -363,8 +363,8 @@ print("the seed of the package:", np.allclose(own, AVG().seed(full, problem.with
 #
 # .. worth:: 11
 #
-#    The proofs gain least where they leave most examples open, as on heart. The seed gains little if the weight of an
-#    example is large.
+#    The proofs gain least on heart, where they leave the largest share of the examples open. The seed gains little if
+#    the weight of an example is large.
 #
 # .. admonition:: Known elsewhere as
 #
