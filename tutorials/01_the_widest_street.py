@@ -270,7 +270,7 @@ plt.show()
 # In the package
 # --------------
 #
-# :class:`~refsvm.estimators.svc.SVC` finds the same street without SLSQP. The rest of this book explains how.
+# :class:`~refsvm.estimators.svc.SVC` finds the same street without SLSQP; the rest of this book explains how.
 
 model = SVC(kernel="linear", C=30.0, tol=1e-6).fit(X, turned)
 print("SLSQP ", soft_w.round(4), f"{soft_b:.4f}")

@@ -5,7 +5,7 @@ r"""
 :doc:`Chapter 1 <01_the_widest_street>` laid a street under constraints. This chapter replaces each constraint by a
 price. The prices are the unknowns of a second problem, the *dual*, which has one variable for each example and uses
 only the inner products of the examples. Every feasible choice of prices proves that no street costs less than a certain
-amount. From now on we solve the dual.
+amount.
 """
 
 # fold: Imports, the examples, and the code of this figure

@@ -173,7 +173,7 @@ print(matched(np.array([0.5, -0.2, 0.4, -0.6, -0.1])))
 #
 # .. fold:: Hints
 #
-# 1. The formulas are two lines of NumPy; for :math:`(j,i)` exchange the indices.
+# 1. The formulas for lo and hi are two lines of NumPy; for :math:`(j,i)` exchange the indices.
 # 2. The index of the maximum does not depend on the index of the minimum.
 # 3. :math:`G_i` is the slope along :math:`\alpha_i` and :math:`K_{ii}` the curvature.
 #

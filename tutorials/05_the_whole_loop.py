@@ -141,8 +141,8 @@ print("the package moved the same pairs, in the same order:", package == pairs)
 # Watch it
 # --------
 #
-# The stepper lets you control the loop: choose the pair, or let a selector choose; change :math:`C`; drag a point.
-# Until you move an example, stepper and package take the same steps, in every bit.
+# Control the loop in the stepper: choose the pair, or let a selector choose; change :math:`C`; drag a point. Until you
+# move an example, stepper and package take the same steps, in every bit.
 #
 # .. stepper::
 #    :selector: mvp
@@ -211,8 +211,8 @@ plt.show()
 # examples and on two thousand new examples. With the smallest :math:`\gamma` and :math:`C` the machine *underfits*: it
 # errs on old and new examples. With the largest :math:`\gamma` and :math:`C` the machine overfits: it is right on every
 # training example, and errs on new examples. The machine that generalises best is in between, and neither the training
-# errors nor the objective say where. :doc:`Chapter 11 <11_leave_one_out>` estimates the error on new examples without
-# any, :doc:`chapter 15 <15_the_path_of_c>` for all :math:`C` at once.
+# errors nor the objective say where. :doc:`Chapter 11 <11_leave_one_out>` estimates the error from the training
+# examples alone, :doc:`chapter 15 <15_the_path_of_c>` for all :math:`C` at once.
 
 new = make_banana(2000, rng=1)
 gammas, prices = (0.02, 0.5, 20.0), (0.1, 10.0, 1000.0)

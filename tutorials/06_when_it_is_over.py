@@ -90,8 +90,8 @@ print(f"b = {solution.intercept:.4f}; G of the {free.sum()} free variables withi
 # -------------------------
 #
 # The gap :math:`\psi` has the unit of the labels. With the tolerance :math:`\varepsilon=10^{-3}` every condition holds
-# up to half a thousandth of the distance from the middle of the street to its margin. How large is the error of the
-# objective? Put :math:`b=(\max_{I_\text{up}}G+\min_{I_\text{down}}G)/2` into the third line of the certificate of
+# up to half a thousandth of the distance from the middle of the street to its margin. To bound the error of the
+# objective, put :math:`b=(\max_{I_\text{up}}G+\min_{I_\text{down}}G)/2` into the third line of the certificate of
 # chapter 2. The term of example :math:`i`, :math:`C\xi_i-\alpha_i(G_i-b)`, is zero unless the example breaks its
 # condition, and no example breaks its condition by more than :math:`\psi/2`. So every term is at most :math:`C\psi/2`:
 #
@@ -180,12 +180,13 @@ for tol in (1e-1, 1e-2, 1e-3):
     print(f"tolerance {tol:5g}: middle {abs(run.intercept - limit):.1e}, mean {abs(mean - limit):.1e} from b")
 
 # %%
-# On this set middle and mean are about equally near. The middle breaks no condition by more than :math:`\psi/2`; the
-# mean may break a condition by more.
+# On this set the middle of the overlap and the mean are about equally near. The middle breaks no condition by more than
+# :math:`\psi/2`; the mean may break a condition by more.
 #
 # At an optimum without a free support vector, the lowest part of the curve of :math:`F` over :math:`b` is flat. Every
 # :math:`b` from the largest :math:`G_i` of a variable that may rise to the smallest :math:`G_i` of a variable that may
-# fall is valid. The package and LIBSVM take the middle. With a small :math:`C`:
+# fall is valid. The package and LIBSVM take the middle of this interval. The figure shows such an optimum, with a small
+# :math:`C`:
 
 # fold: The code of this figure
 # alt: The cost F, as a function of b, falls, is flat over a shaded interval, and rises. A line marks the middle of the
@@ -270,7 +271,7 @@ print(f"{early.reason} KKT gap {early.kkt_gap:.3f}")
 #
 # 1. Write :math:`\max_{I_\text{up}}G` and :math:`\min_{I_\text{down}}G` with :math:`b` and :math:`\psi`.
 # 2. Compare the signs of ``decision_values``.
-# 3. Put :math:`\psi\le0` into the inequality for :math:`F-f`.
+# 3. Put :math:`\psi\le0` into the bound on :math:`F-f`.
 #
 # .. endfold::
 #

@@ -62,7 +62,7 @@ axes.legend(frameon=False, loc="upper left")
 plt.show()
 
 # %%
-# The gain at the top, :math:`\tfrac12\ell^2/q`, decides, not the slope.
+# Not the slope decides, but the gain at the top, :math:`\tfrac12\ell^2/q`.
 #
 # The map of gains
 # ----------------
@@ -230,9 +230,9 @@ print(
 # all examples, the second modification of Keerthi and others moves the pair (up, down), the most violating pair of the
 # free examples, until its violation is within the tolerance. A solver that stores all of :math:`G` needs no passes.
 #
-# Which rule is cheaper? ``ImprovedSMO``, the second modification, computes in each step two kernel values for each
-# :math:`G_i` that it stores. When ``ImprovedSMO`` examines a bounded example, it computes a kernel value for each
-# support vector. ``MostViolatingPair`` computes two whole rows in each step.
+# ``ImprovedSMO``, the second modification, computes in each step two kernel values for each :math:`G_i` that it stores.
+# When ``ImprovedSMO`` examines a bounded example, it computes a kernel value for each support vector.
+# ``MostViolatingPair`` computes two whole rows in each step.
 
 points = make_banana(150, rng=0)
 print("     C  selector           steps   kernel values, in rows")
@@ -379,11 +379,11 @@ print("maximum gain:", maximum_gain(*there, [2, 0]), " the hybrid:", hybrid_maxi
 #    :fold: HybridMaximumGain in the package
 #
 # Maximum gain gets stuck only in corners: if a variable of the previous set is free and the point is not optimal, a
-# pair with this variable gains (Lemma 8). The authors checked 2,834,352 cases by computer, and the tests of this
-# package repeat the check. This is a short proof: let variable :math:`r` be free and suppose no pair with :math:`r`
-# gains. Then :math:`G_t\le G_r` for every :math:`t` that may rise and :math:`G_t\ge G_r` for every :math:`t` that may
-# fall, so :math:`\psi\le0`. So the hybrid never stalls before the optimum. The gains of the hybrid's steps might still
-# shrink to nothing; Theorem 1 of Glasmachers and Igel (2006) proves that the hybrid converges.
+# pair with this variable gains (Lemma 8). The authors of the lemma checked 2,834,352 cases by computer, and the tests
+# of this package repeat the check. This is a short proof: let variable :math:`r` be free and suppose no pair with
+# :math:`r` gains. Then :math:`G_t\le G_r` for every :math:`t` that may rise and :math:`G_t\ge G_r` for every :math:`t`
+# that may fall, so :math:`\psi\le0`. So the hybrid never stalls before the optimum. The gains of the hybrid's steps
+# might still shrink to nothing; Theorem 1 of Glasmachers and Igel (2006) proves that the hybrid converges.
 #
 # Corners are not rare, because with a small :math:`C` most variables end at a bound. How often does each rule get stuck
 # on the banana with :math:`C=0.1`, in ten orders of the examples?
@@ -404,9 +404,9 @@ for name, solutions in ended.items():
 
 # %%
 # In floating point, a converged pair still shows a tiny gain that is pure rounding error. The real gain of a variable
-# with a very narrow box may be smaller, so a rule that trusts the largest computed gain would chase rounding errors for
-# ever. If the largest gain is only rounding error, the shipped rule and ``Greedy`` therefore take the most violating
-# pair.
+# with a very narrow box may be smaller than this error, so a rule that trusts the largest computed gain would chase
+# rounding errors for ever. If the largest gain is only rounding error, the shipped rule and ``Greedy`` therefore take
+# the most violating pair.
 #
 # .. worth:: 7
 #

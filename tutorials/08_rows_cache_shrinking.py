@@ -53,7 +53,7 @@ for r, rows, share in zip(room, computed, hits, strict=True):
 # %%
 # The left panel shows how often each example moved in a solve. The right panel shows the *hit rate*, the share of the
 # requested kernel rows that are already in memory, over the number of rows that fit. A memory for 32 of the 400 rows
-# saves nearly as much as a memory for all.
+# saves nearly as much work as a memory for all rows.
 #
 # A row is the cost
 # -----------------
@@ -104,11 +104,11 @@ print(
 )
 
 # %%
-# So a store keeps rows up to a budget (``cache_mb``). A few examples move again and again, so a small store saves most
-# of the work.
+# So a store keeps rows up to a budget (``cache_mb``). A few examples move most often, so a small store saves most of
+# the work.
 #
-# When the store is full, it drops the least recently used row. For a given sequence of pairs, this function finds the
-# rows that must be computed:
+# When the store is full, it drops the least recently used row. This function finds the rows to compute for a sequence
+# of pairs:
 
 
 def lru(pairs, room):
@@ -258,7 +258,8 @@ print(
 # LIBSVM shrinks in place: now and then it drops the variables that can be left out, and from then on it updates only
 # the gradient of the remaining variables. When the gap is within ten times its tolerance, and at the end, LIBSVM
 # computes the whole gradient again and checks all variables. A step touches one number for each variable that it
-# updates; a whole gradient touches all numbers of the rows that it needs. How many numbers does each way touch?
+# updates; a whole gradient touches all numbers of the rows that it needs. How many numbers does each way of shrinking
+# touch?
 
 # fold: Shrinking in place, as LIBSVM does it
 
@@ -339,9 +340,9 @@ plt.show()
 #    :object: Restriction restricted displaced
 #    :fold: Restriction, and how a problem is restricted
 #
-# ``solve`` calls ``steps`` until the stopping rule is satisfied. While blocks pay, each call solves a block to a fixed
-# fraction of the current gap. Later a call solves the problem restricted to the active set, or takes a number of steps
-# on all variables.
+# ``solve`` calls ``steps`` until the stopping rule is satisfied. While blocks pay, each call of ``steps`` solves a
+# block until its gap is a fixed fraction of the current gap. Later a call solves the problem restricted to the active
+# set, or takes a number of steps on all variables.
 #
 # A restriction pays if its steps save more numbers than the restriction copies (``_pays``). ``displaced`` makes the
 # problem in :math:`\delta`, with ``G`` as its linear term.
@@ -390,8 +391,8 @@ for name, sample, gamma, C in (
 # Exercises
 # ---------
 #
-# 1. ★ Solve the restricted problems of ``shrunk`` roughly (``part=0.9``), then exactly (``part=0``). How do rounds and
-#    steps change?
+# 1. ★ Solve the restricted problems of ``shrunk`` roughly (``part=0.9``), then exactly (``part=0``). How do the numbers
+#    of rounds and steps change?
 # 2. ★ Show that the gradient of the restricted problem at :math:`\delta=0` is :math:`G_A`.
 # 3. ★★ Why would it be wrong to leave out *free* variables?
 #

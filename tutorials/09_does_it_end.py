@@ -120,7 +120,7 @@ for name, each in (
     print(f"{'':19s}  {(at_bound & on_margin).sum()} variables at a bound have G = b at the optimum")
 
 # %%
-# The theorem promises nothing for the second optimum, which is degenerate.
+# The theorem promises nothing for the degenerate optimum of tic_tac_toe.
 #
 # Convergence is slow (the factor is close to one) if many free variables have nearly parallel rows in :math:`K`. A
 # large :math:`C` slows convergence: few examples stay bounded, and many neighbouring examples share the same stretch of
@@ -146,9 +146,9 @@ for name, each in (
 #
 # If the share of support vectors stays the same while :math:`n` grows, the rows alone cost a multiple of :math:`n^2d`.
 # If the classes overlap, the share does not vanish: every training error is a bounded support vector. Steinwart (2003)
-# proved for the Gaussian kernel that the share tends to *twice* the error of the best classifier. In this theorem
-# :math:`nC` grows without bound with :math:`n`, but so slowly that :math:`C` itself tends to 0. For a fixed :math:`C`,
-# as below, the theorem says nothing.
+# proved for the Gaussian kernel that the share tends to *twice* the error of the best classifier. In Steinwart's
+# theorem :math:`nC` grows without bound with :math:`n`, but so slowly that :math:`C` itself tends to 0. For a fixed
+# :math:`C`, as below, the theorem says nothing.
 #
 # The table shows the shares of support vectors and of training errors, the multiplications of a prediction, and the
 # memory of the rows and of :math:`K`. The figure shows the exponent :math:`p` of quantities that grow like :math:`n^p`:
@@ -335,8 +335,8 @@ print(f"5. from D = {enough} on")
 #    :math:`\mu\ell-\tfrac12\mu\,(q\mu)\ge\tfrac12\mu\ell`.
 # 2. At half the price two copies count as one example, so the street and :math:`f^*` stay the same. The copies may
 #    share the weight in many ways.
-# 3. All steps but the bound :math:`\tfrac12\mu\ell` need :math:`\varepsilon>0`. With :math:`\varepsilon=0` the gains of
-#    free steps have no lower bound, and the loop may reach the optimum only in the limit.
+# 3. All steps of the proof but the bound :math:`\tfrac12\mu\ell` need :math:`\varepsilon>0`. With :math:`\varepsilon=0`
+#    the gains of free steps have no lower bound, and the loop may reach the optimum only in the limit.
 # 4. Every support vector has moved, so its row was computed: a third of :math:`n` rows of :math:`n` values.
 # 5. A step on features is cheaper if the examples outnumber the features. On heart few features suffice, because its
 #    kernel is wide and smooth.

@@ -145,9 +145,9 @@ plt.show()
 print(f"Newton {newton:.3f}, planned {planned:.3f}, Newton/(1 - cosine squared) {newton / (1 - cosine2):.3f}")
 
 # %%
-# By itself this planned step gains less than half of what the Newton step would gain. A planned step longer than
-# :math:`2\hat\mu` even lowers the objective. In the function below ``w1`` and ``w2`` stand for :math:`\ell_1` and
-# :math:`\ell_2`:
+# By itself the planned step of the figure gains less than half of what the Newton step would gain. A planned step
+# longer than :math:`2\hat\mu` even lowers the objective. In the function below ``w1`` and ``w2`` stand for
+# :math:`\ell_1` and :math:`\ell_2`:
 
 
 def planned_step(K, G, alpha, lower, upper, pair, before):
@@ -202,8 +202,8 @@ print(f"a step within 1 ± 0.9 of the Newton step gains at least {1 - 0.9**2:.2f
 # chapter 4). If :math:`\omega` differs from 1 by at most 0.9, this share is at least the printed number. Any limit
 # below one would do.
 #
-# According to the convergence proof a planned step may lower the objective, but not together with the next step. The
-# next lines count such losses on the chessboard, which takes many steps:
+# The convergence proof allows the objective to fall in a planned step, but not over this step and the next together.
+# The next lines count such losses on the chessboard, which takes many steps:
 
 board = make_chessboard(300, rng=0)
 chessboard = DualProblem.classification(board.X, board.y, kernel=kernel, C=1e3)
@@ -247,8 +247,8 @@ for count, share in enumerate(ahead.mean(axis=0), 1):
     print(f"after {count} steps, the planned step is ahead in {share:.0%} of {len(ahead)} cases")
 
 # %%
-# In most cases the step after a planned step makes up for its loss, although this next step usually moves another pair
-# than planned. Try planned steps yourself; a planned step passes the top of its own parabola:
+# In most cases the next step makes up for the loss of a planned step, although it usually moves another pair than
+# planned. Try planned steps yourself; a planned step passes the top of its parabola:
 #
 # .. stepper::
 #    :data: chessboard
@@ -261,7 +261,7 @@ for count, share in enumerate(ahead.mean(axis=0), 1):
 #
 # Let the last step have moved :math:`\alpha` by :math:`\Delta`, and store :math:`K\Delta`. A step along
 # :math:`d=e_i-e_j` changes the slope along :math:`\Delta`, which the last step levelled, by :math:`-\mu\,\Delta^\top
-# Kd`. So remove the part of :math:`d` that changes this slope:
+# Kd`. So remove the part of :math:`d` that changes the slope along :math:`\Delta`:
 #
 # .. math::
 #
@@ -323,8 +323,8 @@ print("slopes after two conjugate steps", three.gradient(first + conjugate_move(
 # -------------------
 #
 # The lowest index wins a tie, so the number of steps depends on the order of the examples. The table shows mean numbers
-# of steps over three orders, as ratios to the steps of the Newton rule. The last rule in the table is a much cheaper
-# trick, which makes every Newton step a tenth longer.
+# of steps over three orders, as ratios to the steps of the Newton rule. The last rule in the table, a much cheaper
+# trick, makes every Newton step a tenth longer.
 
 samples = {
     "chessboard": (board, 1e3, 0.5),
@@ -368,7 +368,7 @@ for name, (sample, C, gamma) in samples.items():
 # many steps, whose directions are related.
 #
 # The next figure shows one run of each rule on the chessboard. Most losses of planned steps are too small to see: their
-# median is less than a hundredth of :math:`f^*-f`. The largest loss is a thin line at the curve.
+# median is less than a hundredth of :math:`f^*-f`. The largest loss sticks out of the curve as a thin line.
 
 # fold: The code of this figure
 # alt: The distance of the objective from its maximum is drawn over the steps for four rules. Conjugate steps end first,

@@ -94,7 +94,7 @@ for tol in (1.0, 1e-3):
 # **Training error.** If the machine predicts :math:`r` wrongly although it was trained with :math:`r`, the machine
 # trained without :math:`r` also predicts :math:`r` wrongly. Let :math:`P` be the primal objective with :math:`r`, and
 # :math:`P_r` without :math:`r`, so that :math:`P=P_r+C\,\xi_r`. Let :math:`m` minimise :math:`P`, and :math:`m'`
-# minimise :math:`P_r`. Adding the two lines
+# minimise :math:`P_r`. Adding the inequalities
 #
 # .. math:: P_r(m')\le P_r(m), \qquad P_r(m)+C\,\xi_r(m)\le P_r(m')+C\,\xi_r(m')
 #
@@ -119,20 +119,19 @@ for tol in (1.0, 1e-3):
 #
 #    .. math:: \sum_{i\ne r}C\max\bigl(0,\,1-y_i(c_i+\zeta)\bigr) .
 #
-#    To the slope of this sum to the right of :math:`\zeta=0`, each negative example with :math:`c_i\ge-1` adds
-#    :math:`C`, and each positive example with :math:`c_i<1` adds :math:`-C`. Since :math:`c_i<h(x_i)`, all these
-#    negative examples have :math:`h(x_i)>-1` and are bounded, and all positive support vectors but :math:`r` are
-#    counted. With :math:`\sum_i\alpha_i=0` the slope is therefore at most :math:`a-\sum_j(U_j-\alpha_j)<0`. The sum of
-#    losses still falls at 0, so :math:`h_r(x_r)>0`.
+#    To the right of :math:`\zeta=0` the slope of this sum is :math:`C` times the number of negative examples with
+#    :math:`c_i\ge-1`, less :math:`C` times the number of positive examples with :math:`c_i<1`. Since
+#    :math:`c_i<h(x_i)`, all these negative examples have :math:`h(x_i)>-1` and are bounded, and all positive support
+#    vectors but :math:`r` are counted. With :math:`\sum_i\alpha_i=0` the slope is therefore at most
+#    :math:`a-\sum_j(U_j-\alpha_j)<0`. The sum of losses still falls at 0, so :math:`h_r(x_r)>0`.
 #
 # For one example, the figure draws :math:`f` along two straight lines from the optimum to a point without :math:`r`. At
 # the end of the first line all free variables share the weight of :math:`r` equally; the second line ends at the best
 # point. Both ends lie above the lower bound of step 1.
 
 # fold: The code of this figure
-# alt: The objective falls along two straight lines from the full optimum. The curve to the best point without the
-#     example ends a little higher than the curve to the shared weight, and both end above the lower bound, a dashed
-#     parabola.
+# alt: Two curves show the falling objective on straight lines from the full optimum. The curve to the best point ends a
+#     little higher, and both end above a dashed parabola, the lower bound.
 whole = solve(problem, stop=KKTGap(1e-9))
 xi = np.maximum(0.0, 1.0 - heart.y * whole.decision_values)
 free = (problem.lower < whole.alpha) & (whole.alpha < problem.upper)
@@ -166,8 +165,8 @@ print(f"example {r}: the weights move by {moved:.4f}, at most by {np.sqrt(2 * R2
 # From the optimum to a computed solution
 # ---------------------------------------
 #
-# The three proofs are about the optimum, but a solver returns only a point near it. The duality gap shows how near. At
-# a feasible :math:`\alpha` and any :math:`b` the gap is a sum of terms that are never negative:
+# The three proofs are about the optimum, but a solver returns only a point near it, and the duality gap shows how near.
+# At a feasible :math:`\alpha` and any :math:`b` the gap is a sum of terms that are never negative:
 #
 # .. math:: \delta = P(w,b)-f(\alpha) = \sum_i (U_i-\alpha_i)\max(0,\,G_i-b)+(\alpha_i-L_i)\max(0,\,b-G_i) .
 #
@@ -177,7 +176,7 @@ print(f"example {r}: the weights move by {moved:.4f}, at most by {np.sqrt(2 * R2
 # * *Zero alpha.* If :math:`\alpha_r=0`, the point is feasible without :math:`r`, and its gap in the problem without
 #   :math:`r` is not larger. The ball of chapter 12 then proves the sign, unless :math:`x_r` is far away from the other
 #   examples; then a round decides.
-# * *Training error.* The second of the two lines above holds up to :math:`\delta`, which leaves
+# * *Training error.* The second inequality of the proof holds up to :math:`\delta`, which leaves
 #   :math:`\xi_r(m)-\delta/C_r\le\xi_r(m')`. So the check requires :math:`y_rh(x_r)<-\delta/C_r`, with the penalty
 #   :math:`C_r` of the example.
 # * *The ξα bound.* Step 1 becomes a ball whose radius grows with :math:`\delta`; the docstring below derives the
@@ -265,9 +264,9 @@ correlation = np.corrcoef(columns)[0]
 print(f"correlation of the estimate with ten folds {correlation[1]:.2f}, with the error {correlation[2]:.2f}")
 
 # %%
-# The means differ by less than a standard error, so the table shows no bias. The two estimates vary together, and more
-# than the error on new points. The estimates hardly tell which sample gave the better machine: they estimate the mean
-# error over all samples.
+# The means differ by less than a standard error, so the table shows no bias. Leave-one-out and ten folds vary together,
+# and more than the error on new points. The estimates hardly tell which sample gave the better machine: they estimate
+# the mean error over all samples.
 #
 # Where a round begins
 # --------------------

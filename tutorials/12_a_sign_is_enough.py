@@ -10,7 +10,7 @@ Laskov and Müller (2008), and a ball that contains the machine, which this pack
 
 # fold: Imports, the data, and the code of this figure
 # alt: Over the steps of a round, the primal objective falls in jumps, the dual objective rises, and the bound H ends
-#     above both. A vertical line marks where the primal objective first falls below H, long before the last step.
+#     above both. A vertical line marks where the primal objective falls below H, long before the end.
 import matplotlib.pyplot as plt
 import numpy as np
 
@@ -121,8 +121,8 @@ print(
 #
 # Hence :math:`w_r` lies in a ball of radius :math:`\rho` around the midpoint. Neither :math:`w` nor :math:`\tilde w`
 # need be optimal. If :math:`w=\tilde w`, then :math:`\rho^2` is the duality gap. In general
-# :math:`\rho^2=P_r-D_r-\tfrac14\lVert w-\tilde w\rVert^2`, as in the code below. The package computes :math:`T`
-# instead, because a difference of large numbers loses digits near the optimum.
+# :math:`\rho^2=P_r-D_r-\tfrac14\lVert w-\tilde w\rVert^2`, as in the code below. The package uses :math:`T`, because a
+# difference of large numbers loses digits near the optimum.
 #
 # With the linear kernel and two features :math:`w` is a point of a plane, and the ball is a disc:
 
@@ -255,7 +255,8 @@ for state in iterate(without, start=TOP().seed(full, without), stop=KKTGap(1e-5)
 
 # %%
 # The package tries both tests at the seed, during the round, and with :math:`w=\tilde w` when the round reaches its
-# tolerance. If both fail even then, the round continues. An example whose sign no tolerance proves is called a *tie*.
+# tolerance. If both tests fail even then, the round continues. An example whose sign no tolerance proves is called a
+# *tie*.
 #
 # .. shipped:: core/stopping/midpoint.py
 #    :object: gap distances certain_sign sign_at
@@ -304,7 +305,7 @@ for stop in (KKTGap(), LOODualityGap(), BallRule()):
 # 1. Compare :math:`K_{ii}`, :math:`K_{rr}` and :math:`K_{ri}`.
 # 2. Call ``primal_objective`` of the problem without the example. A squared distance is
 #    :math:`\lVert\sum_i\delta_i\varphi(x_i)\rVert^2=\delta^\top K\delta`.
-# 3. For a linear kernel, subtract :math:`x_r` from all examples to get :math:`K'`. Use the solver of chapter 3.
+# 3. For a linear kernel, subtract :math:`x_r` from all examples to get :math:`K'`.
 #
 # .. endfold::
 #

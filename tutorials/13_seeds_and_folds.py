@@ -59,7 +59,7 @@ print(
 print(f"and {(near & heavy).sum()} of the {heavy.sum()} that have a weight")
 
 # %%
-# A seed has to satisfy the sum and the box. Three seeds redistribute the weight of the removed examples:
+# A seed has to satisfy the sum constraint and the box. Three seeds redistribute the weight of the removed examples:
 #
 # * **SIR**, *single instance replacement*, gives the weight of each removed example to the most similar added example
 #   of its class that is not yet used.
@@ -71,7 +71,7 @@ print(f"and {(near & heavy).sum()} of the {heavy.sum()} that have a weight")
 
 # fold: The code of this figure
 # alt: Weights of three seeds are drawn against weights of the optimum. With SIR and MIR the shared examples scatter
-#     about the diagonal, and some added examples lie far from it. With ATO all points stand on the diagonal.
+#     about the diagonal, and some added examples lie far away. With ATO all points stand on the diagonal.
 figure, row = plt.subplots(1, 3, figsize=(11, 3.8))
 for seeder, axes in zip((SIR(), MIR(), ATO(budget=np.inf)), row, strict=True):
     SeedDisplay.from_seeder(seeder, first, rounds.boxed(next_box.lower, next_box.upper), ax=axes)
@@ -87,8 +87,9 @@ plt.show()
 #
 # **SIR** gives the weight of a removed example :math:`r` to an added example :math:`t`. This changes
 # :math:`h=\sum_i\alpha_ik(x_i,\cdot)+b` by :math:`\alpha_r\bigl(k(x_t,\cdot)-k(x_r,\cdot)\bigr)`, whose norm is
-# :math:`|\alpha_r|\lVert\varphi(x_r)-\varphi(x_t)\rVert`. For a Gaussian kernel the norm is least for the largest
-# :math:`K_{rt}`. The examples :math:`r` and :math:`t` must be of the same class, so that the weight fits into the box:
+# :math:`|\alpha_r|\lVert\varphi(x_r)-\varphi(x_t)\rVert`. For a Gaussian kernel the norm of this change is least for
+# the largest :math:`K_{rt}`. The examples :math:`r` and :math:`t` must be of the same class, so that the weight fits
+# into the box:
 
 
 def sir(K, y, alpha, removed, added):
@@ -111,11 +112,11 @@ print(f"{gave} removed examples had a weight, {took} added ones have it now")
 
 # %%
 # If no added example of the class is left, the package's SIR gives the weight, with the sign turned, to a random unused
-# example. SIR then spreads what the sum lacks over the added examples.
+# example. If the sum constraint is then violated, SIR spreads the difference over the added examples.
 #
-# **MIR** looks for weights :math:`x` that restore optimality. Let the examples :math:`R` be removed and :math:`T`
-# added, and let :math:`X` be all examples of the new problem. If :math:`\alpha_R` goes to zero and :math:`\alpha_T`
-# from zero to :math:`x`, the gradient changes by
+# **MIR** looks for weights :math:`x` of the added examples that restore optimality. Let the examples :math:`R` be
+# removed and :math:`T` added, and let :math:`X` be all examples of the new problem. If :math:`\alpha_R` goes to zero
+# and :math:`\alpha_T` from zero to :math:`x`, the gradient changes by
 #
 # .. math:: dG_X = K_{XR}\,\alpha_R - K_{XT}\,x .
 #
@@ -239,9 +240,9 @@ for name in ("SIR", "MIR", "ATO"):
     print(f"{name} takes more steps than a cold start in {more} of {len(counts)} rounds")
 
 # %%
-# Why do SIR and MIR save so little? A weight that goes from :math:`r` to :math:`t` costs
-# :math:`\tfrac12\alpha_r^2\lVert\varphi(x_r)-\varphi(x_t)\rVert^2` of :math:`f`, and a term that is linear in the
-# weight (:doc:`chapter 11 <11_leave_one_out>`). Bounded weights are proportional to :math:`C`, so their loss grows like
+# Why do SIR and MIR save so little? A weight that goes from :math:`r` to :math:`t` lowers :math:`f` by
+# :math:`\tfrac12\alpha_r^2\lVert\varphi(x_r)-\varphi(x_t)\rVert^2`, and by a term that is linear in the weight
+# (:doc:`chapter 11 <11_leave_one_out>`). Bounded weights are proportional to :math:`C`, so their loss grows like
 # :math:`C^2`, whereas a cold start lacks only :math:`f^*\le Cn` (exercise 2 of chapter 1). For the second round of the
 # first picture, the table shows how much each start lacks of the optimal :math:`f`, and the step at which a cold solve
 # comes as near:

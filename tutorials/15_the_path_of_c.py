@@ -135,7 +135,7 @@ print(f"{len(patients.C)} breakpoints")
 #
 # Between breakpoints :math:`\lambda h(x)` is linear for *any* :math:`x`. So the :math:`C` at which the prediction of a
 # held-out example changes is as exact as the breakpoints, and the error of cross-validation is a step function of
-# :math:`C`. A grid may miss the minimum of this function, the path cannot:
+# :math:`C`. A grid may miss the minimum of this function; the path cannot:
 
 # fold: The code of this figure
 # alt: The error of ten-fold cross-validation over C falls in steps, is least in a narrow band, and rises slowly. The

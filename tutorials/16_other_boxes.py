@@ -4,8 +4,7 @@ r"""
 
 Classification, regression, novelty detection and the hard margin look like four methods. This chapter derives each
 method like :doc:`chapter 2 <02_prices>`, with a price for each constraint. The result is always the same dual problem,
-with its own linear term, sum and box, so each rule of this package serves all four methods. More than two classes make
-several such problems.
+with its own linear term, sum and box, so each rule of this package serves all four methods.
 """
 
 # fold: Imports, the data, and the code of this figure
@@ -100,8 +99,8 @@ plt.show()
 #    \min\ \tfrac12\lVert w\rVert^2+C\sum_i(\xi_i+\xi_i') \quad\text{where}\quad
 #    h(x_i)\ge y_i-\varepsilon-\xi_i, \quad -h(x_i)\ge -y_i-\varepsilon-\xi_i', \quad \xi,\xi'\ge0 .
 #
-# Two constraints mean two prices for each example. The first price pulls :math:`h(x_i)` up: :math:`\alpha_i\in[0,C]`
-# with :math:`v_i=y_i-\varepsilon`. The second price pulls :math:`h(x_i)` down: :math:`\alpha_{n+i}\in[-C,0]` with
+# Each example has two prices. The first price pulls :math:`h(x_i)` up: :math:`\alpha_i\in[0,C]` with
+# :math:`v_i=y_i-\varepsilon`. The second price pulls :math:`h(x_i)` down: :math:`\alpha_{n+i}\in[-C,0]` with
 # :math:`v_{n+i}=y_i+\varepsilon`. Both variables of an example share its kernel row. The representer theorem makes
 # :math:`w=\sum_i(\alpha_i+\alpha_{n+i})\varphi(x_i)`. No cost contains :math:`b`, so the sum is :math:`z=0`.
 #
@@ -238,8 +237,8 @@ print(f"{outside} of 40 examples are outside; at most ν·n = 8 may be")
 #
 # .. math:: \frac{k(k-1)}2\Bigl(\frac{2n}k\Bigr)^2 = 2n^2\,\frac{k-1}k \;<\; 2n^2 ,
 #
-# less than two streets on all :math:`n` examples cost. Streets for each class against all other classes cost
-# :math:`k\,n^2`.
+# less than two streets on all :math:`n` examples cost. The :math:`k` streets of one class against all other classes
+# cost :math:`k\,n^2`.
 #
 # There are four other schemes:
 #
@@ -375,7 +374,7 @@ print(f"p = {p.round(3)}, with the odds {p[0] / p[2]:.1f}")
 # the sum (:doc:`/many_models`).
 #
 # With several classes each street has its own path of :math:`C` (:doc:`chapter 15 <15_the_path_of_c>`). The vote of a
-# street changes when the decision value passes 0, and the path gives the exact :math:`C` of this change. So the error
+# street changes when its decision value passes 0, and the path gives the exact :math:`C` of this change. So the error
 # of several classes is also a step function of :math:`C` with known steps.
 
 path = regularization_path(plane[::2], kind[::2], kernel=RBF(1.0), C_min=0.05, C_max=50.0)
@@ -405,7 +404,7 @@ print(f"least, {error:.1%}, for C from {low:.3g} to {high:.3g}")
 # .. admonition:: Known elsewhere as
 #
 #    The tube is the *ε-insensitive loss*, votes of pairs are *one-vs-one* or *max-wins* voting, and the graph is
-#    *DAGSVM*. Novelty detection is *anomaly* or *outlier detection*. Vapnik introduced the regression, Schölkopf and
+#    *DAGSVM*. Novelty detection is *anomaly* or *outlier detection*. Vapnik introduced this regression, Schölkopf and
 #    colleagues ν (2000, 2001).
 #
 # Exercises

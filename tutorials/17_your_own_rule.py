@@ -87,7 +87,7 @@ ConvergenceDisplay.from_solutions(runs, metric="gap", against="iterations")
 plt.show()
 
 # %%
-# In a notebook each press of a button takes a step of the rule and a step of ``MostViolatingPair``
+# In a notebook each press of a button takes a step of the rule and of ``MostViolatingPair``
 # (:doc:`/gallery/examples/06_step_through_your_own_rule`); this page shows a strip of pictures.
 
 banana = make_banana(40, rng=1)
@@ -140,15 +140,15 @@ for name, sample, gamma, C in races:
     print(f"{name:12s}" + "".join(f"{count:19d}" for count in counts))
 
 # %%
-# On the first problem of this chapter, heart with :math:`C=10`, the rule takes fewer steps than the most violating
-# pair; on these five problems it takes more.
+# On heart with :math:`C=10` the rule takes fewer steps than the most violating pair; on these five problems it takes
+# more.
 #
 # The check
 # ---------
 #
 # :func:`~refsvm.testing.strategy.check_strategy` runs a rule of any kind on random and degenerate problems: duplicates,
-# singular and indefinite kernels, constant features, two examples, tiny and huge :math:`C`. The function tests what the
-# base class of the rule requires. If a rule has a compiled *twin*, the function compares rule and twin bit for bit.
+# singular and indefinite kernels, constant features, two examples, tiny and huge :math:`C`. ``check_strategy`` tests
+# what the base class of the rule requires, and compares a rule with its compiled *twin*, if it has one, bit for bit.
 
 report = check_strategy(InTurn())
 print(f"{report.rule}: {len(report.problems)} problems, {report.steps} steps. {report.twin}")
@@ -240,6 +240,5 @@ assert max(steps for share, steps in taken.items() if share > 1.0) < taken[1.0]
 # 1. ``check_strategy`` reports that (0, 0) is not a pair: a step needs two different variables.
 # 2. ``check_strategy`` reports that ``None`` is not a pair.
 # 3. The solver takes fewer steps with a share above one, the over-relaxed step of chapter 4, than with a share of one.
-#    The best share differs from problem to problem.
 #
 # .. endfold::

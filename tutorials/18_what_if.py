@@ -311,8 +311,8 @@ print(f"4. the sum is {each.sum():.6f}, the gradient by the one γ of all {alone
 # %%
 # 1. The first row says that :math:`\mathbf 1^\top\dot\alpha_M=\dot z-\mathbf 1^\top\dot\alpha_B`, and :math:`\dot z=0`.
 # 2. The quotient is :math:`\gamma`, because :math:`d/d\log\gamma=\gamma\,d/d\gamma`.
-# 3. A weight moves the bound :math:`\pm C`. Only examples at this bound change with it; for all other examples a
-#    slightly longer box changes nothing.
+# 3. A weight moves the bound :math:`\pm C`. Only examples at this bound change; for all other examples a slightly
+#    longer box changes nothing.
 # 4. The sum is the gradient with respect to one :math:`\gamma` for all features.
 #
 # .. endfold::
