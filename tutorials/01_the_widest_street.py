@@ -111,8 +111,8 @@ print("the widest street:", round(2.0 / float(np.linalg.norm(machine.coef_[0])),
 # Found by a general optimiser
 # ----------------------------
 #
-# For twenty points SciPy's optimiser SLSQP is good enough, which minimises any smooth function under smooth
-# constraints.
+# SciPy's optimiser SLSQP, which minimises any smooth function under smooth constraints, is good enough for twenty
+# points.
 
 
 def widest_street(X, y):

@@ -82,7 +82,7 @@ plt.show()
 #    \quad\text{where}\quad \sum_i\alpha_i=0,\quad L_i\le\alpha_i\le U_i,
 #
 # with :math:`K_{ij}=x_i\cdot x_j`, the box :math:`[0,C]` for a positive example and :math:`[-C,0]` for a negative one.
-# This is the *dual problem*. This function of the package makes an object that holds it:
+# This is the *dual problem*. This function makes an object that holds it:
 #
 # .. shipped:: core/formulations.py
 #    :object: Formulations.classification

@@ -261,7 +261,7 @@ plt.show()
 #    conditions hold.
 # 2. Draw :math:`i` among the variables that may rise whose :math:`G_i` exceeds the smallest :math:`G_j` of a variable
 #    that may fall. Then draw :math:`j` among the variables that may fall with :math:`G_j<G_i`.
-# 3. A free variable is strictly inside the box; a bounded support vector has exactly :math:`\alpha_i=\pm C`.
+# 3. A free variable is strictly inside the box; a bounded support vector has :math:`\alpha_i=\pm C`.
 # 4. Exercise 3 of chapter 3 has a solver for this problem.
 #
 # .. endfold::

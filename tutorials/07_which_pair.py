@@ -301,7 +301,7 @@ for name, (sample, C, gamma) in problems.items():
 # Igel warn against reselecting with a narrow kernel, and with a kernel so wide that most variables end at a bound
 # (§4.3).
 #
-# The figure shows the runs on tic-tac-toe; thick lines show the smallest gap so far:
+# In the figure of the runs on tic-tac-toe, thick lines show the smallest gap so far:
 
 # fold: The code of this figure
 # alt: Two panels show the KKT gap on tic-tac-toe for three selectors, over steps and over computed kernel rows.

@@ -126,8 +126,8 @@ for name, each in (
 # large :math:`C` slows convergence: few examples stay bounded, and many neighbouring examples share the same stretch of
 # boundary.
 #
-# If few variables are free, a single linear system, which sets :math:`G_i=b` for all free variables, replaces the last
-# steps: ``solve(polish=True)`` ends with this system.
+# If few variables are free, a single linear system, :math:`G_i=b` for all free variables, replaces the last steps:
+# ``solve(polish=True)`` ends with it.
 #
 # .. shipped:: services/guards/polish.py
 #    :fold: One exact step on the free variables
@@ -142,7 +142,7 @@ for name, each in (
 #   :math:`h(x)=\sum_i\alpha_ik(x_i,x)+b` has a term for each support vector. With a linear kernel a prediction takes
 #   only :math:`d` multiplications.
 # * The whole of :math:`K` takes :math:`8n^2` bytes of memory, but the loop needs only the rows of the variables that
-#   move. Without a store the loop holds the data, two rows, :math:`\alpha`, :math:`G` and the box.
+#   move. Without a store the loop holds two rows, the data and a few vectors.
 #
 # If the share of support vectors stays the same while :math:`n` grows, the rows alone cost a multiple of :math:`n^2d`.
 # If the classes overlap, the share does not vanish: every training error is a bounded support vector. Steinwart (2003)

@@ -98,7 +98,7 @@ print("breakpoints", by_hand.C.round(6), " 8/7 and 8/3 are", round(8 / 7, 6), ro
 assert np.allclose(by_hand.alpha(2.0), [0.5, 0.75, -1.25])  # C/4, 1 - C/8, -(1 + C/8)
 
 # %%
-# The next lines print the last breakpoints of the path of the sixty points, with the size of the elbow:
+# The next lines print the last breakpoints for the sixty points, with the size of the elbow:
 
 print(f"{len(banana.y)} points, {len(path.C)} breakpoints")
 print(path.to_frame().tail(5).to_string(index=False))

@@ -442,7 +442,7 @@ print(f"   predicted there: class {np.unique(model.predict(grid[round_robin]))}"
 
 # %%
 # 1. The tube holds all targets, and α = 0 is the optimum.
-# 2. No function of the kernel separates two examples that are the same.
+# 2. No function separates two equal examples.
 # 3. If both variables move towards zero by the same amount, :math:`w` and the sum stay, and :math:`v^\top\alpha` gains
 #    :math:`2\varepsilon` for each unit.
 # 4. Each class has one vote where 0 beats 1, 1 beats 2 and 2 beats 0, or the reverse: here in the triangle between the
