@@ -233,11 +233,11 @@ SETS = """
 **Fits.** A preparation fits on fifteen of the seventeen sets. Ringnorm and twonorm fit only if standardised; their
 steps then also agree with the published steps. Splice, thyroid and spambase fit only if the features are unchanged.
 Banana, diabetis, german, heart, image and titanic fit both unchanged and standardised, because their archives contain
-standardised features. Breast-cancer and flare-solar fit unchanged; standardised, or in [0, 1], they differ by about 2
-%. Ionosphere and tic-tac-toe have most features in [−1, 1]. If several preparations fit, `paper_suite` uses the archive
-unchanged. In image and titanic some examples occur several times. The weight of such an example can be divided among
-its copies in several ways, so the two solvers find different numbers of support vectors. The one-hot code of
-tic-tac-toe does not give the published numbers.
+standardised features. Breast-cancer and flare-solar fit unchanged; standardised, or in [0, 1], they differ by
+about 2 %. Ionosphere and tic-tac-toe have most features in [−1, 1]. If several preparations fit, `paper_suite` uses
+the archive unchanged. In image and titanic some examples occur several times. The weight of such an example can be
+divided among its copies in several ways, so the two solvers find different numbers of support vectors. The one-hot code
+of tic-tac-toe does not give the published numbers.
 
 **Does not fit.** No preparation of waveform fits. Unchanged or standardised, waveform has the published 980 support
 vectors at C, but 1,216 support vectors in all instead of the published 1,262. Scaled to [0, 1] or [−1, 1], waveform has

@@ -596,8 +596,8 @@ Algorithm 3; planned steps take {planned} times the iterations of SMO.
 three vectors. Our chessboards are other samples of the paper's distribution; their numbers of support vectors agree
 with the published numbers to 6 %. On the chessboards planned steps save {small} and {large} of the iterations, more
 than in the paper. The paper does not say which two classes it formed from the king-rook endgame. If one class contains
-the draws and the wins in at most ten moves, both numbers of support vectors [agree with the published numbers to 1
-%](preparations.md). **Does not reproduce**: on connect-4 planning saves {connect} of the steps, but 5 % in the paper;
+the draws and the wins in at most ten moves, both numbers of support vectors [agree with the published numbers to
+1 %](preparations.md). **Does not reproduce**: on connect-4 planning saves {connect} of the steps, but 5 % in the paper;
 our steps include the steps of restricted problems. A run uses one order of the largest chessboard, unless `--full`
 names `chessboard-100000:all`.
 """,
