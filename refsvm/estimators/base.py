@@ -363,7 +363,7 @@ class KernelMachine(KernelEstimator):
         return None if self._centred is None else self._centred[0]
 
     def _set_intercepts(self, b: list[float], origin: np.ndarray | None) -> None:
-        """Store b for the given origin, and ``intercept_`` for the origin 0; set the other attributes before."""
+        """Store b for the given origin, and ``intercept_`` for the origin 0; this needs ``dual_coef_``."""
         self.__dict__.pop("_centred", None)
         self.intercept_ = np.array(b)
         if origin is not None:

@@ -18,7 +18,7 @@ from refsvm.core.kernels.sparse import squared_norms
 
 
 def column_gram(X: Any, token: str, kernel: Any, cache_mb: float) -> KernelMatrix:
-    """Return the kernel matrix for one γ, computed from shared inner products if `cache_mb` suffices for both."""
+    """Return the kernel matrix for one γ, computed from shared inner products if they fit into `cache_mb`."""
     gram, n = gram_on(kernel, X).centred, X.shape[0]
     # if the matrix exceeds the budget, each γ of the search computes and caches kernel rows on demand
     if isinstance(kernel, Precomputed) or megabytes(n, n) > cache_mb:
@@ -39,7 +39,7 @@ _lock = threading.Lock()
 
 
 def shared_products(X: Any, token: str, origin: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
-    """Return x·z and ‖x‖² for all examples less an origin; a process computes these products once for each search.
+    """Subtract an origin from all examples; return x·z and ‖x‖², which a process computes once for each search.
 
     Parameters
     ----------

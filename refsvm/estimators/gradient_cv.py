@@ -208,7 +208,7 @@ class SVCGradientCV(ChoosingClassifier, GradientCV):
     kernel : {"linear", "poly", "rbf", "sigmoid"}, default "rbf"
         Name of the kernel.
     degree, coef0, tol, selector, step, shrinking, cache_size, engine, max_iter
-        As in `SVC`. `tol` and the rules apply to the final fit; the search solves its problems to 1e-10.
+        As in `SVC`. `tol` and the rules apply to the final fit; the search solves problems to a tolerance of 1e-10.
     verbose : bool, int or "auto", default "auto"
         Whether to show the progress of the search on one line, as in `SVCCV`.
 

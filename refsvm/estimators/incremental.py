@@ -1,7 +1,7 @@
 """Incremental: `partial_fit` adds examples, and `forget` removes examples; each call ends at the exact optimum.
 
-The estimator keeps the examples and their kernel matrix. A call changes the problem: the box of a new example is empty
-before the call, and the box of a removed example is empty after the call. A walk from the old problem to the new
+The estimator keeps the examples and their kernel matrix. A call changes the bounds of α: the bounds of a new example
+are 0 before the call, and the bounds of a removed example are 0 after the call. A walk from the old problem to the new
 problem (`refsvm.Solution.continue_to`) follows the optimal α, so that no model is trained from scratch.
 """
 
@@ -273,7 +273,7 @@ class Incremental(KernelMachine):
         return max(gaps)
 
     def _hold_kept(self) -> None:
-        """Hold the examples of the last `fit`, if the estimator kept them."""
+        """Put the examples of the last `fit` into `held_`, if the estimator kept them."""
 
     def _begins(self) -> bool:
         """Return whether this is the first call of `partial_fit`."""

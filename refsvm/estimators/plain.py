@@ -33,7 +33,7 @@ def to_state(attributes: dict[str, Any]) -> dict[str, Any]:
 
 
 def from_state(state: dict[str, Any]) -> dict[str, Any]:
-    """Return the attributes from a state of `to_state`; raise an error for a state that a later version wrote.
+    """Return the attributes from which `to_state` made `state`; raise an error if a later version wrote `state`.
 
     Raises
     ------

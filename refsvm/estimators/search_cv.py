@@ -344,7 +344,7 @@ class SearchCV(SearchScores, ABC):
             )
 
     def _choose(self, score: str) -> None:
-        """Choose the best cell: the index that the function `refit` returns, or the highest mean of this score."""
+        """Choose the best cell: the cell that the function `refit` returns, or the cell with the highest mean score."""
         results = self.cv_results_
         if callable(self.refit):
             place, count = self.refit(results), len(results["params"])

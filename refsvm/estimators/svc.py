@@ -301,10 +301,11 @@ class SVC(ClassifierMixin, Incremental):
 
         Notes
         -----
-        The first call trains like `fit` and keeps copies of the examples and their kernel matrix, 8n² bytes
-        within `cache_size`. A γ or class weight that depends on the data keeps the value from the first call. Later
-        calls walk from the old optimum to the new optimum (`refsvm.Solution.continue_to`), with one or two events for
-        each new example; an event costs O(mn) operations for m free support vectors.
+        The first call trains like `fit` and keeps copies of the examples and their kernel matrix, 8n² bytes within
+        `cache_size`. A γ or class weight that depends on the data keeps the value from the first call. Later calls walk
+        from the old optimum to the new optimum (`refsvm.Solution.continue_to`), with one or two events for each new
+        example. At an event, a variable reaches or leaves a bound; an event costs O(mn) operations for m free support
+        vectors.
 
         `fit` keeps support vectors only, so `partial_fit` after `fit` warns and discards the fitted model. If you set
         another C (or ε of `SVR`, ν of `OneClassSVM`) between two calls, the next call applies it to all examples. If

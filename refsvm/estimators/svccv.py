@@ -54,7 +54,7 @@ class SVCCV(ChoosingClassifier, SearchCV):
         Budget for the kernel matrix in MiB; inner products that all γ share may take the same amount again. A matrix
         that exceeds the budget is computed row by row.
     n_jobs : int, optional
-        Number of γ solved at the same time, by threads or by the active joblib backend, such as Dask's.
+        Number of γ whose cells are solved at the same time, by threads or by joblib's backend, such as Dask's.
     store : str or path, optional
         SQLite file in which each cell is stored. An interrupted search on the same data continues from this file.
     refit : bool, str or callable, default True
@@ -80,8 +80,8 @@ class SVCCV(ChoosingClassifier, SearchCV):
     n_splits_, n_iter_ : int
         Number of splits, and number of steps of all cells together (at least 1).
     best_estimator_ : SVC
-        The estimator trained on all examples. The attributes of this estimator, such as ``support_`` and ``coef_``, are
-        available on the search itself.
+        The estimator trained on all examples. The search offers the attributes of `best_estimator_`, such as
+        ``support_`` and ``coef_``.
     multimetric_, scorer_ : bool, callable or dict
         Whether there are several scores (the keys of `cv_results_` then end with their names); and the scorer, or a
         dictionary of scorers by name.

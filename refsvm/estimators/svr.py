@@ -111,7 +111,7 @@ class SVR(RegressorMixin, SingleMachine):
     }
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the attributes for pickle, with the examples that `fit` kept only if `keep_examples` is true."""
+        """Return the attributes for pickle, without the examples of `fit` unless `keep_examples` is true."""
         state = super().__getstate__()
         if not hasattr(self, "held_"):
             # leave out attributes that can be computed again from the kept examples
@@ -139,7 +139,7 @@ class SVR(RegressorMixin, SingleMachine):
         return dict(known.get("settings", {}))
 
     def _known_examples(self, caller: str) -> dict[str, Any]:
-        """Return the examples in memory with their settings: from `partial_fit`, or kept by `fit`."""
+        """Return the examples that `partial_fit` or `fit` keeps in memory, with their settings."""
         if hasattr(self, "held_"):
             return self.held_
         known = self.__dict__.get("_held_kept")

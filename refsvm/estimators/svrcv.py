@@ -62,8 +62,7 @@ class SVRCV(RegressorMixin, SearchCV):
     best_score_, best_index_, cv_results_, n_splits_, n_iter_, multimetric_, scorer_
         As in `SVCCV`.
     best_estimator_ : SVR
-        The estimator trained on all examples. The attributes of this estimator, such as ``coef_``, are available on the
-        search itself.
+        The estimator trained on all examples. The search offers the attributes of `best_estimator_`, such as ``coef_``.
     n_features_in_, feature_names_in_
         As in `SVR`.
 

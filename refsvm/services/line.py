@@ -173,7 +173,7 @@ class ProgressLine:
     progress : Progress
         Progress of the call.
     stays : bool
-        Whether the last state stays visible. In a terminal or a notebook, such a line appears without delay.
+        Whether the last state stays visible. In a terminal or notebook, a line that stays appears without delay.
     """
 
     def __init__(self, progress: Progress, stays: bool) -> None:
@@ -250,7 +250,7 @@ class Bar:
     def close(self) -> None:
         """End the line."""
         if self._bar is not None:
-            if not self._stays and has_widgets():  # tqdm would leave a red bar on the screen
+            if not self._stays and has_widgets():  # with a total, tqdm would leave an unfinished bar
                 self._bar.total = None
             self._bar.close()
 

@@ -82,7 +82,7 @@ class Float32Rows(Guard):
         return None
 
     def review(self, state: SolverState, rules: Any, verdict: Verdict) -> Verdict | None:
-        """Accept a verdict only if it holds for every possible rounding error of float32 rows.
+        """Accept a stopping rule's verdict only if it holds for every possible rounding error.
 
         If the error exceeds a tenth of the tolerance, the stopping rule is evaluated again with float64 values of the
         decisive entries of G. If the rule then continues the solve, the guard allows only a smaller error from then on.

@@ -1,7 +1,7 @@
 """Yields the parts of functions, classes and modules: instructions, closures, and the functions that code calls.
 
-An identity depends on the instructions that run, and on the file on disk, because another process would run the edited
-file.
+An identity depends on the instructions that run, and on the file on disk, because another process would run the file
+after an edit.
 """
 
 from __future__ import annotations
@@ -242,7 +242,7 @@ def _is_made(cls: type, name: str, value: Any) -> bool:
 
 
 def on_disk(module: str | None, names: list[str]) -> list[str]:
-    """Return the statements in the current file of a module that define some names, without comments."""
+    """Return the statements that define some names in a module's present file, without comments."""
     file = getattr(sys.modules.get(module or ""), "__file__", None)
     if file is None or not Path(file).is_file():
         return []

@@ -79,9 +79,9 @@ def _no_identity(name: str, value: Any, where: str = "") -> ValueError:
 
 
 def _plain(value: Any, levels: int = 5) -> str | None:
-    """Return the complete text of a value that consists of numbers, texts, and objects of this package made of them.
+    """Return the complete text of a value that consists of numbers, texts, and this package's objects.
 
-    Return None for any other value, and for a value nested more deeply than `levels`, which may contain itself.
+    Return None for a value with other contents, and for a value nested more deeply than `levels`.
     """
     if isinstance(value, np.generic):
         value = value.item()
