@@ -69,7 +69,7 @@ class Outcome:
 
 
 def choices(selectors: str | None, steps: str | None, engines: str, shrinking: bool) -> list[Choice]:
-    """Return the choice for every combination of a selector, a step and an engine, which the texts name with commas.
+    """Return a choice for every combination of a selector, a step and an engine; commas separate the names.
 
     Without names of rules, return the papers' choices and the package's default, which uses shrinking.
     """
@@ -121,7 +121,7 @@ def strategies(
 
 
 def compare_once(wanted: Iterable[Choice], settings: Mapping[str, Any], instance: Instance) -> Outcome:
-    """Solve an instance by each strategy in turn, until Ctrl-C is pressed.
+    """Solve an instance by each strategy in turn; Ctrl-C ends the comparison.
 
     Parameters
     ----------
@@ -185,7 +185,7 @@ def compare_in_orders(
     repeats: int,
     store: Path | None,
 ) -> Outcome:
-    """Solve every problem by every strategy in `repeats` orders of its examples, until Ctrl-C is pressed.
+    """Solve every problem by every strategy in `repeats` orders of its examples; Ctrl-C ends the experiment.
 
     Parameters
     ----------

@@ -111,7 +111,7 @@ def _end(last: CrossValidation, wanted: list[str], finished: int, repeats: int) 
 def _runs(
     opened: Opened, wanted: list[str], seeds: range, settings: dict[str, Any]
 ) -> tuple[dict[str, list[CrossValidation]], CrossValidation]:
-    """Cross-validate with every seeder on each random split, until Ctrl-C; return all runs, and the last result."""
+    """Cross-validate with every seeder on each random split; return the finished runs, and the last result."""
     results: dict[str, list[CrossValidation]] = {name: [] for name in wanted}
     arguments = opened.instance().arguments()
     with interruptible():  # show the finished runs after Ctrl-C

@@ -27,7 +27,7 @@ _UNWRITTEN: Final = {errno.ENOSPC, errno.EPIPE, errno.EIO, errno.EBADF, errno.EF
 _flags: dict[str, bool] = {"quiet": False, "verbose": False}
 """The flags --quiet and --verbose, which the parser sets before a command starts."""
 
-# the base class of the parser's usage errors, found as a base class because its module depends on typer's version
+# find the parser's class of usage errors through a subclass, because its module depends on typer's version
 _WrongUsage: Final[Any] = typer.BadParameter.__mro__[1]
 
 
@@ -55,7 +55,7 @@ class OneSentence(TyperGroup):
                 print(end="", flush=True)
             except OSError:  # at exit, Python would flush the output again and fail
                 os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        # print only these exceptions, with which the package refuses input; others are bugs and keep their traceback
+        # print only these exceptions, with which the package refuses input; others are bugs, which need a traceback
         except (ValueError, ImportError) as error:
             code = _refuse(str(error))
         except MemoryError:

@@ -22,7 +22,7 @@ from refsvm.services.names import KERNELS
 
 
 def option(metavar: str | None, help: str, *names: str, **more: Any) -> Any:  # noqa: A002  (Typer's name)
-    """Declare an option: placeholder of its value, help text, and names if they differ from the argument's name."""
+    """Declare an option with a placeholder for its value, help text, and names other than the argument's."""
     return Option(*names, metavar=metavar, help=help, **more)
 
 

@@ -33,7 +33,7 @@ def predict(
     delimiter: options.Delimiter = None,
     data_dir: options.DataDir = None,
 ) -> None:
-    """Print the predicted labels or values, one in each line; and their scores on stderr, if the data have labels."""
+    """Print the predicted labels or values, one in each line; for labelled data, print scores on stderr."""
     # the first argument is the model file, unless --model names the model file
     if len(files) != (expected := 2 if model is None else 1):
         raise ValueError(

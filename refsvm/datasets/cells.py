@@ -80,7 +80,7 @@ def csv_table(
     delimiter: str | None = None,
     columns: Sequence[str] | None = None,
 ) -> CsvTable:
-    r"""Read a CSV file as `read_csv` does, with or without labels, and return the names of its columns.
+    r"""Read X, y and the names of the columns from a CSV file; y is None without `label`.
 
     Parameters
     ----------

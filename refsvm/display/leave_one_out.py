@@ -121,7 +121,7 @@ COLOURS: Final = dict(
 
 @dataclass(eq=False)
 class LOODecisionDisplay(Display):
-    """Draws examples with two features, coloured by the check or rule that decided; a ring marks wrong predictions.
+    """Draws examples with two features; a colour shows what decided each example, a ring marks wrong predictions.
 
     Parameters
     ----------

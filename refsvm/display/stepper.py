@@ -176,7 +176,7 @@ class Stepper:
         self.to(LIMIT)
 
     def _advance(self, k: int, deadline: Deadline) -> None:
-        """Take steps up to the k-th step, the end of all runs, the deadline or Ctrl-C."""
+        """Take steps until step k, the end of all runs, the deadline or Ctrl-C."""
         self.k = min(self.k, k)
         with interruptible() as block:
             while self.k < k and self.may_step and deadline.left() > 0.0 and not block.pressed:

@@ -182,7 +182,7 @@ class StepperTask:
         return self._with(X=np.vstack([self.X, self._inside(x)]), y=np.append(instance.y, sign))
 
     def start(self, alpha: np.ndarray, before: StepperTask) -> np.ndarray:
-        """Return the feasible α of this task that is nearest to the previous task's α, after scaling it with C.
+        """Return the feasible α of this task that is nearest to the previous task's α, scaled with C.
 
         α/C stays the same, and a variable at its bound moves exactly to the new bound. A new or relabelled example
         starts at 0.
@@ -234,7 +234,7 @@ class StepperTask:
 def two_classes(X: Any, y: Any, pair: tuple[Any, Any] | None) -> tuple[Any, np.ndarray, tuple[Any, Any]]:
     """Return the examples of two classes, −1 or +1 for each example, and both labels; +1 is the pair's second label.
 
-    Without a pair, +1 is the larger label.
+    Without a pair, the larger label is +1.
     """
     labels = np.asarray(y)
     if pair is None:
