@@ -77,7 +77,7 @@ def machines_of(opened: Opened, folds: int | None, plot: Path | None) -> tuple[d
         )
     if opened.task == REGRESSION and folds is not None:
         raise ValueError(
-            f"folds={folds!r} needs the error along the path, which for a regression is not a step function of C; "
+            f"folds={folds!r} needs the error along the path, but a regression's error is not a step function of C; "
             "omit --folds, and call 'refsvm cv' for some C."
         )
     y = opened.data.y

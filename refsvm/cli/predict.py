@@ -18,6 +18,7 @@ from refsvm.cli.tables import print_data
 from refsvm.datasets import open_data
 from refsvm.datasets.opening import place_of
 from refsvm.services.files import written_whole
+from refsvm.services.summary import counted
 
 _FILES: Final = (
     "A model file of 'refsvm fit' or LIBSVM; then the data, in any form that other commands accept."
@@ -34,11 +35,9 @@ def predict(
     data_dir: options.DataDir = None,
 ) -> None:
     """Print the predicted labels or values, one in each line; for labelled data, print scores on stderr."""
-    # the first argument is the model file, unless --model names the model file
-    if len(files) != (expected := 2 if model is None else 1):
-        raise ValueError(
-            f"predict got {len(files)} of the files MODEL and DATA, but needs {expected}; give MODEL DATA."
-        )
+    wanted = "MODEL and DATA" if model is None else "only DATA, because --model names the model"
+    if len(files) != (2 if model is None else 1):
+        raise ValueError(f"predict got {counted(len(files), 'file')}, but needs {wanted}.")
     named = files[0] if model is None else model
     if output is not None:
         writable("output", output, named, place_of(files[-1], data_dir))

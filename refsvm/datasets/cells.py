@@ -1,4 +1,4 @@
-"""Tables of cells in a text file: finds the delimiter, the header row, and the columns with features."""
+"""Reads a table from a text file: finds the delimiter, the header row, and the columns with features."""
 
 from __future__ import annotations
 

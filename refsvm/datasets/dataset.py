@@ -1,4 +1,4 @@
-"""Dataset, the result of every loader and generator; and the mapping of two labels to ±1."""
+"""Defines Dataset, the result of every loader and generator; maps two labels to ±1."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ class _Lines:
     def __init__(self, stream: Any) -> None:
         self.stream, self.text, self.ended = stream, b"", False
         self.places: list[int] | None = None  # numbers of a kernel matrix's rows
-        self.number, self.numbers = 0, array("q")  # the present line, and all lines with examples
+        self.number, self.numbers = 0, array("q")  # line numbers: the present line, and lines with examples
 
     def read(self) -> None:
         """Do nothing; scikit-learn only checks that the object has this method, which a path lacks."""

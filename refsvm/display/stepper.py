@@ -244,7 +244,9 @@ class Stepper:
         if one.error is not None:
             raise one.error
         if taken is None:
-            raise ValueError(f"The pair ({i}, {j}) is not needed, because the KKT gap is at most tol.")
+            raise ValueError(
+                f"The pair ({i}, {j}) takes no step, because the KKT gap is at most tol; lower tol."
+            )
         refused = refusal(self.task.problem, self.now[0], i, j, float(self.rules[0].stop.tolerance))
         if refused:
             raise ValueError(refused)

@@ -217,7 +217,7 @@ class StepperTask:
     def _square(self) -> np.ndarray:
         if self.ranges is None:
             raise ValueError(
-                "The examples of this Stepper cannot be changed in the plane: they do not have two features."
+                "The examples of this Stepper cannot be changed in the plane; give examples with two features."
             )
         return self.ranges
 

@@ -155,7 +155,7 @@ def test_a_path_of_several_classes(data, tmp_path):
         ("cv", "y", ["--stratified", "-q"], "stratified=True shares classes among the folds, but regression"),
         ("tune", "kind", ["--task", "novelty"], "nu is the share of examples that may be outside"),
         ("path", "kind", ["--task", "novelty"], "has no path of C, because C only scales alpha"),
-        ("path", "y", ["--folds", 3, "-q"], "which for a regression is not a step function of C"),
+        ("path", "y", ["--folds", 3, "-q"], "a regression's error is not a step function of C"),
         ("path", "kind", ["--plot", "path.png"], "draws the error along the path if there are 3 classes"),
     ],
 )

@@ -34,8 +34,8 @@ def test_the_model_may_be_an_option(write, tmp_path):
     by_option = works("predict", "--model", tmp_path / "m", path, "--label", "y")
     assert by_place.stdout == by_option.stdout == "x\nz\nz\nx\n"
     twice = refused("predict", "--model", tmp_path / "m", path, path)
-    assert "predict got 2 of the files MODEL and DATA, but needs 1" in twice
-    assert "predict got 1 of the files MODEL and DATA, but needs 2" in refused("predict", path)
+    assert "predict got 2 files, but needs only DATA, because --model names the model" in twice
+    assert "predict got 1 file, but needs MODEL and DATA" in refused("predict", path)
 
 
 def test_wide_sparse_data_are_scaled_in_a_small_file(write, tmp_path):
