@@ -311,14 +311,13 @@ class GivenMatrix(KernelMatrix):
         for what, one, other in (
             ("is not symmetric: block(i, j) and block(j, i) differ", B.T, B),
             ("returns rows in another order than requested", self.block(back, some), B[::-1]),
-            (
-                "returns columns in another order than requested",
-                self.block(some, turned),
-                np.roll(B, 1, axis=1),
-            ),
+            ("returns columns in another order than requested", self.block(some, turned), np.roll(B, 1, 1)),
             ("returns other values for a row if columns is None", self.block(some[:1])[:, some], B[:1]),
             ("has a diagonal() that is not the diagonal of its blocks", self._diagonal[some], B.diagonal()),
         ):
             difference = float(np.abs(one - other).max())
             if difference > AGREEMENT * float(np.abs(B).max()):
-                raise ValueError(f"{self._name} {what}, by {difference:.3g} among examples {some.tolist()}.")
+                raise ValueError(
+                    f"{self._name} {what}, by {difference:.3g} among examples {some.tolist()}; return K[rows][:, "
+                    "columns] of a symmetric K."
+                )
