@@ -85,6 +85,6 @@ def provenance(libraries: Sequence[Library], how: Settings) -> str:
     return (
         f"The times were measured on {processor}, with {versions(libraries)}. "
         f"The libraries use at most these numbers of threads: {', '.join(threads)}. "
-        f"The tolerance is {TOL:g}, the memory for kernel rows {how.cache_mb:g} MB, "
-        f"the number of measurements per library {how.rounds}."
+        f"The tolerance is {TOL:g}, the memory for kernel rows is {how.cache_mb:g} MB, "
+        f"and the number of turns of each library is {how.rounds}."
     )

@@ -51,5 +51,5 @@ def first_fits(library: Library) -> str:
             seconds.append(answer.reason if isinstance(answer, Stopped) else f"{answer.seconds:.2g} s")
     return (
         f"The table leaves out first fits: the first fit of {library.name} after installation takes {seconds[0]}; the "
-        f"first fit of any later process takes {seconds[1]}, the imports of both included."
+        f"first fit of any later process takes {seconds[1]}, including imports."
     )

@@ -127,4 +127,7 @@ def table(rows: Sequence[Measured]) -> Grid:
 def summary(rows: Sequence[Measured]) -> str:
     """Return the geometric mean of the ratios in a sentence."""
     mean = math.exp(np.mean([math.log(row.theirs / row.ours) for row in rows]))
-    return f"Geometric mean of the ratios: {mean:.1f}. “Apart” is the largest difference of two errors, in examples."
+    return (
+        f"The geometric mean of the ratios is {mean:.1f}. The column “apart” shows the largest difference of two "
+        "errors, in examples."
+    )

@@ -123,8 +123,7 @@ def summary(rows: Sequence[Measured]) -> str:
     cpu = math.exp(np.mean([math.log(row.brute_processor / row.ours_processor) for row in rows]))
     two = math.exp(np.mean([math.log(row.brute_two / row.ours_two) for row in rows]))
     return (
-        f"Geometric mean of the ratios: {one:.0f} with one worker ({cpu:.0f} in processor time, which other "
-        f"work on the machine disturbs less), {two:.0f} with two. “In fits” is the time of "
-        "refsvm's leave-one-out in single fits of LIBSVM on all examples. Predictions differ where a decision value is "
-        "within the tolerance of zero: LIBSVM trains each machine to 1e-3."
+        f"The geometric mean of the ratios is {one:.0f} with one worker ({cpu:.0f} in processor time) and {two:.0f} "
+        "with two workers. The column “in fits” divides the time of refsvm's leave-one-out by the time of a LIBSVM fit on "
+        "all examples. Predictions may differ if a decision value is within LIBSVM's tolerance of 1e-3 of zero."
     )
