@@ -124,6 +124,6 @@ def summary(rows: Sequence[Measured]) -> str:
     two = math.exp(np.mean([math.log(row.brute_two / row.ours_two) for row in rows]))
     return (
         f"The geometric mean of the ratios is {one:.0f} with one worker ({cpu:.0f} in processor time) and {two:.0f} "
-        "with two workers. The column “in fits” divides the time of refsvm's leave-one-out by the time of a LIBSVM fit on "
-        "all examples. Predictions may differ if a decision value is within LIBSVM's tolerance of 1e-3 of zero."
+        "with two workers. The column “in fits” divides the time of refsvm's leave-one-out by the time of a LIBSVM fit "
+        "on all examples. Predictions may differ if a decision value is within LIBSVM's tolerance of 1e-3 of zero."
     )
