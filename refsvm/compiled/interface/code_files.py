@@ -6,7 +6,7 @@ code is used only if its digest is right. This module does not import Numba.
 
 `load` searches three folders in this order: the folder that ``NUMBA_CACHE_DIR`` names, ``__pycache__`` beside the
 source, and the user's cache. Code is read from all folders up to the first writable folder, and new code is written to
-the first writable folder. So all users can use code that an administrator has compiled beside the package.
+the first writable folder. All users can use code that an administrator has compiled beside the package.
 """
 
 from __future__ import annotations

@@ -29,7 +29,7 @@ def mark_sets(seeding):  # type: ignore[no-untyped-def]
 
 @called
 def spread_over_added(seeding):  # type: ignore[no-untyped-def]
-    """Spread the missing part of Σα over T; spread the rest, which T cannot take, over all variables."""
+    """Spread the missing part of Σα over the added variables T, and any rest over all variables."""
     chosen = seeding.chosen
     for i in range(len(chosen)):
         was = seeding.solved_lower[i] != 0.0 or seeding.solved_upper[i] != 0.0

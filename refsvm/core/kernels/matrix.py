@@ -187,7 +187,7 @@ class View(KernelMatrix):
 
     @property
     def distinct(self) -> np.ndarray:
-        """For each variable, the number that the source gives to its example."""
+        """For each variable, the number of its example in ``source.distinct``."""
         return self.source.distinct[self.indices]
 
     @property

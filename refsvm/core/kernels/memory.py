@@ -1,8 +1,8 @@
 """Memory for kernel values.
 
 The operating system maps a page of memory on the first write to it. An array takes address space for its whole size at
-once, and memory only for the pages that were written to. So a `RowBuffer` is as large as its budget allows, and a
-small problem leaves most of the buffer unmapped.
+once, and memory only for the pages that were written to. A `RowBuffer` is as large as its budget allows, and a small
+problem leaves most of the buffer unmapped.
 
 Mapping the page of a kernel row can take as long as computing the row. Three measures make mapping cheaper:
 

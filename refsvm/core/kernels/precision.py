@@ -170,10 +170,9 @@ def variation(gram: KernelMatrix, alpha: np.ndarray, among: np.ndarray, z: float
 
 
 def noise_of_distances(gram: Any, data_error: float) -> float:
-    """Estimate the error of kernels of γ‖x − z‖² on CSR data: ε γ max ‖x‖² times the largest k between a few examples.
+    """Estimate the error of a kernel of γ‖x − z‖² on CSR data: ε γ max ‖x‖² times the largest k(x, z) of some examples.
 
-    Return 0 if the error is negligible. For dense data the error is 0, because dense data are moved to their mean,
-    which keeps all digits.
+    Return 0 if the error is negligible. For dense data the error is 0, because dense data are moved to their mean.
     """
     if not is_sparse(gram.X) or data_error < SLIGHT or gram.n < 2:
         return 0.0

@@ -12,7 +12,7 @@ same meaning everywhere. There are three kinds of stores, two of them in `refsvm
 If all rows fit in the budget, `CachedRows` computes each row at most once. If the budget is full, a new row replaces
 the least recently used row.
 
-A store is itself a kernel matrix. So a problem can read rows from the store of another problem, and a store can keep
+A store is itself a kernel matrix: a problem can read rows from the store of another problem, and a store can keep
 copies of another store's rows: float64 copies of float32 rows, or copies for some of the variables.
 """
 
