@@ -212,10 +212,10 @@ problem size" and gives no rule. Our rule [`CacheAware`](../gallery/examples/09_
 example of this documentation: it uses second order while the cache has a free slot, and HMG once the cache is full. All
 three rules stop at the KKT gap, without shrinking. **Kernel rows**: if the cache can hold all rows that the solve needs
 (spambase, and connect-4 with 60 % of its matrix), `CacheAware` never switches, and takes the steps of second order.
-Otherwise `CacheAware` computes as many rows as HMG, to a few per cent. **Seconds**: on connect-4 with little memory
-second order is the fastest. `CacheAware` and HMG are slower on connect-4, because a row of 42 features takes little
-time compared with HMG's scan of two rows. On MNIST, with 784 features, `CacheAware` and HMG are faster than second
-order.
+With a smaller cache `CacheAware` computes as many rows as HMG, to a few per cent. **Seconds**: on connect-4 with little
+memory second order is the fastest. `CacheAware` and HMG are slower on connect-4, because a row of 42 features takes
+little time compared with HMG's scan of two rows. On MNIST, with 784 features, `CacheAware` and HMG are faster than
+second order.
 
 **Ten variables a step.** `Decomposition(10)` solves for the ten variables that violate the conditions most, as
 SVM-light does. Our steps count pairs inside the working sets. The column *sets there* counts the paper's working sets,

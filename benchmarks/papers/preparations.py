@@ -216,8 +216,8 @@ def least_error(given: Dataset, models: list[tuple[Any, float]], seed: int) -> f
 ABOUT = """
 The papers name C and γ. The papers do not say how they scaled the features, nor how they formed two classes from
 several. Table 1 of the planning-ahead paper prints the number of support vectors, and the number of support vectors at
-the bound C. These numbers depend mainly on the preparation of the data, so we train on each set in several
-preparations.
+the bound C. The numbers of support vectors depend mainly on the preparation of the data, so we train on each set in
+several preparations.
 
 *Raw* features are the features of the archive, unchanged. *Standardised* features have mean 0 and standard deviation 1.
 *[0, 1]* and *[−1, 1]* features are scaled from their least and largest value to this interval. The column SMO uses
@@ -249,11 +249,12 @@ LONG_SETS = """
 connect-4 fits if each field is coded as −1, 0 or 1; the one-hot code does not fit. king-rook-vs-king has eighteen
 classes, draws and wins in 0 to 16 moves, and the paper does not say which two classes it formed. If one class contains
 the draws and the wins in at most ten moves (class_id ≤ 11), both numbers of support vectors fit the published numbers.
-They do not fit if the limit is nine or eleven moves, if the draws alone are one class, or if the squares are scaled.
+With a limit of nine or eleven moves, with the draws alone as one class, or with scaled squares, these numbers do not
+fit.
 """
 SPAMBASE = """
-The maximum-gain paper prints its objective for C = 50 and σ = 10. Only the standardised spambase gives this objective,
-so `maximum_gain.py` standardises the set.
+The maximum-gain paper prints its objective for C = 50 and σ = 10. Only the standardised spambase has the printed
+objective, so `maximum_gain.py` standardises the set.
 """
 FRANC = """
 The paper trained on 400 examples and prints leave-one-out errors. We take the least error over C = 0.01, 0.1, 1 for the
@@ -261,7 +262,7 @@ linear kernel, and over 18 pairs of C and γ for RBF. The table shows means ± s
 choices of 400 examples, the same examples raw and standardised. **Not decided.** On ringnorm the errors on standardised
 features are nearer to both published errors, by half a point with the linear kernel, but the errors of the five choices
 of examples differ by two to three points. On twonorm the errors of the two preparations differ by less than one example
-of 400. So these errors do not show how the paper prepared the two sets, and `loo_stopping.py` uses them as they are
+of 400. The errors do not show how the paper prepared ringnorm and twonorm, so `loo_stopping.py` uses them as they are
 drawn.
 """
 

@@ -120,15 +120,15 @@ as in Theorem 1.
 **The third check, with weights.** $2|\\alpha_r|R^2+\\xi_r<1$ and one free support vector prove nothing if examples have
 different penalties: without r, all other examples may be at their bounds, and then b may move by any amount. This
 package requires that the free examples other than r can take over αᵣ, as `refsvm.core.rounds.sufficiency.XiAlphaBound`
-derives; this bound decides fewer examples. The sections *as printed*, *KerEval counted* and *Figure 1* use the paper's
-check.
+derives; with this requirement the bound decides fewer examples. The sections *as printed*, *KerEval counted* and
+*Figure 1* use the paper's check.
 
-The sections *by `leave_one_out`* use this package's function. This function ends rounds at ψ ≤ ε, solves ten times as
+The sections *by `leave_one_out`* use this package's function. `leave_one_out` ends rounds at ψ ≤ ε, solves ten times as
 exactly for all examples, makes no efficiency test, and takes at most 200,000 steps in each solve. SIZES *Prec* is the
 share of the rounds that $F<H$ ended. *KerEval* counts the kernel columns that steps read: two for a step of α, one or
-two more for a step of η. In these sections KerEval counts the rounds alone; in the sections *as printed*, and in the
-paper, KerEval also counts the solution on all examples. The time always includes the solution on all examples. The
-columns *two variables* show this package's default (`LOODualityGap(variables=2)`).
+two more for a step of η. In the sections *by `leave_one_out`* KerEval counts the rounds alone; in the sections *as
+printed*, and in the paper, KerEval also counts the solution on all examples. The time always includes this solution.
+The columns *two variables* show this package's default (`LOODualityGap(variables=2)`).
 """
 WHOLE = "All data sets have the sizes of the paper, and all grids of models are the grids of the paper."
 SMALLER = "On {} there are at most 150 training examples, four values of C and 3 × 3 models there."
@@ -158,8 +158,7 @@ THIRD_CHECK = """
 The table covers all models of some small sets ({sets}), solved to ψ ≤ 2ε. The table first counts the examples that the
 first two checks leave open. The table then counts how many of these examples `XiAlphaBound` decides, how many the check
 as printed decides ($2\\alpha_rR^2+\\xi_r<1$ with one free support vector), and how many only the check as printed
-decides. The last column counts the signs of the previous column that a solution without the example confirms. Each
-example that our check leaves open costs a further round.
+decides. The last column counts the signs of the previous column that a solution without the example confirms.
 """
 OPTIMUM = "Compared with the optimum"
 SIGNS = """
@@ -237,10 +236,10 @@ SVMP = {
     "about": """
 **As the paper.** λ = 1/C goes from 10⁴ to 10⁻³, features have mean 0 and variance 1, σ is 0.5, and each set has as many
 examples as in the paper. The sections *by the paper's settings* use the paper's tolerances: QR with pivoting, ε_kkt =
-10⁻³, τ = 10⁻⁴, τ₂ = 10⁻⁸, γ = 0.01, ℓ = 50. In these sections equation (39) updates ξ from the first event to the last,
-the check (56) is on or off, and (55) gives the first point of the path. The other sections use the defaults of
-`SVMP()`, except that a column may name another linear algebra. By default `SVMP()` keeps the inverse of A, computes g
-afresh every 50 events and has tolerances of 10⁻⁷ and less.
+10⁻³, τ = 10⁻⁴, τ₂ = 10⁻⁸, γ = 0.01, ℓ = 50. In the sections *by the paper's settings* equation (39) updates ξ from the
+first event to the last, the check (56) is on or off, and (55) gives the first point of the path. The other sections use
+the defaults of `SVMP()`, except that a column may name another linear algebra. By default `SVMP()` keeps the inverse of
+A, computes g afresh every 50 events and has tolerances of 10⁻⁷ and less.
 
 **Not as the paper.** The paper does not say which examples it used. We use the first examples in one random order, so
 individual numbers of events need not agree. In our tables an event is a breakpoint at which λ has fallen; the paper
@@ -276,7 +275,7 @@ On the monks' problems A is singular by up to 173 dimensions, and the linear pro
 compares six random orders of the examples with the paper's figure. The corner at which the program ends depends on the
 order of the examples, and decides how many examples are on the elbow. The number of events, at which λ falls, hardly
 depends on the corner. `tests/theorems/test_path_theorem.py` tests both statements, and Theorem (i): every β within the
-box gives an optimum. So the largest elbow, 4, 139 or 290, is not a property of the data. The corner does not explain
+box gives an optimum. Hence the largest elbow, 4, 139 or 290, is not a property of the data. The corner does not explain
 why we have fewer events than the paper on monk 1 and 3.
 """,
     "IV, Gaussian": """
@@ -378,14 +377,14 @@ takes twice as many megabytes, since our kernel values are float64 and LIBSVM's 
 """,
     "stopping": """
 The paper stops a maximum-gain iteration when "the value μ* defining the length of the constrained step" is below ε,
-which can be read in two ways. **μ\\* < ε** compares the step after clipping (`refsvm.WorkingSetGap`). This rule also
-stops when a variable happens to be closer than ε to its bound, so that its step is clipped to almost nothing. On the
-whole connect-4 problem such a step occurs by accident long before the optimum ("Larger sets"). **μ̂ < ε** compares the
-Newton step before clipping (`benchmarks/papers/newton_step_gap.py`). The rule μ̂ < ε stops where the paper's rule did:
-without shrinking after 2 % more steps on spambase (Table 4), and after 6 % more on the whole connect-4 problem. So we
-read the paper's rule as μ̂ < ε, and compare the figures of HMG with this rule with the published figures. In the third
-row for HMG of each table, HMG stops at a KKT gap of ε like the other selectors, so this row compares all selectors at
-equal accuracy.
+which can be read in two ways. **μ\\* < ε** compares the step after clipping (`refsvm.WorkingSetGap`). The rule μ\\* < ε
+also stops when a variable happens to be closer than ε to its bound, so that its step is clipped to almost nothing. On
+the whole connect-4 problem such a step occurs by accident long before the optimum ("Larger sets"). **μ̂ < ε** compares
+the Newton step before clipping (`benchmarks/papers/newton_step_gap.py`). The rule μ̂ < ε stops where the paper's rule
+did: without shrinking after 2 % more steps on spambase (Table 4), and after 6 % more on the whole connect-4 problem. We
+therefore read the paper's rule as μ̂ < ε, and compare the figures of HMG with the rule μ̂ < ε with the published
+figures. In the third row for HMG of each table, HMG stops at a KKT gap of ε like the other selectors, so this row
+compares all selectors at equal accuracy.
 """,
     "theorem 7": """
 Theorem 7 says that maximum gain alone may stop before the optimum. The proof of the theorem uses four points, for which
@@ -404,14 +403,14 @@ to (C, 0, C, 0), and stays there. The hybrid goes on along another edge, to a po
 """,
     "table 2": """
 **Reproduces** in iterations and objective: on spambase second order takes {steps} steps (in the paper 9,228). The most
-violating pair takes {times} times as many steps (in the paper 4.0). Both selectors end at objectives equal to the
-published ones to six digits; second order takes the fewest steps on every set, as it does in the paper. **Kernel rows**
-are the paper's argument for HMG: at equal accuracy HMG computes {rows} times the rows of second order on the three
-sets. The paper expects no gain on spambase, half of whose kernel matrix fits into the cache. Unlike LIBSVM's shrinking,
-this package's shrinking solves restricted problems. Each restricted problem computes its shorter rows anew, and the
-table counts these rows like whole rows. The solver solves each restricted problem to a KKT gap even if HMG's own rule
-would stop, so HMG with its own rule takes more steps here than without shrinking (Table 4). At equal accuracy we also
-compare **seconds**. {seconds}
+violating pair takes {times} times as many steps (in the paper 4.0). Second order and the most violating pair end at the
+published objectives to six digits; second order takes the fewest steps on every set, as it does in the paper. **Kernel
+rows** are the paper's argument for HMG: at equal accuracy HMG computes {rows} times the rows of second order on the
+three sets. The paper expects no gain on spambase, half of whose kernel matrix fits into the cache. Unlike LIBSVM's
+shrinking, this package's shrinking solves restricted problems. Each restricted problem computes its shorter rows anew,
+and the table counts these rows like whole rows. The solver solves each restricted problem to a KKT gap even if HMG's
+own rule would stop, so HMG with its own rule takes more steps here than without shrinking (Table 4). At equal accuracy
+we also compare **seconds**. {seconds}
 """,
     "table 4": """
 **Reproduces** that shrinking never saves many steps: at equal KKT gap a solve without shrinking takes 85 to 102 % of
@@ -458,14 +457,14 @@ seconds in {seconds}.
     "full": """
 **Reproduces.** Without shrinking second order takes {second:,.0f} steps on connect-4 (in the paper 45,466). The most
 violating pair takes {pair:,.0f} steps (in the paper 65,735). HMG with the Newton-step reading of its stopping rule
-takes {newton:,.0f} steps (in the paper 49,512), and computes one kernel row in each step. So HMG computes
-{of_second:.2f} times the rows of second order, and {of_pair:.2f} times the rows of the most violating pair. At equal
-KKT gap HMG takes {gap:,.0f} steps and computes {fewer} fewer rows than second order. Our objective differs from the
-published objective, since the paper does not say which half of the examples it trained on. With this stopping rule HMG
-ends {missing:.3f} below the optimum, in the paper 0.006 below the optimum. With μ\\* < ε HMG stops after {early} of the
-steps that it takes to the KKT gap, {below} below the optimum. With shrinking every strategy computes more rows, because
-restricted problems compute their shorter rows anew. HMG with its own stopping rule, in either reading, takes far more
-steps with shrinking, because the solver solves restricted problems to a KKT gap even if HMG's own rule would stop.
+takes {newton:,.0f} steps (in the paper 49,512), and computes one kernel row in each step. HMG computes {of_second:.2f}
+times the rows of second order, and {of_pair:.2f} times the rows of the most violating pair. At equal KKT gap HMG takes
+{gap:,.0f} steps and computes {fewer} fewer rows than second order. Our objective differs from the published objective,
+since the paper does not say which half of the examples it trained on. With this stopping rule HMG ends {missing:.3f}
+below the optimum, in the paper 0.006 below the optimum. With μ\\* < ε HMG stops after {early} of the steps that it
+takes to the KKT gap, {below} below the optimum. With shrinking every strategy computes more rows, because restricted
+problems compute their shorter rows anew. HMG with its own stopping rule, in either reading, takes far more steps with
+shrinking, because the solver solves restricted problems to a KKT gap even if HMG's own rule would stop.
 """,
 }
 
@@ -520,7 +519,7 @@ Shrinking does not explain why planning saves more steps on titanic, banana and 
 {exact} of these sets to within one vector. The paper does not say how it prepared its sets. A comparison of [several
 preparations](preparations.md) shows that ringnorm and twonorm are standardised, and that the other sets are unchanged.
 **Does not reproduce**: our internet advertisements are a copy with fewer examples, so their iterations cannot be
-compared with the published iterations. We draw the chessboard anew from its distribution.
+compared with the published iterations.
 """,
     "table 2": """
 **Reproduces.** Seventeen sets are the paper's; the chessboard is another sample. On {near} of these seventeen sets our
@@ -587,9 +586,9 @@ step. In our runs the longest step exceeds the Newton step by {largest} times it
 """,
     "7.3 longer": """
 **Reproduces.** Steps 1.1 times as long as Newton steps are "surprisingly successful": such steps save {saved} of the
-iterations on average, or {three} with the selection of Algorithm 3. They save more iterations than planned steps on
-{better}. On the chessboard they take {board} times the iterations of SMO, or {board_three} times with the selection of
-Algorithm 3; planned steps take {planned} times the iterations of SMO.
+iterations on average, or {three} with the selection of Algorithm 3. Steps 1.1 times as long save more iterations than
+planned steps on {better}. On the chessboard they take {board} times the iterations of SMO, or {board_three} times with
+the selection of Algorithm 3; planned steps take {planned} times the iterations of SMO.
 """,
     "long": """
 **Reproduces.** On connect-4 SMO ends with the published numbers of support vectors, both in all and at the bound, up to
