@@ -76,11 +76,17 @@ class Way:
 
 @dataclass(frozen=True)
 class Box:
-    """The box of a chapter: its title and its lines; the first line is the baseline of the ratios."""
+    """The box of a chapter: its title and its lines.
+
+    The first line is the baseline of the ratios. `between` names two lines that are also compared, and `shows_gap` adds
+    a column with the KKT gap at the end.
+    """
 
     title: str
     ways: tuple[Way, ...]
     steps: str = "steps"
+    between: tuple[int, int] | None = None
+    shows_gap: bool = False
 
 
 def called(strategy: Call) -> Callable[[Instance], Any]:
@@ -198,6 +204,7 @@ BOXES = {
     7: Box(
         "Selection, with memory for a twentieth of the kernel rows",
         tuple(Way(name, solved(0.05, selector=rule)) for name, rule in PAIRS.items()),
+        between=(2, 1),
     ),
     8: Box(
         "Store and shrinking",
@@ -215,6 +222,7 @@ BOXES = {
             Way("ψ ≤ 0.000001", exactly(tol=1e-6)),
             Way("ψ ≤ 0.001, then polished", exactly(polish=True)),
         ),
+        shows_gap=True,
     ),
     10: Box(
         "Two kinds of longer steps",
@@ -299,7 +307,8 @@ def measured(way: Way, instance: Instance, seconds: float = 0.6, most: int = 15)
         result = way.work(given)
         clock.append(time.process_time() - began)
     steps, rows = way.counts(result)
-    return {"steps": steps, "rows": rows, "seconds": float(f"{min(clock):.3g}")}
+    run = {"steps": steps, "rows": rows, "seconds": float(f"{min(clock):.3g}")}
+    return run | ({"gap": float(f"{result.kkt_gap:.1e}")} if hasattr(result, "kkt_gap") else {})
 
 
 def cells(run: dict[str, Any]) -> str:
@@ -308,17 +317,23 @@ def cells(run: dict[str, Any]) -> str:
     return f"{run['steps']:>14,}{rows:>10}{1e3 * run['seconds']:>12,.{1 if run['seconds'] < 0.1 else 0}f}"
 
 
+def gap(run: dict[str, Any]) -> str:
+    """Return the cell of the KKT gap."""
+    return f"{run['gap']:>12.0e}"
+
+
 def verdicts(box: Box, runs: list[dict[str, Any]]) -> Iterator[str]:
-    """Yield a sentence for each way but the first: its share of the seconds, and where it takes more."""
+    """Yield a sentence for each pair of ways: the ratio of their seconds, and where the first takes more."""
     seconds = {(run["set"], run["way"]): run["seconds"] for run in runs}
-    first = box.ways[0].name
-    for way in box.ways[1:]:
-        ratios = {each.name: seconds[each.name, way.name] / seconds[each.name, first] for each in SETS}
+    pairs = [(way.name, box.ways[0].name) for way in box.ways[1:]]
+    pairs += [(box.ways[box.between[0]].name, box.ways[box.between[1]].name)] if box.between else []
+    for name, first in pairs:
+        ratios = {each.name: seconds[each.name, name] / seconds[each.name, first] for each in SETS}
         mean = math.exp(sum(map(math.log, ratios.values())) / len(ratios))
-        more = [name for name, ratio in ratios.items() if ratio > 1.05]
+        more = [each for each, ratio in ratios.items() if ratio > 1.05]
         share = f"{mean:.2g} times" if mean >= 1.0 else f"{mean:.2g} of"
         where = "every set" if len(more) == len(SETS) else ", ".join(more) or "no set"
-        yield f"*{way.name}* takes {share} the time of *{first}* in the geometric mean. It takes longer on {where}."
+        yield f"*{name}* takes {share} the time of *{first}* in the geometric mean. It takes longer on {where}."
 
 
 def printed(chapter: int, stored: list[dict[str, Any]]) -> tuple[str, str, str]:
@@ -326,12 +341,12 @@ def printed(chapter: int, stored: list[dict[str, Any]]) -> tuple[str, str, str]:
     box = BOXES[chapter]
     runs = [run for run in stored if run["chapter"] == chapter]
     width = 2 + max(len(way.name) for way in box.ways)
-    lines = [f"{'':{width}}{box.steps:>14}{'rows':>10}{'ms':>12}"]
+    lines = [f"{'':{width}}{box.steps:>14}{'rows':>10}{'ms':>12}" + (f"{'gap':>12}" if box.shows_gap else "")]
     for each in SETS:
         lines.append(each.name)
         for way in box.ways:
             (run,) = (run for run in runs if (run["set"], run["way"]) == (each.name, way.name))
-            lines.append(f"{'  ' + way.name:{width}}{cells(run)}")
+            lines.append(f"{'  ' + way.name:{width}}{cells(run)}{gap(run) if box.shows_gap else ''}")
     return box.title, "\n".join(lines), " ".join(verdicts(box, runs))
 
 
