@@ -105,6 +105,11 @@ def printed(runs: list[dict[str, Any]]) -> str:
             f"{found[m]['seconds']:.3g} s, {found[m]['error']:.1%}" if m in found else "–" for m in NAMES
         )
         lines.append(f"{name:9}{n:>8,}{d:>5}  " + "".join(f"{cell:>20}" for cell in cells))
+    lines += ["", f"{'µs of a prediction':24}" + lines[0][24:]]
+    for n in SIZES:
+        found = runs_of(runs, "waveform", n, DIMENSIONS[0])
+        cells = (f"{found[m]['microseconds']:.3g}" for m in NAMES)
+        lines.append(f"{'waveform':9}{n:>8,}{DIMENSIONS[0]:>5}  " + "".join(f"{cell:>20}" for cell in cells))
     return "\n".join([f"{'set':9}{'n':>8}{'d':>5}  " + lines[0][24:], *lines[1:]])
 
 
