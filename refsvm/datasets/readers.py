@@ -25,7 +25,7 @@ _ROW_NUMBER: Final = re.compile(rb"(\s*\S+\s+)0:(\S+)\s*").match
 
 
 class _Lines:
-    """Iterates over the lines of a LIBSVM file without comments and without blanks before values, for scikit-learn.
+    """Passes the lines of a LIBSVM file to scikit-learn, without comments and without blanks before values.
 
     For a kernel matrix, `places` collects the numbers of the rows.
     """

@@ -276,8 +276,8 @@ class SVRGradientCV(RegressorMixin, GradientCV):
         Values at the first start; a parameter that is not tuned keeps its value. The defaults are 1 and 0.1 times the
         standard deviation of the targets.
     tol : float, optional
-        Tolerance of the final fit, as in `SVRCV`. The search solves its problems to 1e-10 times the standard deviation
-        of the targets.
+        Tolerance of the final fit, as in `SVRCV`. The search solves problems to a tolerance of 1e-10 times the standard
+        deviation of the targets.
     loss : {"squared", "huber", "pinball"} or Loss, default "squared"
         The held-out loss; see `refsvm.analysis.derivatives.losses`.
     cv, gamma, bounds, n_starts, max_evaluations, time_limit, random_state, n_jobs, store, verbose
