@@ -1,12 +1,27 @@
-"""Ctrl-C in a solve of an experiment, for tests of experiments and of the command line."""
+"""Ctrl-C after a call, and in a solve of an experiment or of the command line."""
 
 from __future__ import annotations
 
 import signal
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 
 from refsvm.experiment import solve as solve_module
+
+
+def pressing(call: Callable[..., Any], k: int) -> tuple[Callable[..., Any], list[Any]]:
+    """Return the call with a Ctrl-C after its k-th answer, and the list that its answers come to."""
+    answers: list[Any] = []
+
+    def pressed(*given: Any, **options: Any) -> Any:
+        answers.append(call(*given, **options))
+        if len(answers) == k:
+            signal.raise_signal(signal.SIGINT)
+        return answers[-1]
+
+    return pressed, answers
 
 
 def press_in_solve(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import html
 import pickle
 import re
-import signal
 import tempfile
 from dataclasses import fields, is_dataclass, replace
 from functools import cache
@@ -51,6 +50,7 @@ from refsvm.experiment import Experiment, Grid, Problem, Ranking, RuleComparison
 from refsvm.services.summary import card_of
 from refsvm.testing import StrategyReport
 
+from .interrupts import pressing
 from .settings import interrupted
 
 X, NOISE = np.random.default_rng(0).standard_normal((60, 3)), np.random.default_rng(1).standard_normal(60)
@@ -75,18 +75,6 @@ CALLS = {
     "loo": (leave_one_out, {}),
     "cv": (cross_validate, {"folds": 5, "rng": 0, "stop": KKTGap(1e-9), "shrinking": False}),
 }
-
-
-def pressed(k):
-    """Return a callback that presses Ctrl-C in its k-th call."""
-    calls = []
-
-    def press(_):
-        calls.append(1)
-        if len(calls) == k:
-            signal.raise_signal(signal.SIGINT)
-
-    return press
 
 
 def has_columns(result):
@@ -161,7 +149,7 @@ def results():  # noqa: PLR0915
             yield (
                 f"{name} {kind} interrupted",
                 lambda call=call, kind=kind, o=options: interrupted(
-                    call, X, **asked(kind), **o, callback=pressed(1), engine="numpy"
+                    call, X, **asked(kind), **o, callback=pressing(lambda _: None, 1)[0], engine="numpy"
                 ),
             )
     y = np.where(X[:, 0] + NOISE > 0.0, 1, -1)
@@ -172,7 +160,7 @@ def results():  # noqa: PLR0915
     yield "derivative", lambda: solve(problem("two"), stop=KKTGap(1e-9)).derivative("C")
     yield "derivative at a kink", lambda: solve(PARTED, stop=KKTGap(1e-12)).derivative("C")
     yield "influence", lambda: influence(problem("two"), [[0], [1, 2]])
-    cut = {"callback": pressed(1)}
+    cut = {"callback": pressing(lambda _: None, 1)[0]}
     yield "influence cut short", lambda: interrupted(influence, problem("two"), [[0], [1]], **cut)
     late = {"time_limit": 1e-9}
     yield "influence before anything", lambda: influence(problem("two"), loss="logistic", **late)

@@ -174,16 +174,19 @@ def values_of(model: Any, X: Any) -> np.ndarray:
     return np.asarray(model.decision_function(X) if has else model.predict(X))
 
 
+def machine_of(problem: Scaled, model: Any, read: Any = None, C: Any = None) -> Machine:
+    """Return the machine of an estimator that was fitted, which predicts itself or as it is `read` from a file."""
+    reader = model if read is None else read
+    parts = (values_of(reader, data_of(problem, A)) for A in (problem.X, problem.T))
+    return machine(problem, model.alpha_, *parts, C)
+
+
 def by_estimator(problem: Scaled) -> Answer:
     """Fit SVC, SVR or OneClassSVM."""
     model = estimator_of(problem, problem.caller)
-    X, given = (
-        data_of(problem, problem.X),
-        {} if (problem.weights == 1.0).all() else {"sample_weight": problem.weights},
-    )
-    model.fit(X, None if problem.task == "one class" else problem.y, **given)
-    h, h_test = values_of(model, X), values_of(model, data_of(problem, problem.T))
-    return Answer([machine(problem, model.alpha_, h, h_test)], [], [model.status_.name])
+    given = {} if (problem.weights == 1.0).all() else {"sample_weight": problem.weights}
+    model.fit(data_of(problem, problem.X), None if problem.task == "one class" else problem.y, **given)
+    return Answer([machine_of(problem, model)], [], [model.status_.name])
 
 
 def by_three_classes(problem: Scaled) -> Answer:
@@ -202,13 +205,12 @@ def by_three_classes(problem: Scaled) -> Answer:
 
 def by_model_file(problem: Scaled) -> Answer:
     """Fit SVC, write it to a file, and predict by what was read."""
-    model, X = estimator_of(problem, "SVC"), data_of(problem, problem.X)
-    model.fit(X, problem.y, sample_weight=problem.weights)
+    model = estimator_of(problem, "SVC")
+    model.fit(data_of(problem, problem.X), problem.y, sample_weight=problem.weights)
     with tempfile.TemporaryDirectory() as folder:
         refsvm.write_model(model, Path(folder, "model"))
         read = refsvm.read_model(Path(folder, "model"))
-    h, h_test = values_of(read, X), values_of(read, data_of(problem, problem.T))
-    return Answer([machine(problem, model.alpha_, h, h_test)], [], [model.status_.name])
+    return Answer([machine_of(problem, model, read)], [], [model.status_.name])
 
 
 def by_partial_fit(problem: Scaled) -> Answer:
@@ -223,8 +225,7 @@ def by_partial_fit(problem: Scaled) -> Answer:
         if b > a:
             model.partial_fit(X[a:b], problem.y[a:b], sample_weight=weights[a:b])
             statuses.append(model.status_.name)
-    h, h_test = values_of(model, X), values_of(model, data_of(problem, problem.T))
-    found = machine(problem, model.alpha_, h, h_test, problem.C * weights)
+    found = machine_of(problem, model, C=problem.C * weights)
     return Answer([found], [], statuses[-1:], tuple(statuses[:-1]))
 
 
@@ -311,18 +312,15 @@ def by_svccv(problem: Scaled) -> Answer:
         Cs=Cs, gammas=[problem.gamma], cv=splits, kernel=problem.kernel, coef0=problem.coef0, degree=problem.degree,
         tol=problem.tol, engine=problem.engine, max_iter=LIMITS[problem.engine],
     )  # fmt: skip
-    X = data_of(problem, problem.X)
-    model.fit(X, problem.y)
+    model.fit(data_of(problem, problem.X), problem.y)
     scores = [model.cv_results_[f"split{k}_test_score"] for k in range(len(splits))]
     values = [
         Values(train, test, np.full(problem.n, C), "score", scores[k][[place]], problem.tol)
         for place, C in enumerate(Cs)
         for k, (train, test) in enumerate(splits)
     ]
-    best = model.best_estimator_
-    h, h_test = values_of(best, X), values_of(best, data_of(problem, problem.T))
-    penalties = np.full(problem.n, model.best_params_["C"])
-    return Answer([machine(problem, best.alpha_, h, h_test, penalties)], values, [best.status_.name])
+    best, penalties = model.best_estimator_, np.full(problem.n, model.best_params_["C"])
+    return Answer([machine_of(problem, best, C=penalties)], values, [best.status_.name])
 
 
 def by_path(problem: Scaled) -> Answer:

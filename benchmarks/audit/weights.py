@@ -32,6 +32,8 @@ from refsvm import (
 from refsvm.analysis.paths import cross_validate_path, regularization_path
 from refsvm.analysis.resampling.jackknife import held_out_machines
 
+from .callers import values_of
+
 __all__ = ["TASKS", "Weighted", "any_weighted", "complaints_about"]
 
 TASKS: Final = ("two classes", "three classes", "regression", "novelty")
@@ -152,11 +154,6 @@ def differ(name: str, one: Any, other: Any, tolerance: float = CLOSE) -> Iterato
         one, other, rtol=tolerance, atol=tolerance, equal_nan=True
     ):
         yield f"{name} {one.ravel()[:4]} and {other.ravel()[:4]}"
-
-
-def values_of(model: Any, X: np.ndarray) -> np.ndarray:
-    """Return decision values, or predictions of a regression."""
-    return np.asarray(model.decision_function(X) if hasattr(model, "decision_function") else model.predict(X))
 
 
 # -- whole weights beside copies ---------------------------------------------------------------------------------------

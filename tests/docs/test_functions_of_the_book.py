@@ -34,9 +34,15 @@ from refsvm import (
 from refsvm.core.walk.linear_program import longest_fall
 from refsvm.datasets import make_banana
 
+from ..catalogue import matrix
+
 TUTORIALS = Path(__file__).parents[2] / "tutorials"
 pytestmark = pytest.mark.skipif(not TUTORIALS.exists(), reason="the chapters are not here")
-SEEDS = range(100)
+
+
+@pytest.fixture(params=range(100))
+def seed(request: pytest.FixtureRequest) -> int:
+    return request.param
 
 
 @cache
@@ -63,10 +69,6 @@ def random_problem(seed: int, n: int = 24) -> DualProblem:
     return DualProblem.classification((K + K.T) / 2, y, kernel=Precomputed(), C=C)
 
 
-def matrix(problem: DualProblem) -> np.ndarray:
-    return problem.gram.block(np.arange(problem.n))
-
-
 def penalty(problem: DualProblem) -> float:
     return float((problem.upper - problem.lower).max())
 
@@ -75,7 +77,6 @@ def moved(problem: DualProblem, **rules) -> list[tuple[int, int]]:
     return [tuple(state.working_sets[0].tolist()) for state in iterate(problem, step=NewtonStep(), **rules)]
 
 
-@pytest.mark.parametrize("seed", SEEDS)
 def test_loops_of_chapter_5_move_the_pairs_of_the_package(seed):
     problem = random_problem(seed)
     book, K, C = functions("05"), matrix(problem), penalty(problem)
@@ -84,7 +85,6 @@ def test_loops_of_chapter_5_move_the_pairs_of_the_package(seed):
     assert abs(b - problem.intercept(alpha)) < 1e-3
 
 
-@pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize(
     "moved_by", [SecondOrder(), HybridMaximumGain()], ids=lambda rule: type(rule).__name__
 )
@@ -101,7 +101,6 @@ def test_choices_of_chapter_7_are_those_of_the_package(seed, moved_by):
         assert book.hybrid_maximum_gain(*now, last) == HybridMaximumGain(eta=0.0).select(state)
 
 
-@pytest.mark.parametrize("seed", SEEDS)
 def test_shrinking_of_chapter_8_ends_at_the_optimum(seed):
     problem, book = random_problem(seed, n=40), functions("08")
     best = solve(problem, stop=KKTGap(1e-8)).objective
@@ -118,7 +117,6 @@ def test_shrinking_of_chapter_8_ends_at_the_optimum(seed):
     assert max(active) <= problem.n
 
 
-@pytest.mark.parametrize("seed", SEEDS)
 def test_the_store_of_chapter_8_computes_the_rows_of_the_package(seed):
     room, rng = 4 + seed % 8, np.random.default_rng(seed)
     X, y = rng.normal(size=(24, 2)), np.where(np.arange(24) % 3 == 0, 1, -1)
@@ -135,7 +133,6 @@ def test_the_store_of_chapter_8_computes_the_rows_of_the_package(seed):
         assert len(kept) <= room
 
 
-@pytest.mark.parametrize("seed", SEEDS)
 def test_steps_of_chapter_10_are_those_of_the_package(seed):
     problem, book = random_problem(seed), functions("10")
     K, box, before = matrix(problem), (problem.lower, problem.upper), None
@@ -149,7 +146,6 @@ def test_steps_of_chapter_10_are_those_of_the_package(seed):
         before = state.alpha.copy(), state.gradient.copy(), pair, state.last_free and not state.last_planned
 
 
-@pytest.mark.parametrize("seed", SEEDS)
 def test_seeds_of_chapters_11_and_13_are_those_of_the_package(seed):
     problem = random_problem(seed)
     book, folds, rng = functions("11"), functions("13"), np.random.default_rng(seed)
@@ -167,7 +163,6 @@ def test_seeds_of_chapters_11_and_13_are_those_of_the_package(seed):
         assert np.allclose(own, SIR().seed(first, target), atol=1e-9)
 
 
-@pytest.mark.parametrize("seed", SEEDS)
 def test_the_walk_of_chapter_14_ends_at_the_new_optimum(seed):
     problem, book = random_problem(seed), functions("14")
     K, fold = matrix(problem), np.random.default_rng(seed).permutation(problem.n) % 4
@@ -187,7 +182,6 @@ def test_the_walk_of_chapter_14_ends_at_the_new_optimum(seed):
     assert np.allclose(own, seed, atol=1e-6 * penalty(problem))
 
 
-@pytest.mark.parametrize("seed", SEEDS)
 def test_matching_of_chapter_3_adds_up(seed):
     d = np.random.default_rng(seed).normal(size=9)
     d -= d.mean()
@@ -243,7 +237,6 @@ def test_the_fall_of_the_linear_program_is_the_same(seed):
     assert (fall * given[0] + given[2] @ beta <= gap + 1e-9).all()
 
 
-@pytest.mark.parametrize("seed", SEEDS)
 def test_an_inverse_of_chapter_14_follows_its_matrix(seed):
     book, rng = functions("14"), np.random.default_rng(seed)
     m = 2 + seed % 9

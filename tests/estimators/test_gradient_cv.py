@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pickle
-import signal
 
 import numpy as np
 import pytest
@@ -14,6 +13,8 @@ from sklearn.model_selection import KFold, StratifiedKFold
 from refsvm import SVC, SVR, SVCGradientCV, SVRGradientCV
 from refsvm.analysis.derivatives import HeldOutLoss, Huber, tune_by_gradient
 from refsvm.analysis.derivatives.losses import Loss
+
+from ..interrupts import pressing
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(40, 3))
@@ -101,14 +102,7 @@ def test_a_time_limit_warns_and_trains_with_the_first_values():
 
 
 def test_ctrl_c_keeps_the_best_so_far(monkeypatch):
-    model, values, call = SVCGradientCV(**FEW), [], HeldOutLoss.__call__
-
-    def press(J, theta):
-        values.append(call(J, theta))
-        if len(values) == 2:
-            signal.raise_signal(signal.SIGINT)
-        return values[-1]
-
+    model, (press, values) = SVCGradientCV(**FEW), pressing(HeldOutLoss.__call__, 2)
     monkeypatch.setattr(HeldOutLoss, "__call__", press)
     with pytest.raises(KeyboardInterrupt, match="interrupted after 2 evaluations") as raised:
         model.fit(X, Y)

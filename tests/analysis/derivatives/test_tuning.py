@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import signal
 from dataclasses import replace
 
 import numpy as np
@@ -14,6 +13,7 @@ from refsvm.analysis.derivatives import Huber, SquaredHinge, held_out_loss, tune
 from refsvm.analysis.derivatives.held_out import Folds
 from refsvm.core.engine.limits import Deadline
 
+from ...interrupts import pressing
 from ...settings import interrupted
 
 rng = np.random.default_rng(5)
@@ -238,12 +238,7 @@ def test_limits_keep_the_best_so_far(monkeypatch):
 def test_ctrl_c_raises_with_the_best_so_far():
     pytest.importorskip("scipy")
     rows = []
-
-    def press(row):
-        rows.append(row.loss)
-        if len(rows) == 3:
-            signal.raise_signal(signal.SIGINT)
-
+    press, _ = pressing(lambda row: rows.append(row.loss), 3)
     found = interrupted(tune_by_gradient, X, y, engine="numpy", callback=press)
     assert found.status is Status.INTERRUPTED
     assert len(found.evaluations) == 3

@@ -23,6 +23,7 @@ from refsvm import (
 from refsvm.analysis.multiclass import one_vs_one
 from refsvm.analysis.small.small_pairs import Stack
 
+from ...interrupts import pressing
 from ...several_classes import examples
 
 TIGHT = {"tol": 1e-8}
@@ -203,15 +204,8 @@ def test_ctrl_c_leaves_an_estimator_that_can_be_used_and_resumed(make, k, engine
 @pytest.mark.parametrize("after", ["the first", "the last"])
 def test_a_press_between_two_pairs_or_after_the_last_is_not_lost(after, of, name, sizes, calls, monkeypatch):
     """Small pairs come in one stack for each number of examples."""
-    call, made = getattr(of, name), []
-
-    def pressing(*given, **options):
-        made.append(call(*given, **options))
-        if len(made) == (1 if after == "the first" else calls):
-            signal.raise_signal(signal.SIGINT)
-        return made[-1]
-
-    monkeypatch.setattr(of, name, pressing)
+    pressed, made = pressing(getattr(of, name), 1 if after == "the first" else calls)
+    monkeypatch.setattr(of, name, pressed)
     y = np.repeat([0, 1, 2], sizes)
     X = np.random.default_rng(0).normal(size=(len(y), 2)) + y[:, None]
     model = SVC(engine="numpy")

@@ -181,6 +181,13 @@ def test_a_store_says_where_its_rows_stand_in_the_one_that_it_reads():
     assert (some.computed, rows.computed) == (1, 1)
 
 
+def test_rows_that_are_kept_as_float32_are_read_as_float64():
+    found = stored_rows(Gram(RBF(0.5), X), dtype=np.float32).row(3)
+    assert found.dtype == np.float64
+    np.testing.assert_array_equal(found, found.astype(np.float32))
+    np.testing.assert_allclose(found, K[3], rtol=1e-6)
+
+
 def test_a_few_rows_are_computed_at_once_unless_they_are_copies():
     few, many = CachedRows(Gram(RBF(0.5), X)), CachedRows(Gram(RBF(0.5), X))
     few.fetch_if_few(N)

@@ -35,7 +35,6 @@ from .sets import SETS, tracked
 pytest.importorskip("scipy")
 
 BANANA = make_banana(60, rng=1)
-ENGINES = [pytest.param("numpy"), pytest.param("numba", marks=needs_numba)]
 
 
 def state_of(elbow: list[int], X: Any = None, y: Any = None) -> PathState:
@@ -120,7 +119,6 @@ def test_updates_of_qr_factors_need_positive_limits(name: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("seed", [1, 2, 4, 6])
 def test_an_inverse_that_hides_a_dependent_point_misleads_no_tracker(engine: str, seed: int) -> None:
     """With the least s of all, rounding alone lets dependent points join: what is left of the equations tells."""
@@ -169,7 +167,6 @@ def test_runs_give_the_path_of_single_steps_bit_for_bit(name: str, tracker: Any,
     assert tracker.may_refuse or isinstance(found[0], list)
 
 
-@pytest.mark.parametrize("engine", ENGINES)
 def test_a_callback_sees_every_point_of_a_run_as_it_was(engine: str) -> None:
     seen = []
 
@@ -229,7 +226,6 @@ def lift(walk: PathState) -> None:
     walk.variables.excess[i] = 10.0 * walk.t * walk.sign[i]
 
 
-@pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("spoil", [scale, disturb, lift], ids=lambda spoil: spoil.__name__)
 def test_what_is_wrong_on_the_way_is_mended(spoil: Any, engine: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """A run ends there and the inverse is made anew, unless the direction can be refined."""
@@ -257,7 +253,6 @@ def test_a_new_inverse_that_is_inaccurate_gives_way_to_its_qr_factors(
     assert path.kkt_audit().worst <= 1e-9
 
 
-@pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.slow
 def test_a_variable_that_blocks_the_way_by_an_error_is_not_put_on_the_elbow(
     engine: str, monkeypatch: pytest.MonkeyPatch
@@ -278,7 +273,6 @@ def test_a_variable_that_blocks_the_way_by_an_error_is_not_put_on_the_elbow(
     assert len(outside) > 5
 
 
-@pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("kernel", [Linear(), Polynomial(degree=3, coef0=1.0)], ids=repr)
 def test_an_ill_conditioned_elbow_costs_no_accuracy(kernel: Any, engine: str) -> None:
     rng = np.random.default_rng(5)
