@@ -112,9 +112,10 @@ print(
 print(f"f = {by_hand.objective:.6f}, F = {by_hand.primal_objective:.6f}")
 
 # %%
-# A price is a slope: if point :math:`i` has to satisfy :math:`y_ih(x_i)\ge1+u`, the optimum changes at the rate
-# :math:`a_i`. The figure shows the optimum over :math:`u` for each of the three points; the dotted lines have the
-# slopes :math:`a_i`:
+# A price is a slope. Let point :math:`i` have to satisfy :math:`y_ih(x_i)\ge1+u`. This adds :math:`a_iu` to the dual
+# objective, and the optimal prices stay feasible. So the optimum is at least :math:`f^*+a_iu` for every :math:`u`: a
+# line of slope :math:`a_i` touches the curve of the optimum from below at :math:`u=0`, and is its tangent if the curve
+# is smooth there. The figure shows both for each of the three points; the lines are dotted:
 
 # fold: The code of this figure
 # alt: The optimum is drawn over u for each of the three points. The curve of point 0 is flat up to u = 1. The equal
