@@ -96,12 +96,19 @@ print("the widest street:", round(2.0 / float(np.linalg.norm(machine.coef_[0])),
 # new point is nearer to an old point of its kind than the geometric margin, the line puts both points on the same side.
 # So the wider the street, the further all points may move before one of them is misclassified.
 #
-# A theorem about the perceptron, a classifier that corrects itself after every example that it gets wrong, supports
-# wide streets. A perceptron makes at most :math:`(R/\rho)^2` corrections, where :math:`\rho` is the geometric margin
-# and :math:`R` the length of the longest example (Novikoff, 1962, for lines through the origin). A second theorem
-# favours streets with few examples on their margins. If each example is left out once, only an example on a margin can
-# be predicted wrongly, because leaving out any other example does not move the street (:doc:`chapter 11
-# <11_leave_one_out>`).
+# A theorem about the perceptron supports wide streets (Novikoff, 1962, for lines through the origin). After every
+# example that it gets wrong, :math:`y_iw\cdot x_i\le0`, the perceptron adds :math:`y_ix_i` to :math:`w`, from
+# :math:`w=0` on. Let :math:`R` be the length of the longest example, :math:`\rho` the geometric margin, and :math:`u`
+# the unit vector with :math:`y_iu\cdot x_i\ge\rho` for all :math:`i`. A correction adds at least :math:`\rho` to
+# :math:`w\cdot u` and at most :math:`R^2` to :math:`\lVert w\rVert^2`, so :math:`k` corrections make
+#
+# .. math:: k\rho\le w\cdot u\le\lVert w\rVert\le\sqrt k\,R , \qquad\text{that is}\qquad k\le(R/\rho)^2 .
+#
+# Leave out an example that was never corrected: nothing changes, and it is predicted rightly. So at most
+# :math:`(R/\rho)^2` of :math:`n+1` left-out examples are predicted wrongly, and after training on :math:`n` examples
+# the expected error is at most :math:`E[(R/\rho)^2]/(n+1)`. A second theorem favours streets with few examples on their
+# margins. If each example is left out once, only an example on a margin can be predicted wrongly, because leaving out
+# any other example does not move the street (:doc:`chapter 11 <11_leave_one_out>`).
 #
 # Turn and shift the line in the left picture, which shows the widest empty street around this line. The curve in the
 # right picture shows how wide a street of each direction can be. The top of the curve belongs to the widest street.
