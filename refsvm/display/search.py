@@ -57,11 +57,9 @@ class SearchDisplay(Display):
         results, chosen = model.cv_results_, getattr(model, "best_index_", -1)
         scores, params = np.asarray(results[f"mean_test_{score}"]), results["params"]
         if "start" in results:
-            places, names, xlabel = (
-                np.arange(1.0, len(params) + 1.0),
-                [f"start {k + 1}" for k in results["start"]],
-                "evaluation",
-            )
+            places = np.arange(1.0, len(params) + 1.0)
+            names = [f"start {k + 1}" for k in results["start"]]
+            xlabel = "evaluation"
         else:
             places, xlabel = np.array([each["C"] for each in params]), "C"
             names = [

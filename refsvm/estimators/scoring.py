@@ -134,10 +134,8 @@ class Scoring:
         """Return the message for a score that needs the label 1, which y lacks; the message names a suitable scorer."""
         labels, scorers = self.classes.tolist() if self.classes is not None else [], []
         for each in getattr(self.scorer, "_scorers", {"": self.scorer}).values():
-            function, response = (
-                getattr(each, "_score_func", None),
-                getattr(each, "_response_method", "predict"),
-            )
+            function = getattr(each, "_score_func", None)
+            response = getattr(each, "_response_method", "predict")
             if function is not None and "pos_label" in signature(function).parameters:
                 more = "" if response == "predict" else ', response_method="decision_function"'
                 scorers.append(f"make_scorer({function.__name__}, pos_label={labels[-1]!r}{more})")

@@ -122,11 +122,9 @@ class SearchScores(ChoosingEstimator):
         -------
         float
         """
-        best, scorer, more = (
-            self._best(),
-            self.scorer_,
-            {} if sample_weight is None else {"sample_weight": sample_weight},
-        )
+        best = self._best()
+        scorer = self.scorer_
+        more = {} if sample_weight is None else {"sample_weight": sample_weight}
         if isinstance(scorer, dict):
             if not isinstance(self.refit, str):
                 raise ValueError(

@@ -84,10 +84,8 @@ class OneVsOnePath(Shown):
         rows = [
             (name, f"{len(path.C):,}", path.status.name) for name, path in zip(names, self.paths, strict=True)
         ]
-        is_partial, tables = (
-            self.status is not Status.CONVERGED,
-            (Table(("pair", "breakpoints", "status"), rows[:20]),),
-        )
+        is_partial = self.status is not Status.CONVERGED
+        tables = (Table(("pair", "breakpoints", "status"), rows[:20]),)
         return Card(
             ", ".join(parts),
             sentence=ended(ends, self.status),

@@ -175,10 +175,8 @@ def cross_validate(
     (0.8, 0.28, 5)
     """
     known_options("cross_validate", options, OPTIONS)
-    fold_progress, kernel = (
-        Progress("cross_validate", "folds", "these"),
-        chosen_kernel(kernel, gamma, degree, coef0),
-    )
+    fold_progress = Progress("cross_validate", "folds", "these")
+    kernel = chosen_kernel(kernel, gamma, degree, coef0)
     line, task = line_of(fold_progress, progress), task_given(X, y, kernel, gram, C, epsilon=epsilon, nu=nu)
     fold = folds_of(task, folds, stratified=stratified, rng=rng, groups=groups)
     # check `folds` before computing the kernel matrix, and start the time limit before the first machine

@@ -219,10 +219,9 @@ def outcomes_of(values: np.ndarray, codes: np.ndarray, k: int) -> np.ndarray:
     most = least.copy()
     for column, (p, q) in enumerate(combinations(range(k), 2)):
         h = values[:, column]
-        is_open, for_p = (
-            np.isnan(h),
-            h < 0.0 if k == 2 else h > 0.0,
-        )  # count signs and ties as in `OneVsOne.votes`
+        # count signs and ties as in `OneVsOne.votes`
+        is_open = np.isnan(h)
+        for_p = h < 0.0 if k == 2 else h > 0.0
         least[:, p] += for_p
         least[:, q] += ~for_p & ~is_open
         most[:, p] += for_p | is_open

@@ -155,11 +155,9 @@ def left_out(stack: Stack, backend: SmallBackend, rules: Any, rounding: float) -
     """Predict each example of each pair by the pair's machine trained without the example."""
     problems, m = stack.problems, stack.problems.size
     P = len(problems)
-    names, values, steps = (
-        np.full((P, m), "", dtype=object),
-        np.zeros((P, m)),
-        np.zeros((P, m), dtype=np.int64),
-    )
+    names = np.full((P, m), "", dtype=object)
+    values = np.zeros((P, m))
+    steps = np.zeros((P, m), dtype=np.int64)
     # without the only example of a class, the machine is constant and predicts this example wrongly
     positive = problems.v > 0.0
     same = np.where(positive, positive.sum(axis=1)[:, None], (~positive).sum(axis=1)[:, None])
@@ -274,10 +272,8 @@ def signs_of_rounds(
         # to test for the negative sign, apply the same inequality to −t, with lower and upper bounds exchanged
         rises, falls, room = (upper, -lower, upper - alpha) if s > 0.0 else (-lower, upper, alpha - lower)
         short = s * t - rho * D - error
-        rising, falling = (
-            np.where(short > 0.0, rises, 0.0).sum(axis=1),
-            np.where(short > 0.0, 0.0, falls).sum(axis=1),
-        )
+        rising = np.where(short > 0.0, rises, 0.0).sum(axis=1)
+        falling = np.where(short > 0.0, 0.0, falls).sum(axis=1)
         by_room = (short * room > np.maximum(rho - 0.5 * room * D, 0.0) ** 2).any(axis=1)
         proved.append((rising > falling * (1.0 + EXCESS)) | by_room)
     signs = proved[0] * 1.0 - (proved[1] & ~proved[0])

@@ -89,11 +89,9 @@ def signs_elsewhere(
     if not table.proves or not len(others):
         return signs
     # 1. prove signs with bounds that need no kernel rows; these bounds usually prove all signs
-    own, support, (delta, error) = (
-        np.abs(gram.diagonal()[others]),
-        np.flatnonzero(full.alpha),
-        known_to(full, rows),
-    )
+    own = np.abs(gram.diagonal()[others])
+    support = np.flatnonzero(full.alpha)
+    delta, error = known_to(full, rows)
     f = arithmetic.product(full.alpha[None, support], gram.block(examples[support], others))[0]
     sizes, lower, upper = np.sqrt(np.abs(rows.diagonal())), full.problem.lower, full.problem.upper
     low, high = ends_elsewhere(full.alpha, full.gradient, lower, upper, delta, sizes)

@@ -230,10 +230,8 @@ class Ball(Check):
             separation = total((alpha - seed) * (gradient - G)) + 2.0 * off * total(np.abs(alpha - seed))
             box = seed, left_out.lower, left_out.upper
             square = 0.25 * separation + gap(seed, G - full.intercept, *box[1:], off)
-            t, apart = (
-                0.5 * (G + gradient),
-                distances(rows.row(r), diagonal, diagonal[r], rows.facts.rounding),
-            )
+            t = 0.5 * (G + gradient)
+            apart = distances(rows.row(r), diagonal, diagonal[r], rows.facts.rounding)
             signs[r] = certain_sign(t + (problem.v[r] - t[r]), apart, square, 2.0 * off, *box)
         return signs
 

@@ -150,10 +150,8 @@ class BallRule(StoppingRule):
             return 0
         if not memory[BEGUN]:
             _begin(state)
-        memory[ASKED], memory[NEXT] = (
-            state.iteration,
-            state.iteration + max(self.every, state.iteration // 16),
-        )
+        memory[ASKED] = state.iteration
+        memory[NEXT] = state.iteration + max(self.every, state.iteration // 16)
         memory[LAST], memory[CODE] = state.gap, _proved(state)
         return int(memory[CODE])
 
