@@ -18,9 +18,8 @@ from importlib.util import find_spec as _find_spec
 from typing import TYPE_CHECKING
 from typing import Any as _Any
 
-from refsvm.analysis.derivatives import (
-    influence as influence,
-)  # this import adds derivative and pullback to Solution
+# this import adds derivative and pullback to Solution
+from refsvm.analysis.derivatives import influence as influence
 from refsvm.analysis.paths.cross_validation import cross_validate_path as cross_validate_path
 from refsvm.analysis.paths.lines import *
 from refsvm.analysis.paths.parametric_path import parametric_path as parametric_path
@@ -76,9 +75,8 @@ _ESTIMATORS = ("OneClassSVM", "SVC", "SVCCV", "SVCGradientCV", "SVR", "SVRCV", "
 _FILES = ("read_model", "write_model")
 _LATER = {"compare": "experiment.race", **dict.fromkeys(_FILES, "analysis.multiclass.model_file")}
 _FOLDERS = ("datasets", "display", "experiment")
-_LEAVING = {
-    "CacheAware": "services.cache_aware"
-}  # maps deprecated names to modules, whose LEAVES is the warning
+# maps deprecated names to modules, whose LEAVES is the warning
+_LEAVING = {"CacheAware": "services.cache_aware"}
 _ELSEWHERE = {
     "NuSVC": "use SVC and choose C, or sklearn.svm.NuSVC",
     "NuSVR": "use SVR and choose epsilon, or sklearn.svm.NuSVR",
@@ -101,9 +99,8 @@ def _plot(result: object, *ax: _Any, **look: _Any) -> object:
 _Shown.plot = _plot
 _open_doors()
 _install_old_places()
-_export(
-    vars(), *_LATER, *(_ESTIMATORS if _find_spec("sklearn") else ())
-)  # a star import includes estimators only if scikit-learn is installed
+# a star import includes estimators only if scikit-learn is installed
+_export(vars(), *_LATER, *(_ESTIMATORS if _find_spec("sklearn") else ()))
 
 
 if not TYPE_CHECKING:  # type checkers must report unknown names

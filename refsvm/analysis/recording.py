@@ -284,9 +284,8 @@ class Recording(Shown):
             self._end(Status.CONVERGED if code > 0 else Status.STALLED, code)
         except BaseException as error:
             self.error = error
-            if not isinstance(
-                error, Exception
-            ):  # after Ctrl-C in the middle of a step, α and G may be inconsistent
+            # after Ctrl-C in the middle of a step, α and G may be inconsistent
+            if not isinstance(error, Exception):
                 raise
         taken = None if self.has_ended else _step_taken(state, image)
         self.states.append(_recorded(self.problem, before, taken))
@@ -298,16 +297,8 @@ class Recording(Shown):
 
 def _snapshot(state: SolverState) -> tuple[Any, ...]:
     """Return copies of the arrays of a state that a step changes."""
-    copies = state.alpha.copy(), state.gradient.copy()
-    return (
-        *copies,
-        state.top,
-        state.bottom,
-        state.gap,
-        state.objective,
-        state.rows.computed,
-        state.iteration,
-    )
+    numbers = state.top, state.bottom, state.gap, state.objective, state.rows.computed, state.iteration
+    return state.alpha.copy(), state.gradient.copy(), *numbers
 
 
 def _recorded(problem: DualProblem, before: tuple[Any, ...], taken: RecordedStep | None) -> RecordedState:

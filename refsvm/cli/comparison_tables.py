@@ -113,7 +113,8 @@ def _narrow_table(console: Console, rows: list[dict[str, Any]]) -> None:
             f"{each} s": seconds(mean(runs[each]["seconds"])) if each in runs else "–" for each in engines
         }
         if not all(map(is_solved, rows)):
-            cells["status"] = _ended(run)
+            is_one_run = "status" in run
+            cells["status"] = tables.status_of(run) if is_one_run else f"{run['converged']} of {run['runs']}"
         shown.append(cells)
     names = list(shown[0])
     for name in ("", *DROPPED):
@@ -122,11 +123,6 @@ def _narrow_table(console: Console, rows: list[dict[str, Any]]) -> None:
         if console.measure(table, options=console.options.update(max_width=1000)).maximum <= console.width:
             break
     console.print(table)
-
-
-def _ended(row: Mapping[str, Any]) -> str:
-    """Return the text that says why a run ended, or how many runs of a row converged."""
-    return tables.status_of(row) if "status" in row else f"{row['converged']} of {row['runs']}"
 
 
 def is_solved(row: Mapping[str, Any]) -> bool:

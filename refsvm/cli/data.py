@@ -99,8 +99,7 @@ class Training:
             if self.kernel != "precomputed":
                 raise ValueError(
                     f"{data.source} contains a kernel matrix in LIBSVM's format, with 0:number at the start of "
-                    "each row; give "
-                    "--kernel precomputed. If these are features, number them from 1."
+                    "each row; give --kernel precomputed. If these are features, number them from 1."
                 )
             data = training_matrix(data)
         scaling = self._scaling(data) if self.scale else None
@@ -131,8 +130,7 @@ class Training:
             where = f" in {data.source}" if data.source else ""
             raise ValueError(
                 f"scale=True: {data.name} holds {largest:.6g}{where}, above the largest number that can be scaled "
-                "(1e150), "
-                "which is often a code for a missing value; correct that row or remove it."
+                "(1e150), which is often a code for a missing value; correct that row or remove it."
             )
         return Scaling.of(data.X)
 
@@ -202,10 +200,6 @@ class Output:
             tables.print_csv(rows)
         else:
             tell()
-
-    def show_table(self, document: Any, rows: list[Any], heading: str, columns: tables.Columns) -> None:
-        """Print the document as JSON, the rows as CSV, or a table of the rows for people."""
-        self.show(document, rows, lambda: tables.print_table(heading, columns, rows))
 
 
 def task_of(y: np.ndarray, wanted: str | None, tell: bool) -> str:

@@ -48,12 +48,8 @@ def fit(
     write_model(estimator, model, dataset.columns, opened.scaling)
     metrics = of_task.summary(estimator, dataset)
     solved = {"status": estimator.status_.name, "iterations": int(np.sum(estimator.n_iter_))}
-    row = (
-        {"task": opened.task, "support_vectors": len(estimator.support_)}
-        | metrics
-        | solved
-        | {"model": str(model)}
-    )
+    row = {"task": opened.task, "support_vectors": len(estimator.support_)} | metrics | solved
+    row["model"] = str(model)
     sentence = (
         f"{dataset.name}: {dataset.n} examples, {dataset.d} features, {opened.settings_in_words()}, "
         f"{of_task.sentence.format_map(row)}; model written to {model}."
@@ -92,9 +88,8 @@ def _end(status: Status, is_cut: bool) -> None:
 
 def trained(estimator: Any, dataset: Dataset) -> bool:
     """Train the estimator, and return whether Ctrl-C ended the training; the estimator then contains the last point."""
-    from sklearn.exceptions import (
-        ConvergenceWarning,  # import late, so that other commands need not wait
-    )
+    # import late, so that other commands need not wait
+    from sklearn.exceptions import ConvergenceWarning
 
     try:
         with warnings.catch_warnings():

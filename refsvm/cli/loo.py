@@ -90,7 +90,8 @@ def _show_all(description: dict[str, Any], rows: list[dict[str, Any]], output: O
     columns = {"seeder": "{seeder}", "stop": "{stop}", **tables.scores_of(rows[0]), **COLUMNS}
     columns |= {"unfinished": "{unfinished}" if any(row["unfinished"] for row in rows) else None}
     columns |= {"status": tables.status_of if notes else None}
-    output.show_table({"problem": description, "runs": rows}, rows, tables.heading(description), columns)
+    table = partial(tables.print_table, tables.heading(description), columns, rows)
+    output.show({"problem": description, "runs": rows}, rows, table)
     if output.plot is not None:
         resting = [
             f"{name} used {counted(row['unfinished'], 'unsolved model')}."

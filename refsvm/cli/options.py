@@ -75,8 +75,7 @@ _ENGINES: Final = {"auto": None, **ENGINES}
 _DATA: Final = (
     "Bundled name (see 'refsvm datasets'), a generated set (banana, chessboard, ringnorm, twonorm, waveform), NAME "
     "for NAME.npz in the data directory, or a file with LIBSVM lines, a table or an .npz archive, recognised by its "
-    "contents, packed or "
-    "not; - for the standard input."
+    "contents, packed or not; - for the standard input."
 )
 Data = Annotated[str, Argument(metavar="DATA", help=_DATA, autocompletion=_data_sets)]
 SeveralData = Annotated[list[str], Argument(metavar="DATA...", help=_DATA, autocompletion=_data_sets)]

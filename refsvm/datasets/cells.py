@@ -315,7 +315,7 @@ def _label_column(cells: Cells, label: str | int) -> tuple[int, bool]:
     head, text = cells.texts[0].tolist(), str(label)
     is_place = _is_place(label)
     if not is_place and text in head:
-        return _column(cells.path, head, text), True
+        return _columns(cells.path, head, [text])[0], True
     is_inside = is_place and not isinstance(label, float) and -len(head) <= int(label) < len(head)
     if label in head and (not is_inside or _starts_with_header(cells, head.index(text))):
         return head.index(text), True
@@ -328,11 +328,6 @@ def _label_column(cells: Cells, label: str | int) -> tuple[int, bool]:
 def _is_place(label: Any) -> bool:
     """Return whether `label` may be the position of the label column instead of its name."""
     return label is not None and (not isinstance(label, str) or label.lstrip("+-").isdecimal())
-
-
-def _column(path: Source, head: list[str], name: str) -> int:
-    """Return the position of the column with a name; raise an error if no column or two columns have this name."""
-    return _columns(path, head, [name])[0]
 
 
 def _columns(path: Source, head: list[str], names: Sequence[str]) -> list[int]:

@@ -177,9 +177,8 @@ class GridDisplay(Display):
             np.unique(axis, return_inverse=True) for axis in zip(*cells, strict=True)
         )
         table, means = np.full((3, len(gammas), len(Cs)), np.nan), np.asarray(results[mean])
-        unsolved = results.get(
-            "unsolved_splits", np.zeros(len(means))
-        )  # only results with unsolved splits contain this entry
+        # only results with unsolved splits contain this entry
+        unsolved = results.get("unsolved_splits", np.zeros(len(means)))
         for k in np.argsort(np.where(np.isnan(means), -np.inf, means)):  # a cell's best ε is written last
             table[:, row[k], column[k]] = means[k], results["mean_iterations"][k], unsolved[k]
         best = None if chosen is None or score != "score" else (int(row[chosen]), int(column[chosen]))

@@ -21,8 +21,7 @@ STYLE: Final = (
     "text{font:12px sans-serif;fill:#222}path,polyline{fill:none;stroke:#222}rect{fill:#fff}"
     ".frame,.axis{stroke:#8a8a8a}.boundary{stroke-width:1.6}.margin,.tolerance{stroke-dasharray:4 3}"
     ".tolerance{stroke:#8a8a8a}.negative{fill:#0072b2;stroke:#0072b2}.positive{fill:#d55e00;stroke:#d55e00}"
-    ".run-0{stroke:#222;stroke-width:1.6}.run-1{stroke:#d55e00;stroke-width:1.6}"
-    ".title-1{fill:#b34f00}"
+    ".run-0{stroke:#222;stroke-width:1.6}.run-1{stroke:#d55e00;stroke-width:1.6}.title-1{fill:#b34f00}"
 )
 """Colours of `strip`; the documentation's pages define their own for the same classes."""
 

@@ -20,13 +20,13 @@ from sklearn.base import BaseEstimator
 from sklearn.utils._param_validation import Interval, Options, StrOptions, validate_parameter_constraints
 from sklearn.utils.validation import _check_n_features, check_is_fitted, validate_data
 
-from refsvm.analysis.multiclass.one_vs_one import RowKernel, kernel_values
+from refsvm.analysis.multiclass.one_vs_one import RowKernel
 from refsvm.analysis.multiclass.prediction import decision_values, pair_sums
 from refsvm.core._checks import is_sparse
 from refsvm.core.engine.limits import Interrupted, interruptible
 from refsvm.core.engine.progress import Progress
 from refsvm.core.kernels import Kernel, Linear, Precomputed
-from refsvm.core.kernels.blocks import shaped
+from refsvm.core.kernels.blocks import called, shaped
 from refsvm.core.kernels.gram import Gram
 from refsvm.core.kernels.origin import around, origin_of, weights_at
 from refsvm.core.kernels.rows import megabytes
@@ -76,12 +76,8 @@ class KernelEstimator(BaseEstimator):
         "degree": [Interval(Integral, 0, None, closed="left")],
         "coef0": [Interval(Real, None, None, closed="neither")],
         "tol": [Interval(Real, 0.0, None, closed="neither")],
-        "selector": [
-            WorkingSetSelector,
-            str,
-            type,
-            None,
-        ],  # a name or class stands for a rule with defaults
+        # a name or class stands for a rule with defaults
+        "selector": [WorkingSetSelector, str, type, None],
         "step": [StepRule, str, type, None],
         "shrinking": ["boolean"],
         "cache_size": [Interval(Real, 0.0, None, closed="neither")],
@@ -406,7 +402,7 @@ class KernelMachine(KernelEstimator):
         parts = []
         for start in range(0, t, height):
             some = X if height >= t else X[start : start + height]
-            K = shaped(kernel_values(self.kernel_, some, self._examples), (some.shape[0], n))
+            K = shaped(called(self.kernel_, some, self._examples), (some.shape[0], n))
             parts.append(self._sums(K[:, self.support_].T).T)
         return np.concatenate(parts)
 

@@ -23,9 +23,7 @@ def column_gram(X: Any, token: str, kernel: Any, cache_mb: float) -> KernelMatri
     # if the matrix exceeds the budget, each γ of the search computes and caches kernel rows on demand
     if isinstance(kernel, Precomputed) or megabytes(n, n) > cache_mb:
         return gram
-    if not isinstance(kernel, Kernel):
-        return dense_gram(gram)
-    if 2.0 * megabytes(n, n) > cache_mb:
+    if not isinstance(kernel, Kernel) or 2.0 * megabytes(n, n) > cache_mb:
         return dense_gram(gram)
     origin, scaled = gram.origin, kernel.scaled(gram.X)
     if kernel.distance_scale > 0.0 and not is_sparse(scaled):

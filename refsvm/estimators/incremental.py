@@ -18,10 +18,11 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from refsvm.analysis.growing import GrowingMatrix
-from refsvm.analysis.multiclass.one_vs_one import convergence_message, kernel_values
+from refsvm.analysis.multiclass.one_vs_one import convergence_message
 from refsvm.analysis.paths.continuing import Reached, continued
 from refsvm.core._checks import is_sparse, positions, version
 from refsvm.core.kernels import Kernel, Precomputed
+from refsvm.core.kernels.blocks import called
 from refsvm.core.kernels.gram import Gram
 from refsvm.core.kernels.origin import around
 from refsvm.core.kernels.precision import decision_noise, noisy
@@ -118,7 +119,7 @@ class Incremental(KernelMachine):
         here, there = (around(held.get("origin"), each) for each in (X, every))
         return {
             **held, "X": every, "y": np.append(held["y"], y), "weights": np.append(held["weights"], weights),
-            "K": held["K"].grown(m, lambda some: kernel_values(kernel, here[some], there), most, together),
+            "K": held["K"].grown(m, lambda some: called(kernel, here[some], there), most, together),
         }  # fmt: skip
 
     def _gram(self, rows: np.ndarray, held: dict[str, Any] | None = None) -> Gram:

@@ -250,8 +250,7 @@ class SearchCV(SearchScores, ABC):
                 end, other = ("smallest", "smaller") if best == grid[0] else ("largest", "larger")
                 warnings.warn(
                     f"The best {name}={best:.4g} is the {end} value of the default grid; {other} values may be "
-                    "better. "
-                    f"Pass {name}s=[…] with {other} values.",
+                    f"better. Pass {name}s=[…] with {other} values.",
                     stacklevel=4,
                 )
 
@@ -315,12 +314,8 @@ class SearchCV(SearchScores, ABC):
         self.multimetric_ = scores != [SINGLE]
         if self.multimetric_:
             refuse_refit(self.refit, scores)
-        for name in (
-            "best_index_",
-            "best_score_",
-            "best_params_",
-            "best_estimator_",
-        ):  # delete results of an earlier search
+        # delete results of an earlier search
+        for name in ("best_index_", "best_score_", "best_params_", "best_estimator_"):
             self.__dict__.pop(name, None)
         if self.refit is not False or not self.multimetric_:
             self._choose(self.refit if self.multimetric_ and isinstance(self.refit, str) else SINGLE)

@@ -268,9 +268,8 @@ class SVC(ClassifierMixin, Incremental):
             )
         labels = np.asarray(y)
         classes, codes = encoded(labels)
-        return {
-            "C": penalties_of(self.C, class_weights(self.class_weight, classes, labels), codes, None)
-        }, True
+        C = penalties_of(self.C, class_weights(self.class_weight, classes, labels), codes, None)
+        return {"C": C}, True
 
     def partial_fit(
         self, X: ArrayLike, y: ArrayLike, classes: ArrayLike = None, sample_weight: ArrayLike = None

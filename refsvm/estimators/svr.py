@@ -11,11 +11,11 @@ import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.utils._param_validation import Interval
 
-from refsvm.analysis.multiclass.one_vs_one import kernel_values
 from refsvm.analysis.paths.conformal import conformal_intervals
 from refsvm.analysis.resampling.jackknife import HeldOutMachines, held_out_machines
 from refsvm.analysis.resampling.weights import copies
 from refsvm.core._checks import refuses
+from refsvm.core.kernels.blocks import called
 from refsvm.core.kernels.origin import around
 from refsvm.core.problem import DualProblem
 from refsvm.estimators.base import stopping_rule_of
@@ -306,10 +306,9 @@ class SVR(RegressorMixin, SingleMachine):
             for each in (self._checked(X, kernel=kernel, reset=False), held["X"])
         )
         rows = np.flatnonzero(held["weights"] > 0.0)
-        copies(
-            "predict_interval", held["weights"], len(held["y"])
-        )  # before any training, `copies` refuses weights that are not whole numbers
-        cross = kernel_values(kernel, X, examples)[:, rows]
+        # before any training, `copies` refuses weights that are not whole numbers
+        copies("predict_interval", held["weights"], len(held["y"]))
+        cross = called(kernel, X, examples)[:, rows]
         if method != "full":
             machines = self._held_out_machines(method, held, rows)
             return without_crossed(machines.intervals(cross, confidence), confidence)
@@ -317,7 +316,7 @@ class SVR(RegressorMixin, SingleMachine):
             self._gram(rows, held).block(np.arange(len(rows))),
             held["y"][rows],
             cross,
-            np.array([kernel_values(kernel, X[[i]], X[[i]])[0, 0] for i in range(X.shape[0])]),
+            np.array([called(kernel, X[[i]], X[[i]])[0, 0] for i in range(X.shape[0])]),
             C=fitted["C"],
             weights=held["weights"][rows],
             epsilon=fitted["epsilon"],

@@ -296,8 +296,7 @@ def known_codes(classes: np.ndarray, y: np.ndarray) -> np.ndarray:
     if (strange := np.flatnonzero(classes[codes] != y)).size:
         raise ValueError(
             f"y contains the new class {y[strange].tolist()[0]!r}; partial_fit takes only the classes of its first "
-            "call, "
-            f"{classes.tolist()}."
+            f"call, {classes.tolist()}."
         )
     return codes
 
@@ -340,8 +339,7 @@ def penalties_of(
         largest = 1.0 if weights is None else float(weights.max())
         raise ValueError(
             f"C={C:g} times class_weight and sample_weight, {class_weight.max():g} and {largest:g}, exceeds the "
-            "largest usable "
-            "penalty (1e300); scale the weights down."
+            "largest usable penalty (1e300); scale the weights down."
         )
     return scaled(C, factor)
 

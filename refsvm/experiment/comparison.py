@@ -254,11 +254,6 @@ class Ranking(Shown):
         return Card(line, sentence=line, tables=(Table(("strategy", "mean rank"), rows),))
 
 
-def _is_number(value: float | None) -> bool:
-    """Return whether a ratio is neither None nor NaN."""
-    return value is not None and not math.isnan(value)
-
-
 def summarise(values: Values, baseline: Values | None = None, unsolved: int = 0) -> Summary:
     """Return a `Summary` of the values of a metric, compared with a baseline on the same permutations.
 
@@ -312,12 +307,9 @@ class Comparison(Shown):
 
     def geometric_mean(self, strategy: str) -> float | None:
         """Return the geometric mean of the ratios over the problems; None without ratios or for a ratio ≤ 0."""
-        ratios = [
-            cell.ratio
-            for problem in self.problems
-            if (cell := self.cells.get((problem, strategy))) is not None and _is_number(cell.ratio)
-        ]
-        known = [ratio for ratio in ratios if ratio is not None]
+        cells = (self.cells.get((problem, strategy)) for problem in self.problems)
+        ratios = [cell.ratio for cell in cells if cell is not None and cell.ratio is not None]
+        known = [ratio for ratio in ratios if not math.isnan(ratio)]
         if not known or min(known) <= 0.0:
             return None
         return math.exp(sum(map(math.log, known)) / len(known))
@@ -354,8 +346,7 @@ class Comparison(Shown):
         if len(self.strategies) < 3 or len(whole) < 2:
             raise ValueError(
                 f"{len(self.strategies)} strategies with solved runs on {len(whole)} common problems cannot be "
-                "ranked; "
-                "give at least three strategies and two problems, or use paired_p."
+                "ranked; give at least three strategies and two problems, or use paired_p."
             )
         from scipy.stats import friedmanchisquare, rankdata
 

@@ -72,11 +72,8 @@ class CrossValidate(Call):
 
     def measured(self, result: CrossValidation) -> Record:
         """Return the scores and the costs of a cross-validation."""
-        return (
-            result.scores
-            | super().measured(result)
-            | {
-                "rest_seconds": result.seconds - result.seed_seconds,
-                "unfinished": sum(each.status is not Status.CONVERGED for each in result.rounds),
-            }
-        )
+        record = result.scores | super().measured(result)
+        return record | {
+            "rest_seconds": result.seconds - result.seed_seconds,
+            "unfinished": sum(each.status is not Status.CONVERGED for each in result.rounds),
+        }

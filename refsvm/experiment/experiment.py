@@ -276,8 +276,7 @@ class Experiment(PlainNumbers, Shown):
                 names = f"{other.strategy.name!r} on {other.problem!r} and {run.strategy.name!r} on {run.problem!r}"
                 raise ValueError(
                     f"{names} have the same identity but contain different objects ({shown(known[0])}, "
-                    f"{shown(held[0])}); give "
-                    "each its own identity='...'."
+                    f"{shown(held[0])}); give each its own identity='...'."
                 )
 
     def _runs_of(self, problem: Problem) -> Iterator[_Run]:
@@ -290,7 +289,7 @@ class Experiment(PlainNumbers, Shown):
             "identity": IDENTITY,
         }
         own = [
-            _renamed(each.settings(), {*common, "permutation", "code"})
+            _kept_apart(each.settings(), {*common, "permutation", "code"}, "strategy")
             | {"code": code_of(each, problem.kernel)}
             for each in self.strategies
         ]
@@ -544,14 +543,9 @@ def _metrics_of(run: _Run, record: Any) -> dict[str, Any]:
     return _kept_apart(metrics, (*_TAKEN, *RESERVED))
 
 
-def _kept_apart(metrics: Mapping[str, Any], taken: Container[str]) -> dict[str, Any]:
-    """Return the metrics; rename entries whose names are in `taken`."""
-    return {f"record.{name}" if name in taken else name: value for name, value in metrics.items()}
-
-
-def _renamed(settings: Mapping[str, Any], taken: Container[str]) -> dict[str, Any]:
-    """Return the settings of a strategy; rename settings whose names are in `taken`."""
-    return {f"strategy.{name}" if name in taken else name: value for name, value in settings.items()}
+def _kept_apart(entries: Mapping[str, Any], taken: Container[str], kind: str = "record") -> dict[str, Any]:
+    """Return metrics or settings; rename entries whose names are in `taken`."""
+    return {f"{kind}.{name}" if name in taken else name: value for name, value in entries.items()}
 
 
 def _named(argument: str, items: Any, base: type) -> tuple[Any, ...]:

@@ -83,17 +83,14 @@ class LeaveOneOutError(Call):
         rounds = int(in_round.sum())
         # count rounds that a rule ended early: other rounds ended at the optimum, on a walk or at a limit
         early = int((in_round & ~np.isin(decided, ("path", "kkt", "tie", "limit"))).sum())
-        return (
-            result.scores
-            | super().measured(result)
-            | {
-                "round_iterations": int(result.round_iterations.sum()),
-                "rounds": rounds,
-                "early": early / rounds if rounds else 0.0,
-                "full_iterations": sum(full.iterations for full in result.full_solutions),
-                "full_seconds": sum(full.seconds for full in result.full_solutions),
-                "status": result.status.name,
-                "unfinished": int((~result.is_solved).sum()),
-                **result.counts,
-            }
-        )
+        record = result.scores | super().measured(result)
+        return record | {
+            "round_iterations": int(result.round_iterations.sum()),
+            "rounds": rounds,
+            "early": early / rounds if rounds else 0.0,
+            "full_iterations": sum(full.iterations for full in result.full_solutions),
+            "full_seconds": sum(full.seconds for full in result.full_solutions),
+            "status": result.status.name,
+            "unfinished": int((~result.is_solved).sum()),
+            **result.counts,
+        }

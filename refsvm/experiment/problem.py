@@ -176,8 +176,7 @@ class Problem(PlainNumbers):
         if not (hasattr(data, "X") and hasattr(data, "y")):
             raise ValueError(
                 f"load of the problem {self.name!r} returned a {type(data).__name__}; it must return an object "
-                "with X "
-                "and y, such as refsvm.datasets.Dataset(name, X, y)."
+                "with X and y, such as refsvm.datasets.Dataset(name, X, y)."
             )
         X = examples(data.X, copy=True)
         n = X.shape[0]

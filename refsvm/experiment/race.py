@@ -325,22 +325,10 @@ def _measured(run: Run) -> Measured:
     if isinstance(run, Recording):
         last = run.states[-1]
         ended = "INTERRUPTED" if run.status is None else run.status.name
-        count = int(np.count_nonzero(last.alpha))
-        return Measured(
-            last.iteration,
-            math.nan,
-            last.kernel_rows,
-            math.nan,
-            last.objective,
-            last.gap,
-            count,
-            "numpy",
-            ended,
-        )
-    return Measured(
-        run.iterations, math.nan, run.kernel_rows, run.seconds, run.objective, run.kkt_gap,
-        int(np.count_nonzero(run.alpha)), run.engine, run.status.name,
-    )  # fmt: skip
+        numbers = last.iteration, math.nan, last.kernel_rows, math.nan, last.objective, last.gap
+        return Measured(*numbers, int(np.count_nonzero(last.alpha)), "numpy", ended)
+    numbers = run.iterations, math.nan, run.kernel_rows, run.seconds, run.objective, run.kkt_gap
+    return Measured(*numbers, int(np.count_nonzero(run.alpha)), run.engine, run.status.name)
 
 
 def _is_solved(run: Measured) -> bool:

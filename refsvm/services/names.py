@@ -116,8 +116,7 @@ def in_order(gamma: Any, columns: Sequence[str]) -> Any:
         named, there = (", ".join(map(repr, each[:4])) for each in (names, columns))
         raise ValueError(
             f"gamma names the features {named}, but X {there or 'no column names'}; give a number for each column "
-            "of X under "
-            "its name, or pass gamma.to_numpy() in the order of the columns."
+            "of X under its name, or pass gamma.to_numpy() in the order of the columns."
         )
     values = dict(zip(names, np.ravel(gamma).tolist(), strict=True))
     return [values[name] for name in columns]

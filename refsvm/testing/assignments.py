@@ -260,9 +260,9 @@ def replayed(second_order: bool, pairs: bool) -> Callable[..., None]:
     return check
 
 
-def to_train(rng: Generator) -> tuple[Any, ...]:
-    """Return K, y, C and a tolerance."""
-    return *data(rng, 30), float(10.0 ** rng.uniform(-4.0, -2.0))
+def to_train(rng: Generator, least: float = -4.0) -> tuple[Any, ...]:
+    """Return K, y, C and a tolerance of at least 10**least."""
+    return *data(rng, 30), float(10.0 ** rng.uniform(least, -2.0))
 
 
 def training(second_order: bool) -> list[Point]:
@@ -358,13 +358,13 @@ def is_best_partner(answer: Any, *arguments: Any) -> None:
         raise Lost(f"the answer is {given:g}; j = {gain.argmax()} has the largest Newton gain.")
 
 
-def a_gain(rng: Generator) -> tuple[Any, ...]:
-    """Return ℓ and q."""
-    return float(rng.normal()), float(rng.uniform(0.1, 2.0))
-
-
 SECOND_ORDER = [
-    point("newton_gain", "values", a_gain, equals(lambda slope, q: 0.5 * slope * slope / q)),
+    point(
+        "newton_gain",
+        "values",
+        lambda rng: (float(rng.normal()), float(rng.uniform(0.1, 2.0))),
+        equals(lambda slope, q: 0.5 * slope * slope / q),
+    ),
     point("partner", "the largest gain", a_partner, is_best_partner, 2),
     point(
         "partner",
@@ -401,12 +401,6 @@ def is_accurate(answer: Any, K: Any, y: Any, C: float, most: float) -> None:
         raise Lost(f"the duality gap of α is {gap:.3g}, which is more than {most:.3g}.")
 
 
-def for_a_gap(rng: Generator) -> tuple[Any, ...]:
-    """Return K, y, C and the largest duality gap that an answer may have."""
-    K, y, C = data(rng, 30)
-    return K, y, C, float(10.0 ** rng.uniform(-5.0, -2.0))
-
-
 STATE = some_of(on_the_way, 3, 4, 5, 6)
 CERTIFICATE = [
     point("kkt_gap", "values", STATE, equals(gap_of)),
@@ -415,7 +409,7 @@ CERTIFICATE = [
     point("best_intercept", "no other b has a smaller F", some_of(on_the_way, 0, 1, 2, 4), has_best_intercept, 2),
     point("duality_gap", "values", some_of(on_the_way, 0, 1, 2, 4),
           equals(lambda K, y, C, alpha: problem_of(K, y, C).duality_gap(alpha), 1e-7)),
-    point("train_to_gap", "the duality gap of the result", for_a_gap, is_accurate, 2),
+    point("train_to_gap", "the duality gap of the result", partial(to_train, least=-5.0), is_accurate, 2),
 ]  # fmt: skip
 
 
@@ -600,14 +594,7 @@ def slopes(K: Any, y: Any, free: Any) -> np.ndarray:
 
 def two_free(rng: Generator) -> tuple[Any, ...]:
     """Return K, y and the numbers of two free variables."""
-    K, y, _ = three(rng)
-    return K, y, np.sort(rng.choice(3, 2, replace=False))
-
-
-def to_follow(rng: Generator) -> tuple[Any, ...]:
-    """Return K, y and the range of C."""
-    K, y, _ = three(rng)
-    return K, y, 0.05, 50.0
+    return *three(rng)[:2], np.sort(rng.choice(3, 2, replace=False))
 
 
 def follows(answer: Any, K: Any, y: Any, C_min: float, C_max: float) -> None:
@@ -630,7 +617,9 @@ PATH = [
     point("optimum", "three examples", three, partial(is_accurate, most=1e-9), 2, 8),
     point("slopes", "two free variables", two_free, equals(slopes)),
     point("slopes", "three free variables", lambda rng: (*three(rng)[:2], np.arange(3)), equals(slopes)),
-    point("path", "α at all C between the breakpoints", to_follow, follows, 4, 6),
+    point(
+        "path", "α at all C between the breakpoints", lambda rng: (*three(rng)[:2], 0.05, 50.0), follows, 4, 6
+    ),
 ]
 
 

@@ -165,9 +165,8 @@ class StudentProcess:
         self._kill()
 
     def _kill(self) -> None:
-        with suppress(
-            OSError
-        ):  # wait for the process only after this call, so that its number cannot belong to another process yet
+        # wait for the process only after this call, so that its number cannot belong to another process yet
+        with suppress(OSError):
             os.killpg(self._process.pid, signal.SIGKILL)
 
     def _keep_output(self) -> None:
@@ -266,9 +265,8 @@ def grade(
         reached += 0 if reason else point.worth
         printed = (printed or output)[:PRINTED]
         if reason:
-            shown = "".join(
-                sign if sign.isprintable() else " " for sign in reason
-            )  # a student may write control codes
+            # a student may write control codes
+            shown = "".join(sign if sign.isprintable() else " " for sign in reason)
             if cause := re.search(r" \(answer cell \d+ raised .*\)", shown):
                 shown = shown.replace(cause[0], "; see above") if cause[0] in causes else shown
                 causes.add(cause[0])
@@ -318,9 +316,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (OSError, ValueError) as error:
         sys.stderr.write(f"{error}\n")
         return 2
-    seed = (
-        f" (seed {result.seed})" if options.seed is None else ""
-    )  # hide a seed that the lecturer chose, because students may read the output
+    # hide a seed that the lecturer chose, because students may read the output
+    seed = f" (seed {result.seed})" if options.seed is None else ""
     report(f"{result.assignment}: {result.points} of {result.out_of} points{seed}")
     kept = asdict(result)
     failing = dict(zip(result.lost, kept.pop("arguments"), strict=True))

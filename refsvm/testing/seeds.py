@@ -84,11 +84,8 @@ def _check_memory(case: Case, seeder: Seeder, solved: Solution) -> None:
         memory = memory_of(seeder, solved)
         pays: Any = seeder.pays(solved, 100, [np.arange(1), np.arange(2)])
         others = [seeder.seed(solved, case.problem, memory=each) for each in (memory, NOTHING)]  # type: ignore[call-arg]
-    case.require(
-        isinstance(pays, bool | np.bool_),
-        0,
-        f"{seeder!r}.pays() returned {pays!r}; return True or False.",
-    )
+    message = f"{seeder!r}.pays() returned {pays!r}; return True or False."
+    case.require(isinstance(pays, bool | np.bool_), 0, message)
     off = max(infeasibility(case.problem, np.asarray(other)) for other in others)
     message = f"the seed of {seeder!r} with its memory is infeasible by {off:.3g} times the box."
     case.require(off <= 1e-12, 0, message)

@@ -289,9 +289,8 @@ def _header(estimator: Any, labels: list[int] | None, orientation: float) -> dic
         "svm_type": function if labels is None else "c_svc",
         "kernel_type": name,
         **{key: _shown(value) for key, value in _parameters(estimator.kernel_).items()},
-        "nr_class": str(
-            2 if labels is None else len(labels)
-        ),  # LIBSVM writes 2 for a single decision function
+        # LIBSVM writes 2 for a single decision function
+        "nr_class": str(2 if labels is None else len(labels)),
         "total_sv": str(len(estimator.support_)),
         "rho": " ".join(_shown(-orientation * b) for b in estimator.intercept_),
     }

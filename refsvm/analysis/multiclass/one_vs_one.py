@@ -65,17 +65,12 @@ class RowKernel:
     def __call__(self, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
         """Evaluate the kernel between the examples in these rows of X."""
         left = self._examples(rows)
-        return kernel_values(self.kernel, left, left if columns is rows else self._examples(columns))
+        return called(self.kernel, left, left if columns is rows else self._examples(columns))
 
     def _examples(self, rows: np.ndarray) -> Any:
         """Return X[rows], or X itself for all rows, because a kernel may check whether its arguments are one object."""
         numbers = rows.ravel().astype(np.int64)
         return self.X if np.array_equal(numbers, np.arange(self.X.shape[0])) else self.X[numbers]
-
-
-def kernel_values(kernel: Callable[..., Any], X: Any, Z: Any) -> np.ndarray:
-    """Return k(x, z) of a user's kernel as a dense float64 array, whatever kind of array the kernel returns."""
-    return called(kernel, X, Z)
 
 
 @dataclass(frozen=True, eq=False)

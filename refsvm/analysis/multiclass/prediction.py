@@ -14,10 +14,10 @@ from typing import Any, Final
 
 import numpy as np
 
-from refsvm.analysis.multiclass.one_vs_one import kernel_values
 from refsvm.core import arithmetic
 from refsvm.core._checks import is_sparse
 from refsvm.core.kernels import Kernel, Linear, Precomputed
+from refsvm.core.kernels.blocks import called
 from refsvm.core.kernels.memory import scratch
 from refsvm.core.kernels.origin import around
 from refsvm.core.kernels.products import Columns, PreparedExamples, stored_for_products
@@ -190,7 +190,7 @@ def _kernel_values_of(
     if isinstance(kernel, Precomputed):
         return lambda rows: np.asarray(X[rows, vectors]).T
     if not isinstance(kernel, Kernel):
-        return lambda rows: kernel_values(kernel, X[rows], vectors).T
+        return lambda rows: called(kernel, X[rows], vectors).T
     others, m = PreparedExamples(kernel, vectors, table_from, origin=origin), vectors.shape[0]
     if is_sparse(X) and is_sparse(vectors):
         examples, x_norms = others.prepared(X)

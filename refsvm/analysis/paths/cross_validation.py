@@ -189,8 +189,7 @@ def cross_validate_path(
         short = sum(curve.C[-1] < (1.0 - ROUNDING) * C_max for curve in curves)
         warn(
             f"{short} of {len(curves)} paths ended before C_max={C_max:.6g}, so the error curve ends at "
-            f"C={last:.6g}; scale "
-            "the features (StandardScaler), or choose a smaller C_max."
+            f"C={last:.6g}; scale the features (StandardScaler), or choose a smaller C_max."
         )
     return PathCrossValidation(total, tuple(curves), fold, tuple(breakpoints), time.perf_counter() - began)
 

@@ -153,8 +153,7 @@ def tracker_of_lines(tracker: PathTracker | None) -> PathTracker:
     if not tracker.any_line:
         raise ValueError(
             f"tracker={tracker!r} only follows lines of 1/C; use SVMP() or Hastie(), or set any_line = True on its "
-            "class if "
-            "it handles moving boxes and sums."
+            "class if it handles moving boxes and sums."
         )
     return tracker
 

@@ -286,34 +286,31 @@ class CrossValidation(Scores):
     @property
     def of_folds(self) -> tuple[str, np.ndarray]:
         """The name of the first score, and its value in each fold, shape (folds,); NaN if a round is missing."""
-        return SCORES[self.kind][0], self._of_folds(FIRST_OF[self.kind])
+        return SCORES[self.kind][0], self._of_folds("of_folds", FIRST_OF[self.kind], self.kind)
 
     @property
     def errors(self) -> np.ndarray:
         """`error` of each fold, shape (folds,); NaN if a round of the fold is missing."""
-        self._only("errors", CLASSIFICATION, NOVELTY)
-        return self._of_folds(share_wrong)
+        return self._of_folds("errors", share_wrong, CLASSIFICATION, NOVELTY)
 
     @property
     def fold_rmse(self) -> np.ndarray:
         """`rmse` of each fold, shape (folds,); NaN if the fold's round is missing."""
-        self._only("fold_rmse", REGRESSION)
-        return self._of_folds(root_mean_square)
+        return self._of_folds("fold_rmse", root_mean_square, REGRESSION)
 
     @property
     def fold_mae(self) -> np.ndarray:
         """`mae` of each fold, shape (folds,); NaN if the fold's round is missing."""
-        self._only("fold_mae", REGRESSION)
-        return self._of_folds(mean_absolute_error)
+        return self._of_folds("fold_mae", mean_absolute_error, REGRESSION)
 
     @property
     def fold_r2(self) -> np.ndarray:
         """`r2` of each fold, shape (folds,); NaN if the fold's round is missing or all its targets are equal."""
-        self._only("fold_r2", REGRESSION)
-        return self._of_folds(r_squared)
+        return self._of_folds("fold_r2", r_squared, REGRESSION)
 
-    def _of_folds(self, score: Score) -> np.ndarray:
+    def _of_folds(self, name: str, score: Score, *kinds: str) -> np.ndarray:
         """Return a score of each fold, shape (folds,); NaN if a round is missing or all weights in the fold are 0."""
+        self._only(name, *kinds)
         known, result = self.is_known, np.full(int(self.fold.max()) + 1, np.nan)
         for h in range(len(result)):
             held_out = self.fold == h

@@ -63,9 +63,8 @@ class Scores(Shown, ABC):
     @property
     def outcomes(self) -> np.ndarray:
         """1 for each certainly correct example, −1 for each certainly wrong example, 0 if the outcome is unknown."""
-        sides = getattr(
-            self, "sides", self.decision_values
-        )  # for some examples, leave-one-out computes only the sign of h
+        # for some examples, leave-one-out computes only the sign of h
+        sides = getattr(self, "sides", self.decision_values)
         if sides is not None and len(self.classes):
             return outcomes_of(sides, np.searchsorted(self.classes, self.labels), len(self.classes))
         return np.where(self.is_known, np.where(self.predictions == self.labels, 1, -1), 0)
@@ -81,8 +80,9 @@ class Scores(Shown, ABC):
         known = self.is_known
         return bool(known.all() if self.weights is None else known[self.weights > 0.0].all())
 
-    def _of_all(self, score: Score) -> float:
+    def _of_all(self, name: str, score: Score, *kinds: str) -> float:
         """Return a score over all examples; NaN if a prediction with positive weight is missing."""
+        self._only(name, *kinds)
         return self._of_some(score, self.is_known) if self.is_finished else float("nan")
 
     def _of_some(self, score: Score, some: np.ndarray) -> float:
@@ -99,8 +99,7 @@ class Scores(Shown, ABC):
     @property
     def error(self) -> float:
         """Weighted share of wrong predictions, not for regression; NaN while predictions are missing."""
-        self._only("error", CLASSIFICATION, NOVELTY)
-        return self._of_all(share_wrong)
+        return self._of_all("error", share_wrong, CLASSIFICATION, NOVELTY)
 
     @property
     def bounds(self) -> dict[str, tuple[float, float]]:
@@ -118,16 +117,15 @@ class Scores(Shown, ABC):
         classes, an example counts as correct or wrong in both bounds once the missing pairs cannot change the winner of
         the vote.
         """
-        self._only("error_bounds", CLASSIFICATION, NOVELTY)
-        return self._share_bounds()
+        return self._share_bounds("error_bounds", CLASSIFICATION, NOVELTY)
 
     @property
     def outside_bounds(self) -> tuple[float, float]:
         """The lowest and highest possible share of examples outside the region; for novelty detection only."""
-        self._only("outside_bounds", NOVELTY)
-        return self._share_bounds()
+        return self._share_bounds("outside_bounds", NOVELTY)
 
-    def _share_bounds(self) -> tuple[float, float]:
+    def _share_bounds(self, name: str, *kinds: str) -> tuple[float, float]:
+        self._only(name, *kinds)
         outcomes = self.outcomes
         return mean(outcomes == -1, self.weights), mean(outcomes != 1, self.weights)
 
@@ -161,8 +159,7 @@ class Scores(Shown, ABC):
     @property
     def outside(self) -> float:
         """Share of examples outside the region of the model trained without them; for novelty detection."""
-        self._only("outside", NOVELTY)
-        return self._of_all(share_wrong)
+        return self._of_all("outside", share_wrong, NOVELTY)
 
     @property
     def residuals(self) -> np.ndarray:
@@ -173,20 +170,17 @@ class Scores(Shown, ABC):
     @property
     def rmse(self) -> float:
         """Root mean square of the residuals; for regression only."""
-        self._only("rmse", REGRESSION)
-        return self._of_all(root_mean_square)
+        return self._of_all("rmse", root_mean_square, REGRESSION)
 
     @property
     def mae(self) -> float:
         """Mean absolute residual; for regression only."""
-        self._only("mae", REGRESSION)
-        return self._of_all(mean_absolute_error)
+        return self._of_all("mae", mean_absolute_error, REGRESSION)
 
     @property
     def r2(self) -> float:
         """1 − Σ residuals² / Σ (target − mean target)²; for regression only."""
-        self._only("r2", REGRESSION)
-        return self._of_all(r_squared)
+        return self._of_all("r2", r_squared, REGRESSION)
 
 
 def outcomes_of(values: np.ndarray, codes: np.ndarray, k: int) -> np.ndarray:

@@ -114,9 +114,8 @@ def solved_again(table: LeftOutTable) -> Solution:
     rounds, stop = table.rounds.with_shrinking(), KKTGap(table.smallest_tolerance(), relative=True)
     for guard in rounds._run.guards:  # keep guards from warning about the tiny tolerance
         guard._has_warned = True
-    limit = min(
-        rounds.max_iter, 10 * few_steps(rounds.problem.n)
-    )  # limit the steps: the solution need not be exact
+    # limit the steps: the solution need not be exact
+    limit = min(rounds.max_iter, 10 * few_steps(rounds.problem.n))
     solution = rounds.solve(start=table.full.alpha, origin=table.full, stop=stop, max_iter=limit)
     return solution.in_solver_coordinates(rounds.problem)
 
