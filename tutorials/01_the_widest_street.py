@@ -104,7 +104,7 @@ print("the widest street:", round(2.0 / float(np.linalg.norm(machine.coef_[0])),
 #
 # .. math:: k\rho\le w\cdot u\le\lVert w\rVert\le\sqrt k\,R , \qquad\text{that is}\qquad k\le(R/\rho)^2 .
 #
-# Leave out an example that was never corrected: nothing changes, and it is predicted rightly. So at most
+# If an example without a correction is left out, nothing changes, and the example is predicted rightly. So at most
 # :math:`(R/\rho)^2` of :math:`n+1` left-out examples are predicted wrongly, and after training on :math:`n` examples
 # the expected error is at most :math:`E[(R/\rho)^2]/(n+1)`. A second theorem favours streets with few examples on their
 # margins. If each example is left out once, only an example on a margin can be predicted wrongly, because leaving out

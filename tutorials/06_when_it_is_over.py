@@ -185,8 +185,8 @@ for tol in (1e-1, 1e-2, 1e-3):
 #
 # At an optimum without a free support vector, the lowest part of the curve of :math:`F` over :math:`b` is flat. Every
 # :math:`b` from the largest :math:`G_i` of a variable that may rise to the smallest :math:`G_i` of a variable that may
-# fall is valid. The package and LIBSVM take the middle of this interval. The figure shows such an optimum, with a small
-# :math:`C`:
+# fall is valid. The package and LIBSVM take the middle of this interval. The figure shows an optimum without free
+# support vectors:
 
 # fold: The code of this figure
 # alt: The cost F, as a function of b, falls, is flat over a shaded interval, and rises. A line marks the middle of the

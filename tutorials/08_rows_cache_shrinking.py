@@ -257,10 +257,10 @@ print(
 # %%
 # LIBSVM shrinks in place: now and then it drops the variables that can be left out, and from then on it updates only
 # the gradient of the remaining variables. When the gap is within ten times its tolerance, and at the end, LIBSVM
-# completes the gradient and checks all variables. For this LIBSVM keeps the part of the gradient that variables at
-# :math:`C` contribute: it reads a row whenever a variable reaches or leaves :math:`C`. Completing the gradient then
-# needs only the rows of the free variables. A step touches one number for each variable that it updates, a row all its
-# numbers. How many numbers does each way of shrinking touch?
+# completes the gradient and checks all variables. LIBSVM keeps the part of the gradient that variables at :math:`C`
+# contribute, and reads a row whenever a variable reaches or leaves :math:`C`. So completing the gradient needs only the
+# rows of the free variables. A step touches one number for each variable that it updates, a row all its numbers. How
+# many numbers does each way of shrinking touch?
 
 # fold: Shrinking in place, as LIBSVM does it
 

@@ -321,8 +321,8 @@ for seeder in (Cold(), AVG(), TOP()):
 # .. math:: f(\alpha)-f(\alpha+\delta)
 #           = -\sum_i(G_i-b)\,\delta_i + \tfrac12\,\Bigl\lVert\sum_i\delta_i\varphi(x_i)\Bigr\rVert^2 .
 #
-# The second term is half the square of how far :math:`w` moves. If a single :math:`j` receives the weight, this term is
-# :math:`\tfrac12\alpha_r^2\lVert\varphi(x_r)-\varphi(x_j)\rVert^2`. ``TOP`` makes this term small: it takes the
+# The second term is half the squared distance that :math:`w` moves. If a single :math:`j` receives the weight, this
+# term is :math:`\tfrac12\alpha_r^2\lVert\varphi(x_r)-\varphi(x_j)\rVert^2`. ``TOP`` makes this term small: it takes the
 # :math:`j` with the largest :math:`K_{rj}`, the nearest one if all :math:`K_{jj}` are equal. If all receivers are free,
 # they have :math:`G_i=b`, and the first term is only :math:`|\alpha_r|\,\xi_r`. ``AVG`` makes this term small; in the
 # second term the mean of the free :math:`\varphi(x_i)` replaces :math:`\varphi(x_j)`.

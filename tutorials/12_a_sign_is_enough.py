@@ -121,8 +121,8 @@ print(
 #
 # Hence :math:`w_r` lies in a ball of radius :math:`\rho` around the midpoint. Neither :math:`w` nor :math:`\tilde w`
 # need be optimal. If :math:`w=\tilde w`, then :math:`\rho^2` is the duality gap. In general
-# :math:`\rho^2=P_r-D_r-\tfrac14\lVert w-\tilde w\rVert^2`, as in the code below. The package uses :math:`T`, because a
-# difference of large numbers loses digits near the optimum.
+# :math:`\rho^2=P_r-D_r-\tfrac14\lVert w-\tilde w\rVert^2`, as in the code below. The package computes :math:`\rho` from
+# :math:`T`, because a difference of large numbers loses digits near the optimum.
 #
 # With the linear kernel and two features :math:`w` is a point of a plane, and the ball is a disc:
 

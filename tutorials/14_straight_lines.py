@@ -219,8 +219,8 @@ print(
 #
 # To check the formula, multiply from the left, with :math:`APu-u=0` and :math:`u^\top Pu-K_{kk}=-s`. To remove an
 # example, read the formula backwards. Column :math:`k` of the large inverse is :math:`p=-z/s`, with the diagonal entry
-# :math:`p_k=1/s`; subtracting :math:`pp^\top/p_k` leaves :math:`P`. An update takes :math:`m^2` operations; solving
-# anew takes :math:`m^3`.
+# :math:`p_k=1/s`; subtracting :math:`pp^\top/p_k` leaves :math:`P`. An update of the inverse takes :math:`m^2`
+# operations, solving anew :math:`m^3`.
 
 
 def joined(P, u, corner):

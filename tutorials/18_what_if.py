@@ -86,7 +86,7 @@ plt.show()
 #    =\begin{pmatrix}\dot z-\mathbf 1^\top\dot\alpha_B\\ \dot v_M-(\dot K\alpha)_M-K_{MB}\,\dot\alpha_B\end{pmatrix},
 #    \qquad \dot h(x)=\sum_i k(x,x_i)\,\dot\alpha_i+\dot b+\sum_i\alpha_i\,\dot k(x,x_i) .
 #
-# For :math:`C` this is the system of chapter 14: :math:`\dot K=0`, and the bounds move. For :math:`\gamma` of a
+# For :math:`C` this system is the system of chapter 14: :math:`\dot K=0`, and the bounds move. For :math:`\gamma` of a
 # Gaussian kernel the bounds stand still and :math:`\dot k(x,z)=-\lVert x-z\rVert^2\,k(x,z)`. The next lines print
 # derivatives of :math:`b` and of a decision value; solves with slightly different :math:`\gamma` confirm the derivative
 # of :math:`b`:
