@@ -212,16 +212,16 @@ except ValueError as error:
 # u_M=0`, and the other rows give :math:`K_{MM}u_M=-u_0\mathbf 1`. Multiplying these rows by :math:`u_M` gives
 # :math:`\lVert\sum u_i\varphi(x_i)\rVert^2=0`, so :math:`K_{MM}u_M=0` and :math:`u_0=0`. So **moving** :math:`\alpha`
 # **along** :math:`u` **changes neither** :math:`w` **nor any decision value**, and adding any :math:`u` to a direction
-# of the path gives another direction of the path. Let the free variables of one solution of the system change at the
-# rates :math:`d_p` while :math:`\lambda` falls, and let the columns of :math:`N` be a basis of all vectors :math:`u_M`.
-# If :math:`\lambda` falls by :math:`s`, the free variables may go to :math:`\hat s_M+s\,d_p+N\beta` with any
+# of the path gives another direction of the path. One solution of the system gives the rates :math:`d_p` of the free
+# variables while :math:`\lambda` falls. Let the columns of :math:`N` be a basis of all vectors :math:`u_M`. If
+# :math:`\lambda` falls by :math:`s`, the free variables may go to :math:`\hat s_M+s\,d_p+N\beta` with any
 # :math:`\beta`. A linear program chooses :math:`\beta` such that :math:`\lambda` falls furthest before a variable meets
 # its bound:
 #
 # .. math::
 #
 #    \max_{s,\,\beta}\ s \quad\text{where}\quad
-#    L_M \;\le\; \hat s_M + s\,d_p + N\beta \;\le\; U_M, \qquad 0\le s\le s_{\max},
+#    L_M \;\le\; \hat s_M + s\,d_p + N\beta \;\le\; U_M, \qquad 0\le s\le s_{\max} .
 #
 # At :math:`s_{\max}` the first bounded variable reaches :math:`G_i=b`, whatever :math:`\beta` is. At the solution of
 # the linear program, variables reach their bounds and leave the elbow. The next lines solve this program for two
