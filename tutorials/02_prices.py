@@ -113,9 +113,9 @@ print(f"f = {by_hand.objective:.6f}, F = {by_hand.primal_objective:.6f}")
 
 # %%
 # A price is a slope. If point :math:`i` has to satisfy :math:`y_ih(x_i)\ge1+u`, the dual objective gains :math:`a_iu`,
-# and the optimal prices stay feasible. So the optimum is at least :math:`f^*+a_iu` for every :math:`u`: a line of slope
-# :math:`a_i` touches the curve of the optimum from below at :math:`u=0`, and is its tangent if the curve is smooth
-# there. The figure shows the curve and the dotted line for each of the three points:
+# and the optimal prices stay feasible. So the optimum grows by at least :math:`a_iu`, for every :math:`u`: a line of
+# slope :math:`a_i` touches the curve of the optimum from below at :math:`u=0`, and is its tangent if the curve is
+# smooth there. The figure shows the curve and the dotted line for each of the three points:
 
 # fold: The code of this figure
 # alt: The optimum is drawn over u for each of the three points. The curve of point 0 is flat up to u = 1. The equal
