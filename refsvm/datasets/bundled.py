@@ -104,13 +104,5 @@ def load(name: str) -> Dataset:
     entry = dict(_sets()[name])
     C, gamma = PUBLISHED.get(entry.pop("published", ""), (None, None))
     columns = entry.pop("columns", None)
-    return Dataset(
-        name,
-        X,
-        y,
-        licence=_LICENCE,
-        C=C,
-        gamma=gamma,
-        columns=None if columns is None else tuple(columns),
-        **entry,
-    )
+    columns = None if columns is None else tuple(columns)
+    return Dataset(name, X, y, licence=_LICENCE, C=C, gamma=gamma, columns=columns, **entry)

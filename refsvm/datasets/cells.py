@@ -218,12 +218,8 @@ def cells_of(path: Source, delimiter: str | None = None, least: int = 2) -> Cell
     # turn a NaN in the file into infinity, because NaN marks texts that are not numbers
     unknown = np.flatnonzero(np.isnan(numbers))
     numbers[unknown[[text in _NAN for text in texts.ravel()[unknown]]]] = np.inf
-    comment = None
-    if (
-        above.comment is not None
-        and len(names := _names_in(path, above.comment, between)) == texts.shape[1] > 1
-    ):
-        comment = above.line, names
+    names = [] if above.comment is None else _names_in(path, above.comment, between)
+    comment = (above.line, names) if len(names) == texts.shape[1] > 1 else None
     return Cells(path, texts, numbers.reshape(texts.shape), rows + skipped + 1, comment)
 
 

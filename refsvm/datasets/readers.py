@@ -133,11 +133,9 @@ def libsvm_rows(source: Source, n_features: int | None = None) -> tuple[Any, np.
             X, y = load_svmlight_file(lines, n_features=n_features, zero_based=False, dtype=np.float64)
         except (ValueError, OverflowError, *UNPACKING) as error:
             width = "" if n_features is None else f" with n_features={n_features!r}"
-            reason = (
-                "an index has more than 31 bits"
-                if isinstance(error, OverflowError)
-                else str(error).rstrip(".")
-            )
+            reason = str(error).rstrip(".")
+            if isinstance(error, OverflowError):
+                reason = "an index has more than 31 bits"
             # name no line if all lines were read, because scikit-learn then complains about the number of features
             at = f"; line {lines.number}, {ascii(lines.text.strip())[1:42]}" if not lines.ended else ""
             raise refused(
@@ -152,11 +150,9 @@ def libsvm_rows(source: Source, n_features: int | None = None) -> tuple[Any, np.
     lacking = np.flatnonzero(np.diff(X.indptr) < X.shape[1])
     known = [place for place in lines.places if place]
     if len(lacking) or len(set(known)) < len(known):
-        at = (
-            f"line {lines.numbers[lacking[0]]} lacks some"
-            if len(lacking)
-            else "two rows have the same number"
-        )
+        at = "two rows have the same number"
+        if len(lacking):
+            at = f"line {lines.numbers[lacking[0]]} lacks some"
         raise refused(
             source, f"starts its lines with 0:number, as kernel matrices do, but {at}; features count from 1."
         )

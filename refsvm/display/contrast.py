@@ -115,11 +115,9 @@ def made_legible(ax: Axes, before: set[Any]) -> None:
         if labels := axis.get_ticklabels():
             axis.set_tick_params(which="both", labelcolor=legible(labels[0].get_color(), page))
     if (legend := ax.get_legend()) is not None:
-        grounds = (
-            (_opaque(legend.get_frame().get_facecolor(), ground),)
-            if legend.get_frame_on()
-            else (ground, page)
-        )
+        grounds: tuple[Any, ...] = ground, page
+        if legend.get_frame_on():
+            grounds = (_opaque(legend.get_frame().get_facecolor(), ground),)
         for text in (*legend.get_texts(), legend.get_title()):
             text.set_color(legible(text.get_color(), *grounds))
         for handle in legend.legend_handles:

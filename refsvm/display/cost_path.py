@@ -103,14 +103,7 @@ class CostPathDisplay(Curves):
         drawn = cls.from_result(curve, name="training" if test is None else "test", ax=ax)
         at = 0.5 * (path.t[0] + path.t[-1])
         if curve.t[0] <= at <= curve.t[-1]:
-            look: dict[str, Any] = {
-                "color": INK,
-                "mfc": "none",
-                "ms": 10,
-                "ls": "none",
-                "label": "equal costs",
-            }
-            drawn.ax_.plot(*curve.at(at), "o", **look)
+            drawn.ax_.plot(*curve.at(at), "o", color=INK, mfc="none", ms=10, ls="none", label="equal costs")
         return drawn._labelled(**drawn._labels())
 
     def _draw_on(self, ax: Axes | None, look: Mapping[str, Any] | None = None) -> None:

@@ -89,12 +89,8 @@ class ProfileDisplay(Display):
             finite = np.sort(ratio[np.isfinite(ratio)])
             share = np.arange(len(finite) + 1) / len(ratio)
             tau, height = np.append(finite, 1.05 * most), np.append(share[1:], share[-1])
-            self.ax_.step(
-                np.append(1.0, tau),
-                np.append(0.0, height),
-                where="post",
-                **{"label": literal(name), **kwargs},
-            )
+            look = {"label": literal(name), **kwargs}
+            self.ax_.step(np.append(1.0, tau), np.append(0.0, height), where="post", **look)
         self._labelled(
             xscale="log", xlabel=f"{self.metric.replace('_', ' ')}, relative to the best", ylabel="share of runs",
             ylim=(0.0, 1.02),
@@ -184,9 +180,8 @@ class BoxDisplay(Display):
             drawn = self.ax_.boxplot(
                 [self.values[p, name] for p in there], positions=at, **{**style, **kwargs}
             )
-            for box in drawn["boxes"]:
-                box.set_facecolor(legible(PALETTE[k % len(PALETTE)], self.ax_.get_facecolor()))
             for box, line in zip(drawn["boxes"], drawn["medians"], strict=True):
+                box.set_facecolor(legible(PALETTE[k % len(PALETTE)], self.ax_.get_facecolor()))
                 line.set(color=ink(box.get_facecolor()[:3]), gid=OWN_GROUND)
             drawn["boxes"][0].set_label(literal(name))
         self.ax_.set_xticks(range(len(problems)), [*map(literal, problems)])
@@ -242,13 +237,12 @@ class MeanDisplay(Display):
             at, means, spreads = [], [], []
             for row, problem in enumerate(problems):
                 cell = comparison.cells.get((problem, name))
-                value = None if cell is None or not cell.runs else cell.mean
-                if comparison.baseline is not None and cell is not None and value is not None:
-                    value = cell.ratio
+                if cell is None or not cell.runs:
+                    continue
+                value, spread = (cell.mean, cell.sd) if comparison.baseline is None else (cell.ratio, None)
                 if value is not None and np.isfinite(value):
                     at.append(row + shift)
                     means.append(value)
-                    spread = None if cell is None or comparison.baseline is not None else cell.sd
                     spreads.append(0.0 if spread is None else spread)
             if at:
                 look = {"fmt": "o", "ms": 5, "capsize": 2.5, "label": literal(name), **kwargs}

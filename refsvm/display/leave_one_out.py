@@ -187,12 +187,8 @@ class LOODecisionDisplay(Display):
             If the examples do not have two features, or their number differs from the result's.
         """
         require("loo", loo, LeaveOneOut, "give the result of leave_one_out()")
-        if X is None:
-            X = (
-                getattr(loo.full_solutions[0].problem.gram, "X", None)
-                if len(loo.full_solutions) == 1
-                else None
-            )
+        if X is None and len(loo.full_solutions) == 1:
+            X = getattr(loo.full_solutions[0].problem.gram, "X", None)
         if X is None or is_sparse(X):
             raise ValueError(
                 "The result does not store its examples; pass X, with two features, from which it was computed."

@@ -136,10 +136,10 @@ def plot(result: Any, ax: Axes | None = None, **look: Any) -> Display:
     """
     if "cv_results_" in getattr(result, "__dict__", ()):
         return _search(result, ax, **look)
-    for kind, draw in PICTURES:
-        if isinstance(result, kind):
+    for kinds, draw in PICTURES:
+        if isinstance(result, kinds):
             return draw(result, ax, **look)
-    drawn = ", ".join(kind.__name__ for kind, _ in PICTURES)
+    drawn = ", ".join(kind.__name__ for kinds, _ in PICTURES for kind in kinds)
     raise ValueError(f"{type(result).__name__} cannot be drawn; give one of {drawn}.")
 
 
@@ -178,24 +178,18 @@ def _from(display: Any) -> Callable[..., Display]:
     return lambda result, ax, **look: display.from_result(result, ax=ax, **look)
 
 
-PICTURES: Final[tuple[tuple[type, Callable[..., Display]], ...]] = (
-    (RuleComparison, _from(ConvergenceDisplay)),
-    (Solution, _from(ConvergenceDisplay)),
-    (Recording, _from(ConvergenceDisplay)),
-    (Trace, _from(ConvergenceDisplay)),
-    (SolverState, _state),
-    (LeaveOneOut, _leave_one_out),
-    (CrossValidation, _from(BarDisplay)),
-    (HeldOutMachines, _from(ResidualDisplay)),
-    (RegularizationPath, _from(PathDisplay)),
-    (ParametricPath, _from(PathDisplay)),
-    (OneVsOnePath, _from(PathDisplay)),
-    (PathCrossValidation, _from(ValidationPathDisplay)),
-    (ErrorCurve, _from(ValidationPathDisplay)),
-    (RocCurve, _from(CostPathDisplay)),
-    (Derivative, _from(DerivativeDisplay)),
-    (Experiment, _from(ProfileDisplay)),
-    (Comparison, _from(MeanDisplay)),
-    (Ranking, _from(BarDisplay)),
+PICTURES: Final[tuple[tuple[tuple[type, ...], Callable[..., Display]], ...]] = (
+    ((RuleComparison, Solution, Recording, Trace), _from(ConvergenceDisplay)),
+    ((SolverState,), _state),
+    ((LeaveOneOut,), _leave_one_out),
+    ((CrossValidation,), _from(BarDisplay)),
+    ((HeldOutMachines,), _from(ResidualDisplay)),
+    ((RegularizationPath, ParametricPath, OneVsOnePath), _from(PathDisplay)),
+    ((PathCrossValidation, ErrorCurve), _from(ValidationPathDisplay)),
+    ((RocCurve,), _from(CostPathDisplay)),
+    ((Derivative,), _from(DerivativeDisplay)),
+    ((Experiment,), _from(ProfileDisplay)),
+    ((Comparison,), _from(MeanDisplay)),
+    ((Ranking,), _from(BarDisplay)),
 )
 """The function that draws each type of result."""

@@ -398,14 +398,8 @@ class LOOPathDisplay(Display):
         self._draw_on(ax)
         low, high, error = self.curve.best()
         ground = self.ax_.get_facecolor()
-        self.ax_.axvspan(
-            low,
-            high,
-            color=mixed(ground, ink(ground), 0.15),
-            lw=0,
-            label=f"least error: {error:.3f}",
-            gid=OWN_GROUND,
-        )
+        grey, label = mixed(ground, ink(ground), 0.15), f"least error: {error:.3f}"
+        self.ax_.axvspan(low, high, color=grey, lw=0, label=label, gid=OWN_GROUND)
         shares = [float(np.diff(np.log(each.C)) @ each.error) for each in self.curves]
         often = [each for each in np.argsort(shares)[::-1].tolist() if shares[each] > 0.0]
         for height, number in enumerate(often):

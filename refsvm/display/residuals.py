@@ -78,13 +78,6 @@ class ResidualDisplay(Display):
                 np.append(0.0, known), share, where="post", **{"label": literal(name), "lw": 1.6, **kwargs}
             )
         self.ax_.axhline(0.9, color="0.7", lw=0.8, ls=":")
-        labels: dict[str, Any] = {
-            "xlabel": r"$|y-\hat y|$",
-            "ylabel": "share of the examples",
-            "ylim": (0.0, 1.02),
-        }
-        if len(self.residuals) > 1:
-            return self._labelled(**labels, xlim=(0.0, None))
-        self.ax_.set(**labels)
+        self.ax_.set(xlabel=r"$|y-\hat y|$", ylabel="share of the examples", ylim=(0.0, 1.02))
         self.ax_.set_xlim(left=0.0)
-        return self._finished()
+        return self._labelled() if len(self.residuals) > 1 else self._finished()

@@ -123,14 +123,9 @@ class StepSizeDisplay(Display):
         self._draw_on(ax, kwargs)
         self.ax_.set_xscale("symlog", linthresh=positive("linear", linear), linscale=1.0)
         edges = self._edges(whole("bins", bins, 1))
-        is_single = len(self.sizes) == 1
+        histtype = "stepfilled" if len(self.sizes) == 1 else "step"
         for name, size in self.sizes.items():
-            look = {
-                "histtype": "stepfilled" if is_single else "step",
-                "lw": 1.6,
-                "label": literal(name),
-                **kwargs,
-            }
+            look = {"histtype": histtype, "lw": 1.6, "label": literal(name), **kwargs}
             self.ax_.hist(size, bins=edges.tolist(), weights=np.full(len(size), 1.0 / len(size)), **look)
         self.ax_.axvline(0.0, color="0.3", lw=1, ls=":")
         return self._labelled(xlabel=r"$\mu/\hat\mu-1$", ylabel="share of the planned steps")

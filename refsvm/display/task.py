@@ -13,7 +13,7 @@ from refsvm.core.kernels.functions import Precomputed
 from refsvm.core.problem import DualProblem
 from refsvm.display.strip import nodes, ranges_around
 from refsvm.experiment.problem import Instance
-from refsvm.services.labels import numbered, signed
+from refsvm.services.labels import numbered, refuse_contained, signed
 
 NODES: Final = 57
 """Number of nodes along a side of the grid on which h is drawn, as in picture.js."""
@@ -51,10 +51,7 @@ class StepperTask:
             the data are invalid.
         """
         if isinstance(X, DualProblem):
-            named = {"y": y, "pair": pair, **given, "C": None if given["C"] == 1.0 else given["C"]}
-            for name, value in named.items():
-                if value is not None:
-                    raise ValueError(f"X is a DualProblem, which already contains {name}; omit {name}.")
+            refuse_contained({"y": y, "pair": pair, **given, "C": None if given["C"] == 1.0 else given["C"]})
             return cls(X)
         if not is_sparse(X):
             X = np.array(X)
@@ -65,9 +62,7 @@ class StepperTask:
             X, y, classes = two_classes(X, y, pair)
         task = cls(Instance(X, np.array(y), **given), classes=classes)
         task.problem  # noqa: B018  raises errors now, not later
-        return (
-            task if task.ranges is not None or not task.in_plane else replace(task, ranges=ranges_around(X))
-        )
+        return replace(task, ranges=ranges_around(X)) if task.in_plane else task
 
     @cached_property
     def problem(self) -> DualProblem:
@@ -188,16 +183,11 @@ class StepperTask:
         starts at 0.
         """
         problem, old = self.problem, before.problem
-        present = alpha.copy()
-        if (
-            self.C is not None
-            and before.C is not None
-            and self.C != before.C
-            and np.isfinite(self.C / before.C)
-        ):
+        present, C, old_C = alpha.copy(), self.C, before.C
+        if C is not None and old_C is not None and old_C != C and np.isfinite(C / old_C):
             at_bound = (present == old.upper) | (present == old.lower)
             full = np.where(present > 0.0, problem.upper, problem.lower)
-            present = np.where(at_bound & (present != 0.0), full, present * (self.C / before.C))
+            present = np.where(at_bound & (present != 0.0), full, present * (C / old_C))
         present = np.append(present, np.zeros(problem.n - len(present)))
         return problem.feasible(present)
 

@@ -139,9 +139,7 @@ class Incremental(KernelMachine):
         reached: dict[int, tuple[np.ndarray, Reached]] = {}
         with self._line("percent") as shown, self._interruptible():
             for number, machine in enumerate(self._machines(before, after.clip(0.0))):
-                alpha, known = machine.alpha, None
-                if machine.start.n == 2 * len(alpha):  # in a regression, an example has two variables
-                    alpha = np.concatenate([alpha.clip(0.0), -(-alpha).clip(0.0)])
+                alpha, known = variables_of(machine.alpha, machine.start), None
                 if number in self.held_["reached"]:
                     rows, known = self.held_["reached"][number]
                     known = renumbered(rows, known, machine.rows)
@@ -267,9 +265,7 @@ class Incremental(KernelMachine):
         """Return the largest KKT gap of all dual problems, with gradients computed again."""
         weights, gaps = self.held_["weights"], [0.0]
         for machine in self._machines(weights, weights):
-            alpha, problem = machine.alpha, machine.end
-            if problem.n == 2 * len(alpha):
-                alpha = np.concatenate([alpha.clip(0.0), -(-alpha).clip(0.0)])
+            alpha, problem = variables_of(machine.alpha, machine.end), machine.end
             gaps.append(problem.kkt_gap(alpha, problem.gradient(alpha)))
         return max(gaps)
 
@@ -316,6 +312,12 @@ class Incremental(KernelMachine):
     @abstractmethod
     def _refuse_empty(self, weights: np.ndarray) -> None:
         """Raise an error if too few examples have positive weight; `forget` removes examples of negative weight."""
+
+
+def variables_of(alpha: np.ndarray, problem: DualProblem) -> np.ndarray:
+    """Return the α of a problem's variables for one α of each example."""
+    is_regression = problem.n == 2 * len(alpha)  # then an example has two variables
+    return np.concatenate([alpha.clip(0.0), -(-alpha).clip(0.0)]) if is_regression else alpha
 
 
 def renumbered(rows: np.ndarray, reached: Reached, others: np.ndarray) -> Reached:

@@ -206,13 +206,9 @@ def named_scores(scoring: Any) -> None:
     ]
     unnamed = [] if not is_dict else [each for each in scoring if not isinstance(each, str) or not each]
     if wrong or unnamed or not scoring or len(set(scoring)) < len(scoring):
-        what = (
-            f"{(wrong + unnamed)[0]!r:.60} is not a score"
-            if wrong or unnamed
-            else "it is empty"
-            if not scoring
-            else "it names one twice"
-        )
+        what = "it names one twice" if scoring else "it is empty"
+        if wrong or unnamed:
+            what = f"{(wrong + unnamed)[0]!r:.60} is not a score"
         raise ValueError(
             f"scoring={shown(scoring)} should name several scores, but {what}; give different names of scikit-learn's "
             "scores (sklearn.metrics.get_scorer_names()), or a dictionary of scores and scorers by name."

@@ -264,11 +264,9 @@ class SearchCV(SearchScores, ABC):
         self, X: Any, y: np.ndarray, labels: np.ndarray, weights: np.ndarray | None, params: dict[str, Any]
     ) -> list[Split]:
         """Return the splits of `cv`, each with a factor of C for each example."""
-        splitter: Any = (
-            LeaveOneOut()
-            if isinstance(self.cv, str)
-            else check_cv(self.cv, y, classifier=self._is_classifier)
-        )
+        splitter: Any = LeaveOneOut()
+        if not isinstance(self.cv, str):
+            splitter = check_cv(self.cv, y, classifier=self._is_classifier)
         splits = []
         by_groups = set(params) <= {"groups"}
         parts = pairs_of(splitter, X, y, name="cv", **params) if by_groups else splitter.split(X, y, **params)

@@ -412,9 +412,8 @@ class Comparison(Shown):
         row = [problem, *("–" if cell is None else cell.show(digits) for cell in cells.values())]
         for name in others:
             cell = cells[name]
-            row += (
-                ["–", "–"]
-                if cell is None or not cell.runs
-                else [ratio_of(cell.ratio), p_value(p.get((problem, name)))]
-            )
+            if cell is None or not cell.runs:
+                row += ["–", "–"]
+            else:
+                row += [ratio_of(cell.ratio), p_value(p.get((problem, name)))]
         return row

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
+from collections.abc import Mapping
 from typing import Any, Final
 
 import numpy as np
@@ -20,11 +21,16 @@ FEW_EXAMPLES: Final = 20
 """Up to this number of examples, any number of classes is plausible."""
 
 
-def labelled(problem: DualProblem, y: Any, kernel: Any, gram: Any, C: Any = 1.0) -> DualProblem:
-    """Return the problem given as X; raise an error for further arguments or another kind of problem."""
-    for name, value in {"y": y, "kernel": kernel, "gram": gram, "C": None if np.all(C == 1.0) else C}.items():
+def refuse_contained(given: Mapping[str, Any]) -> None:
+    """Raise an error if an argument is given, by name, besides a problem that contains its value."""
+    for name, value in given.items():
         if value is not None:
             raise ValueError(f"X is a DualProblem, which already contains {name}; omit {name}.")
+
+
+def labelled(problem: DualProblem, y: Any, kernel: Any, gram: Any) -> DualProblem:
+    """Return the problem given as X; raise an error for further arguments or another kind of problem."""
+    refuse_contained({"y": y, "kernel": kernel, "gram": gram})
     if not problem.has_labels:
         raise ValueError(
             "X is a DualProblem, but not of classification: its v must be ±1, its z 0, and each box between 0 and "
@@ -129,9 +135,8 @@ def known_codes(y: Any, classes: np.ndarray, t: int) -> np.ndarray:
 
 def refuse_missing_labels(y: Any, name: str = "y") -> None:
     """Raise an error for missing labels: None, NaN, or the NA or NaT of pandas."""
-    for place, label in enumerate(
-        y if getattr(y, "ndim", 1) == 1 and np.asarray(y).dtype.kind == "O" else ()
-    ):
+    labels = y if getattr(y, "ndim", 1) == 1 and np.asarray(y).dtype.kind == "O" else ()
+    for place, label in enumerate(labels):
         is_nan = isinstance(label, float) and math.isnan(label)
         # compare the name of the type, so that pandas need not be imported to recognise its missing values
         if is_nan or type(label).__name__ in ("NoneType", "NAType", "NaTType"):

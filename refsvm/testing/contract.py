@@ -138,11 +138,9 @@ def _check_asked_again(case: Case, state: SolverState) -> None:
     if first == second:
         return
     wrote = not np.array_equal(before, state.stop_memory, equal_nan=True)
-    what = (
-        "check() wrote to its memory and then answered differently"
-        if wrote
-        else "check() answered differently"
-    )
+    what = "check() answered differently"
+    if wrote:
+        what = "check() wrote to its memory and then answered differently"
     case.require(
         False, state.iteration,
         f"{what} when it was asked again at the same state: {first}, then {second}. Store the number of the last step "

@@ -146,19 +146,14 @@ def _check_path(accuracy: float, subject: str, path: AnyPath) -> None:
     if isinstance(path, RegularizationPath):
         letter, first, last = "C", C_MIN, C_MAX
     reaches = np.allclose(at[[0, -1]], [first, last], rtol=1e-9, atol=0.0)
-    require(
-        reaches,
-        f"{subject}: the path goes from {at[0]:.6g} to {at[-1]:.6g} instead of from {first} to {last}.",
-    )
+    message = f"the path goes from {at[0]:.6g} to {at[-1]:.6g} instead of from {first} to {last}."
+    require(reaches, f"{subject}: {message}")
     require((np.diff(at) >= 0.0).all(), f"{subject}: {letter} falls from one breakpoint to the next.")
     unknown = sorted({*path.record.kind.tolist()} - REACHED_BY)
-    require(
-        not unknown,
-        f"{subject}: there are breakpoints of kind {unknown}; `Breakpoint` lists the kinds that may occur.",
-    )
-    require(
-        (path.record.elbow >= 0).all(), f"{subject}: a breakpoint has an elbow of {path.record.elbow.min()}."
-    )
+    message = f"there are breakpoints of kind {unknown}; `Breakpoint` lists the kinds that may occur."
+    require(not unknown, f"{subject}: {message}")
+    least = path.record.elbow.min()
+    require(least >= 0, f"{subject}: a breakpoint has an elbow of {least}.")
     # also check between breakpoints, because wrong lines may join correct points
     audit = path.kkt_audit(between=3)
     message = (

@@ -68,9 +68,8 @@ def _check_stopping_rule(rule: StoppingRule, problem: DualProblem) -> None:
     name = type(rule).__name__
     reasons: Any = rule.reasons
     sentences = isinstance(reasons, tuple) and all(isinstance(each, str) for each in reasons)
-    require(
-        sentences and reasons, f"{name}.reasons is {reasons!r}; give a sentence for each code of check()."
-    )
+    message = f"{name}.reasons is {reasons!r}; give a sentence for each code of check()."
+    require(sentences and reasons, message)
     StoppingRule.checked("stop", rule)
     tolerance: Any = rule.tolerance
     right = isinstance(tolerance, int | float) and 0.0 <= tolerance < np.inf
@@ -92,10 +91,8 @@ def _check_twin(rule: Rule) -> None:
     """Check that `twin()` always returns the same compiled function, and that it fits the rule's role."""
     twin: Any = rule.twin
     same = not callable(twin) or twin() is twin()
-    require(
-        same,
-        f"{type(rule).__name__}.twin() returned different functions in two calls; make the function once.",
-    )
+    name = type(rule).__name__
+    require(same, f"{name}.twin() returned different functions in two calls; make the function once.")
     from refsvm.compiled.twins import twin_of  # import `refsvm.compiled` only if it exists
 
     twin_of(rule)

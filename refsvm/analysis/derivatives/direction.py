@@ -192,12 +192,10 @@ def products(gram: Any, rows: np.ndarray, d: np.ndarray) -> np.ndarray:
     return result
 
 
-def kernel_rates(optimum: Optimum, name: str, along: Any, variables: np.ndarray | None = None) -> np.ndarray:
-    """Return (K̇α)ᵢ for each of `variables` (by default `places`) as a parameter of the kernel moves."""
+def kernel_rates(optimum: Optimum, name: str, along: Any) -> np.ndarray:
+    """Return (K̇α)ᵢ for each of `places` as a parameter of the kernel moves."""
     gram, examples = examples_of(optimum.problem.gram)
-    rows, spread = np.unique(
-        examples[optimum.places if variables is None else variables], return_inverse=True
-    )
+    rows, spread = np.unique(examples[optimum.places], return_inverse=True)
     return form_rates(gram.kernel, name, along, gram.X[rows], *support(optimum))[spread]
 
 

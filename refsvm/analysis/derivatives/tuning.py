@@ -109,11 +109,9 @@ class Tuning(Shown):
 
     def _card(self) -> Card:
         is_partial, count = self.status is not Status.CONVERGED, len(self.evaluations)
-        line = (
-            f"loss {self.loss:.6g} at {in_short(self.best)} after {counted(count, 'evaluation')}"
-            if count
-            else "no evaluation"
-        )
+        line = "no evaluation"
+        if count:
+            line = f"loss {self.loss:.6g} at {in_short(self.best)} after {counted(count, 'evaluation')}"
         best = {"mean loss": f"{self.loss:.6g}"} if self.evaluations else {}
         best |= {f"best {name}": parameter(value) for name, value in self.best.items()}
         pairs = best | {

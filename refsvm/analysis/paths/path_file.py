@@ -100,11 +100,9 @@ def save_path(path: TrackedPath, file: str | os.PathLike[str]) -> None:
         "status": path.status.name, "classes": path.classes.tolist(), **{name: getattr(path, name) for name in NUMBERS},
     }  # fmt: skip
     X = gram.X
-    arrays = (
-        {"data": X.data, "indices": X.indices, "indptr": X.indptr, "shape": np.array(X.shape)}
-        if is_sparse(X)
-        else {"X": X}
-    )
+    arrays = {"X": X}
+    if is_sparse(X):
+        arrays = {"data": X.data, "indices": X.indices, "indptr": X.indptr, "shape": np.array(X.shape)}
     arrays |= {f"record_{name}": values for name, values in path.record._asdict().items()}
     arrays |= {f"merged_{name}": values for name, values in path.merged._asdict().items()}
     if gram is not matrix:

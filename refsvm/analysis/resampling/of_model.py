@@ -41,12 +41,9 @@ def takes_model(
         @wraps(function)
         def call(*arguments: Any, **options: Any) -> Result:
             model: Any = arguments[0] if arguments else options.get("X")
-            is_model = hasattr(model, "get_params")
-            return (
-                of_model(function, of, moves, *arguments, **options)
-                if is_model
-                else function(*arguments, **options)
-            )
+            if hasattr(model, "get_params"):
+                return of_model(function, of, moves, *arguments, **options)
+            return function(*arguments, **options)
 
         return call
 

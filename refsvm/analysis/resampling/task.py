@@ -34,7 +34,7 @@ from refsvm.core.problem import DualProblem
 from refsvm.core.result import Solution
 from refsvm.core.rounds.machine import CLASSIFICATION, COPIES, NOVELTY, REGRESSION, Machine
 from refsvm.core.stopping.kkt_gap import KKTGap
-from refsvm.services.labels import numbered
+from refsvm.services.labels import numbered, refuse_contained
 
 
 class LeftOutMachine(NamedTuple):
@@ -295,9 +295,7 @@ def _of_one(problem: DualProblem, kind: str) -> Task:
 
 def _task_of(problem: DualProblem, others: dict[str, Any], C: Any) -> Task:
     """Return the task for a problem given as X; raise an error if an argument repeats what the problem contains."""
-    for name, value in {**others, "C": None if np.all(C == 1.0) else C}.items():
-        if value is not None:
-            raise ValueError(f"X is a DualProblem, which already contains {name}; omit {name}.")
+    refuse_contained({**others, "C": None if np.all(C == 1.0) else C})
     if problem.has_labels:
         classes, codes = np.array([-1, 1]), (problem.v > 0.0).astype(np.int64)
         C = problem.upper - problem.lower

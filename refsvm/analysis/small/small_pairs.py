@@ -94,11 +94,9 @@ def stacks(gram: KernelMatrix, codes: np.ndarray, penalties: np.ndarray, cache_m
             continue
         examples = np.flatnonzero(np.isin(codes, one if within else np.concatenate([one, other])))
         part = gram if len(examples) == gram.n else gram.restrict(examples)
-        K = (
-            part.dense
-            if part.dense is not None and part.dense.dtype == np.float64
-            else dense_gram(part).dense
-        )
+        K = part.dense
+        if K is None or K.dtype != np.float64:
+            K = dense_gram(part).dense
         assert K is not None
         noise = noise_of_values(gram, float(np.abs(K.diagonal()).max()))
         for m in np.unique(size[size <= FEW]).tolist():
@@ -110,12 +108,8 @@ def stacks(gram: KernelMatrix, codes: np.ndarray, penalties: np.ndarray, cache_m
                 there = np.searchsorted(examples, rows)
                 signed = np.where(codes[rows] == p[:, None], 1.0, -1.0)
                 box = signed * penalties[rows]
-                problems = SmallProblems(
-                    K[there[:, :, None], there[:, None, :]],
-                    signed,
-                    np.minimum(0.0, box),
-                    np.maximum(0.0, box),
-                )
+                kernels = K[there[:, :, None], there[:, None, :]]
+                problems = SmallProblems(kernels, signed, np.minimum(0.0, box), np.maximum(0.0, box))
                 numbers = p * k - p * (p + 1) // 2 + q - p - 1
                 yield Stack(numbers, p, q, rows, problems, noise, gram.facts.is_psd)
 

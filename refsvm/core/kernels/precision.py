@@ -78,11 +78,9 @@ def decision_error(gram: KernelMatrix, alpha: np.ndarray, largest: float) -> flo
 
 def largest_value(gram: KernelMatrix) -> float:
     """Return max |kᵢᵢ|, a bound of all values if K is positive semi-definite; for callables return 1."""
-    return (
-        1.0
-        if gram.facts.has_unit_diagonal or gram.full_matrix_only
-        else float(np.abs(gram.diagonal()).max(initial=0.0))
-    )
+    if gram.facts.has_unit_diagonal or gram.full_matrix_only:
+        return 1.0
+    return float(np.abs(gram.diagonal()).max(initial=0.0))
 
 
 def noise_of_values(gram: KernelMatrix, largest: float) -> float:

@@ -195,11 +195,8 @@ def _unread_of(name: str) -> Unread | None:
             spec = find_spec(top)
             for place in range(1, len(below) + 1):
                 within = None if spec is None else spec.submodule_search_locations
-                spec = (
-                    None
-                    if within is None
-                    else PathFinder.find_spec(".".join([top, *below[:place]]), [*within])
-                )
+                part = ".".join([top, *below[:place]])
+                spec = None if within is None else PathFinder.find_spec(part, [*within])
         except (ImportError, ValueError):
             return None
         if spec is None or not spec.has_location or of_file(spec.origin, name) is not Origin.USER:
@@ -228,9 +225,8 @@ def _is_dunder(name: str) -> bool:
 
 def _is_made(cls: type, name: str, value: Any) -> bool:
     """Return whether Python made an entry of a class from the fields or slots of the class."""
-    if isinstance(value, GetSetDescriptorType | MemberDescriptorType) or (
-        name == "__hash__" and value is None
-    ):
+    is_unhashable = name == "__hash__" and value is None
+    if is_unhashable or isinstance(value, GetSetDescriptorType | MemberDescriptorType):
         return True
     if not (is_dataclass(cls) and isinstance(value, FunctionType) and _is_dunder(name)):
         return False
