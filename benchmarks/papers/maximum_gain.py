@@ -250,7 +250,7 @@ def open_questions(
     )
     sets, shares = _working_sets(every, run)
     page.add(
-        OPEN, f"These are means of {orders} orders, without shrinking.", joined(grids),
+        OPEN, f"The tables show means of {orders} orders, without shrinking.", joined(grids),
         f"{task.name}, one order of the examples, by the size of the cache:",
         Grid(("K in the cache", *heads), tuple(rows)), "One order:", sets,
         QUESTIONS_REMARK.format(rows=", ".join(shares)),
@@ -521,7 +521,7 @@ def libsvm_shrinking(page: Page, chosen: Any, sizes: dict[str, int]) -> None:
         counted = (number(cell[task.name, each.name].mean, 5) for each in solves)
         fractions.append((f"{100 * fraction:.2f} %", *counted))
     page.add(
-        "With LIBSVM's shrinking", f"These are means of {script.permutations} orders. Table 2:",
+        "With LIBSVM's shrinking", f"The tables show means of {script.permutations} orders. Table 2:",
         listing(on, counts), joined(ratios), "Table 4, iterations:", Grid(headers, tuple(rows), labels=2),
         "Table 5, kernel rows for one order of the examples:",
         Grid(("K in the cache", "MVP", "second order", "HMG, KKT gap"), tuple(fractions)), REMARKS["libsvm shrinking"],

@@ -254,10 +254,10 @@ several optimal corners, its solver chooses a corner; our solver is HiGHS, the p
     "settings, linear": """
 c^SL is the largest difference between the primal costs of this path and of `SVMP()`, which agree with LIBSVM's costs,
 at 100 random λ; c^SL2 is the same difference with the check off. **Reproduces** the paper's finding about its check: if
-errors accumulate, the cost is quite wrong without the check. Here the cost is wrong without the check on three sets,
-which have the largest elbows apart from the monks' problems: on sonar the cost is off by 1.5 %, and on ionosphere and
-HillValley the path is wrong. On german the path takes five repairs (in the paper four). **Does not reproduce**: with
-the check on, the path takes 24 repairs on ionosphere, where rounding errors end it at C = 40.8, and 145 repairs on
+errors accumulate, the cost is quite wrong without the check. In our runs the cost is wrong without the check on three
+sets, which have the largest elbows apart from the monks' problems: on sonar the cost is off by 1.5 %, and on ionosphere
+and HillValley the path is wrong. On german the path takes five repairs (in the paper four). **Does not reproduce**:
+with the check on, the path takes 24 repairs on ionosphere, where rounding errors end it at C = 40.8, and 145 repairs on
 HillValley. The paper repairs neither set. On six sets the path needs neither check nor repair. `SVMP()` computes g
 afresh every 50 events, and needs one repair on all sets together (Table II).
 """,
@@ -272,17 +272,18 @@ stay far from the published numbers.
 """,
     "corners": """
 On the monks' problems A is singular by up to 173 dimensions, and the linear program has many solutions. The table
-compares six random orders of the examples with the paper's figure. The corner at which the program ends depends on the
-order of the examples, and decides how many examples are on the elbow. The number of events, at which λ falls, hardly
-depends on the corner. `tests/theorems/test_path_theorem.py` tests both statements, and Theorem (i): every β within the
-box gives an optimum. Hence the largest elbow, 4, 139 or 290, is not a property of the data. The corner does not explain
-why we have fewer events than the paper on monk 1 and 3.
+compares six random orders of the examples with the paper's figure. The corner at which the linear program ends depends
+on the order of the examples, and decides how many examples are on the elbow. The number of events, at which λ falls,
+hardly depends on the corner. `tests/theorems/test_path_theorem.py` tests both statements, and Theorem (i): every β
+within the box gives an optimum. Hence the largest elbow, 4, 139 or 290, is not a property of the data. The corner does
+not explain why we have fewer events than the paper on monk 1 and 3.
 """,
     "IV, Gaussian": """
 This is the half of Table IV for the Gaussian kernel, with at most ten minutes for each set. On splice the path does not
 end within ten minutes: its elbow has 1,870 examples (in the paper 3,149), many of them repeated, and an event takes
 some five seconds. We do not have svmguide-c. On madelon K is the identity up to rounding.
-`svmp.py --only "Table IV, Gaussian" --full svmguide3 madelon splice` runs this half again, in eleven minutes.
+`svmp.py --only "Table IV, Gaussian" --full svmguide3 madelon splice` runs this half of Table IV again, in eleven
+minutes.
 """,
     "gaussian": """
 The paper prints its Gaussian as ‖x − y‖/σ. The form **exp(−‖x − y‖²/(2σ²))** comes closest to the events of Table III:
@@ -297,11 +298,12 @@ two. Our number of events is within a fifth of the paper's, on {near}. On the mo
 with whole numbers, the null space has up to 173 dimensions, so the path needs the linear program. **Differs**: the
 monks' problems have fewer events than in the paper. The size of the elbow of the monks' problems depends on the corner
 at which the linear program ends. Our HillValley is the noisy version. **Accuracy**: the paths need one repair, on monk
-1, and no backup. `objective` is the largest relative difference between the dual objective and LIBSVM's at tolerance
-10⁻⁸, at the values of λ at which LIBSVM ended within 100,000 steps; `unfinished` counts the other values, which on
-heart are the values with C above 50. `c_max %` is the paper's measure, the difference in the primal cost. The 0.24 % on
-sonar are LIBSVM's error: the data are separable, C = 956 multiplies the slacks that LIBSVM leaves, and our cost is
-lower. `KKT` is the worst violation of the KKT conditions along the path.
+1, and no backup. The column `objective` shows the largest relative difference between our dual objective and LIBSVM's
+at tolerance 10⁻⁸, at the values of λ at which LIBSVM ended within 100,000 steps. The column `unfinished` counts the
+other values of λ, which on heart are the values with C above 50. The column `c_max %` shows the paper's measure, the
+difference in the primal cost. The 0.24 % on sonar are LIBSVM's error: the data are separable, C = 956 multiplies the
+slacks that LIBSVM leaves, and our cost is lower. The column `KKT` shows the worst violation of the KKT conditions along
+the path.
 """,
     "Table III: Gaussian kernel": """
 **Reproduces**: the largest elbow has the published size on every set except HillValley, and often contains all
@@ -461,10 +463,10 @@ takes {newton:,.0f} steps (in the paper 49,512), and computes one kernel row in 
 times the rows of second order, and {of_pair:.2f} times the rows of the most violating pair. At equal KKT gap HMG takes
 {gap:,.0f} steps and computes {fewer} fewer rows than second order. Our objective differs from the published objective,
 since the paper does not say which half of the examples it trained on. With this stopping rule HMG ends {missing:.3f}
-below the optimum, in the paper 0.006 below the optimum. With μ\\* < ε HMG stops after {early} of the steps that it
-takes to the KKT gap, {below} below the optimum. With shrinking every strategy computes more rows, because restricted
-problems compute their shorter rows anew. HMG with its own stopping rule, in either reading, takes far more steps with
-shrinking, because the solver solves restricted problems to a KKT gap even if HMG's own rule would stop.
+below the optimum, in the paper 0.006 below the optimum. With the rule μ\\* < ε HMG stops after {early} of the steps
+that HMG takes to the KKT gap, {below} below the optimum. With shrinking every strategy computes more rows, because
+restricted problems compute their shorter rows anew. HMG with its own stopping rule, in either reading, takes far more
+steps with shrinking, because the solver solves restricted problems to a KKT gap even if HMG's own rule would stop.
 """,
 }
 
