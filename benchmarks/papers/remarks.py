@@ -150,8 +150,8 @@ BANANA = (
 COUNTED = """
 The tables above count a kernel column each time a step uses the column. In this section both approaches keep the last
 four columns in a store, so a step on the pair of the previous step computes no column. With this store the rule saves
-less. The paper does not say how large its cache was. This section uses 140 examples of titanic instead of 150. With the
-linear kernel this section does without the third check, because R² needs all columns.
+less. This section uses 140 examples of titanic instead of 150. With the linear kernel this section does without the
+third check, because R² needs all columns.
 """
 THIRD = "The third check, ours and as printed"
 THIRD_CHECK = """
@@ -166,8 +166,7 @@ By Theorem 1, a round that $F<H$ ends has the sign of the optimum. A round that 
 sign, because |h| can be below the error that ψ ≤ 2ε leaves. For comparison we trained each round of some small sets
 ({sets}) to a KKT gap of 1e-10, with all models of the RBF kernel, and with C up to 1 for the linear kernel. A sign
 counts as wrong if it differs from the sign of the optimum and the optimum has |h| above 1e-7. `leave_one_out` continues
-a round that ends near h = 0 until the sign is certain. The tables above compare the errors with the rule $F<H$ and
-without this rule, at the same ε.
+a round that ends near h = 0 until the sign is certain.
 """
 LEFT_OUT = """
 The sections *by `leave_one_out`* leave these linear models out, because 200,000 steps of the most violating pair did
@@ -186,23 +185,22 @@ LOO_REMARKS = """
 **Reproduces** KerEval. With the RBF kernel KerEval of the rounds alone is within a quarter of the published figure on
 {near} of {of} sets; with the linear kernel KerEval is within a factor of two on {twice} sets. With the RBF kernel Prec
 is within 15 points of the published figure on {prec} sets. Summed over the grid of a set, the errors with the rule and
-without the rule are {other} (the column *other signs* shows the difference). **Does not reproduce** the speed-ups in
-time. A step of η searches all variables, and a step of α in compiled code takes little more than an update of the
-gradient, so a step with the rule takes as long as several steps without it. The rule saves time with the linear kernel
-on {linear}, and with the RBF kernel on {rbf}. With the linear kernel our Prec exceeds the published Prec by more than
-15 points on {more}; our Prec is more than 15 points lower on {fewer}. The next section shows ten orders of the sets of
-at most {small} examples. With two variables per step the rule decides more rounds than with one variable, by up to
-{linear_gain} points with the linear kernel and {rbf_gain} points with RBF. With two variables per step the rounds take
-more time than with one on {longer} of the {grids} grids.
+without the rule are {other}. **Does not reproduce** the speed-ups in time. A step of η searches all variables, and a
+step of α in compiled code takes little more than an update of the gradient, so a step with the rule takes as long as
+several steps without it. The rule saves time with the linear kernel on {linear}, and with the RBF kernel on {rbf}. With
+the linear kernel our Prec exceeds the published Prec by more than 15 points on {more}; our Prec is more than 15 points
+lower on {fewer}. The next section shows ten orders of the sets of at most {small} examples. With two variables per step
+the rule decides more rounds than with one variable, by up to {linear_gain} points with the linear kernel and {rbf_gain}
+points with RBF. With two variables per step the rounds take more time than with one on {longer} of the {grids} grids.
 """
 FIGURE = """
 The runs use Algorithm 1 as printed, and the CPU seconds are for all 64 models; ε = 0.5 means ψ ≤ 1. Each further digit
 of ε takes {growth} times the steps. From ε = 0.01 downwards the error of the chosen model changes by {small} points at
-most. At ε = 0.1 this error is higher than at ε = 0.0001 on {up} of {of} sets. At ε = 0.5 the model chosen at ε = 0.0001
-seems to make {times} times its errors. **Reproduces**: the error computed at ε and the true error coincide up to an ε
-that differs from set to set. **Does not reproduce** the direction. In the paper a loose ε overfits: the error at ε of
-the model chosen at ε falls below the true error. In our runs this error *rises*. The tables leave out a model if the
-solve on all examples did not end at some ε.
+most. At ε = 0.1 the error of the chosen model is higher than at ε = 0.0001 on {up} of {of} sets. At ε = 0.5 the model
+chosen at ε = 0.0001 seems to make {times} times its errors. **Reproduces**: the error computed at ε and the true error
+coincide up to an ε that differs from set to set. **Does not reproduce** the direction. In the paper a loose ε overfits:
+the error at ε of the model chosen at ε falls below the true error. In our runs this error *rises*. The tables leave out
+a model if the solve on all examples did not end at some ε.
 """
 
 EACH_TABLE = """
@@ -219,8 +217,7 @@ We repeat the experiment as printed with the solver of the paper:
 (`benchmarks/papers/scanned_gap.py`). This update of η is our reading of the "straightforward modification" that the
 paper mentions without printing it. Each set has {orders} realisations, and ± is the standard deviation over these
 realisations; the paper uses five other realisations and prints no deviations. The table leaves out the sets that take
-longest: {missing}. *KerEval* counts whole kernel columns, two for each step of α and one for each step of η, as the
-tables above do. *Known G* counts kernel values as the paper's solver computes them, in columns of n values: G of the
+longest: {missing}. *Known G* counts kernel values as the paper's solver computes them, in columns of n values: G of the
 free variables alone, and one pass over the support vectors for each other example that the solver examines.
 """
 THEIR_FIGURE = """
@@ -237,9 +234,9 @@ SVMP = {
 **As the paper.** λ = 1/C goes from 10⁴ to 10⁻³, features have mean 0 and variance 1, σ is 0.5, and each set has as many
 examples as in the paper. The sections *by the paper's settings* use the paper's tolerances: QR with pivoting, ε_kkt =
 10⁻³, τ = 10⁻⁴, τ₂ = 10⁻⁸, γ = 0.01, ℓ = 50. In the sections *by the paper's settings* equation (39) updates ξ from the
-first event to the last, the check (56) is on or off, and (55) gives the first point of the path. The other sections use
-the defaults of `SVMP()`, except that a column may name another linear algebra. By default `SVMP()` keeps the inverse of
-A, computes g afresh every 50 events and has tolerances of 10⁻⁷ and less.
+first event to the last, the check (56) is on or off, and (55) gives the first point of the path. All other sections use
+the defaults of `SVMP()`; a column may name another linear algebra. By default `SVMP()` keeps the inverse of A, computes
+g afresh every 50 events and has tolerances of 10⁻⁷ and less.
 
 **Not as the paper.** The paper does not say which examples it used. We use the first examples in one random order, so
 individual numbers of events need not agree. In our tables an event is a breakpoint at which λ has fallen; the paper
@@ -490,14 +487,13 @@ for all strategies. Multiple planning uses N = 2, 3, 5, 10 and 20. Two more sect
 Newton steps, and the selection of Algorithm 3 alone.
 
 **Not as the paper.** Most tables use fewer random orders than the paper's 100; each table states its number. We measure
-CPU seconds. We measure Table 2 without shrinking, with LIBSVM's shrinking, which the paper used, and with this
-package's shrinking; the long sets use only the shrinking of this package. Without shrinking, kernel rows are in double
-precision. With shrinking, `solve` chooses the precision: single precision, as in LIBSVM, from 3,000 examples on, if C
-and the tolerance allow it. If several gradients are equal, our selection takes the first example, and LIBSVM the last.
-The paper does not say how it prepared its sets; we infer the preparation from its numbers of support vectors, see
-[](preparations.md). `EagerPlanningStep` is Algorithm 2, which also plans after clipped steps; the paper replaces
-Algorithm 2 by Algorithm 4, and prints no figures for Algorithm 2. We do not repeat the paper's Figure 1, which is a
-sketch.
+Table 2 without shrinking, with LIBSVM's shrinking, which the paper used, and with this package's shrinking; the long
+sets use only the shrinking of this package. Without shrinking, kernel rows are in double precision. With shrinking,
+`solve` chooses the precision: single precision, as in LIBSVM, from 3,000 examples on, if C and the tolerance allow it.
+If several gradients are equal, our selection takes the first example, and LIBSVM the last. The paper does not say how
+it prepared its sets; we infer the preparation from its numbers of support vectors, see [](preparations.md).
+`EagerPlanningStep` is Algorithm 2, which also plans after clipped steps; the paper replaces Algorithm 2 by Algorithm 4,
+and prints no figures for Algorithm 2. We do not repeat the paper's Figure 1, which is a sketch.
 """,
     "figure 2": """
 The figure shows a planned step on a chessboard of 300 examples, with C = 1000. Against the length μ of this step,
@@ -532,7 +528,7 @@ are large on the same hard problems as in the paper: banana, thyroid, titanic, c
 titanic, banana and thyroid planning saves much more here than in the paper, and on splice {splice} instead of 12 %. Our
 runs differ from the paper's in three ways: our runs do not shrink, use kernel values in double precision, and choose
 the first of several equal gradients instead of the last. Shrinking is not the reason, since LIBSVM's shrinking changes
-these savings little (see above). We did not test the other two differences.
+these savings little (see above).
 """,
     "seconds": """
 In the paper PA-SMO is never slower than SMO, and significantly faster on five sets. In our runs PA-SMO is significantly
@@ -558,18 +554,16 @@ from the two rows of the current working set.
 """,
     "7.2": """
 The paper calls the differences between SMO and the modified selection without planning "completely ambiguous". In our
-runs the modified selection without planning takes {least} to {most} times the iterations of SMO, {mean} times in the
-geometric mean; planning with the same selection saves {saved}. Without planning, the modified selection takes
-significantly fewer iterations on these sets: {better} ({within}). The verdict “completely ambiguous” {ambiguous}. For
-this experiment a step rule offers the previous working set as a candidate and then takes the Newton step
-(`benchmarks/papers/candidate_step.py`).
+runs the modified selection without planning (`benchmarks/papers/candidate_step.py`) takes {least} to {most} times the
+iterations of SMO, {mean} times in the geometric mean; planning with the same selection saves {saved}. Without planning,
+the modified selection takes significantly fewer iterations on these sets: {better} ({within}). The verdict “completely
+ambiguous” {ambiguous}.
 """,
     "algorithm 2": """
 The paper replaces Algorithm 2 by Algorithm 4, to save the time of useless plans, and prints no figures for Algorithm 2.
-`EagerPlanningStep` is Algorithm 2 with the selection of Algorithm 3. `EagerPlanningStep` takes {lowest} to {highest}
-times the steps of Algorithm 4. On {same} of {of} sets both algorithms take the same number of steps to three digits.
-Algorithm 2 takes significantly fewer steps on {less} of the sets, and significantly more steps on {more} of the sets
-({within}).
+`EagerPlanningStep` is Algorithm 2 with the selection of Algorithm 3. Algorithm 2 takes {lowest} to {highest} times the
+steps of Algorithm 4, and on {same} of {of} sets the same number to three digits. Algorithm 2 takes significantly fewer
+steps on {less} of the sets, and significantly more steps on {more} of the sets ({within}).
 """,
     "7.3 sizes": """
 **Reproduces.** Nearly all planned steps are longer than the Newton step; on {half} of {of} sets more than half of the
@@ -599,7 +593,6 @@ with the published numbers to 6 %. On the chessboards planned steps save {small}
 than in the paper. The paper does not say which two classes it formed from the king-rook endgame. If one class contains
 the draws and the wins in at most ten moves, both numbers of support vectors [agree with the published numbers to
 1 %](preparations.md). **Does not reproduce**: on connect-4 planning saves {connect} of the steps, but 5 % in the paper;
-our steps include the steps of restricted problems. A run uses one order of the largest chessboard, unless `--full`
-names `chessboard-100000:all`.
+our steps include the steps of restricted problems.
 """,
 }

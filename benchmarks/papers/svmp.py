@@ -289,11 +289,11 @@ NAMES = "SVD", "QR", "updated QR", "inverse"
 REMARK = """
 The table shows CPU seconds of one thread, including the kernel matrix and the start, with our default tolerances. For
 short paths we take the fastest of the runs that fit into a second. The columns *of SVD* and *there* show the share of
-the SVD's time that updates save, $1-t^{{UD}}/t^{{SVD}}$, in our runs and by the seconds of Table III. Updates save up to
-{most} % of this time in our runs, and up to 94 % in the paper's Table III (its conclusion says "up to 90%"). On {alike}
-of {of} sets our share differs from the published share by at most 20 points. The factors come from
-`scipy.linalg.qr_insert` and `qr_delete`; if the rank is in doubt, `UpdatedQR` computes the factors anew with pivots. By
-default `SVMP` keeps the inverse, and compiled code follows many events in one call.
+the SVD's time that updates save, $1-t^{{UD}}/t^{{SVD}}$, in our runs and in Table III. Updates save up to {most} % of
+this time in our runs, and up to 94 % in the paper's Table III (its conclusion says "up to 90%"). On {alike} of {of}
+sets our share differs from the published share by at most 20 points. The factors come from `scipy.linalg.qr_insert` and
+`qr_delete`; if the rank is in doubt, `UpdatedQR` computes the factors anew with pivots. By default `SVMP` keeps the
+inverse, and compiled code follows many events in one call.
 """
 
 
