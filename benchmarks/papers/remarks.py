@@ -30,14 +30,14 @@ TABLE_1_TEXT = """
 **Reproduces.** All methods end at the same accuracy, which on the sets in full is the published accuracy. LIBSVM takes
 the published 9,000 steps on madelon, and on heart the published 6,988 steps up to 0.4 %, so our problems are the
 paper's problems. Every seeder saves steps. On adult the seeders save a third of the steps (in the paper a fifth).
-**Does not reproduce** the steps on heart and madelon. On these two sets all folds are alike, and the seeds of SIR, MIR
-and ATO are the optimum or nearly the optimum, so these methods take few steps after the first, cold round. On madelon
-the paper's MIR and SIR take as many steps as our `AVG` in a chain of rounds. `AVG` leaves the added examples at zero:
-it takes 900 steps in the first round, and 100 in each of the nine others. On heart the paper's MIR takes nearly as many
-steps as our `AVG`. So the paper's MIR, and on madelon the paper's SIR, behaved as if the added examples had no weight.
-Two explanations fit these figures equally well. The authors' programs may have given the added examples no weight. Or
-the programs may have looked for similar examples with K > 0 and found none, since K off the diagonal is 0 on madelon
-and almost 0 on heart.
+**Does not reproduce**: on heart and madelon our ATO, MIR and SIR take fewer steps than in the paper. On these two sets
+all folds are alike, and the seeds of SIR, MIR and ATO are nearly the optimum, so these methods take few steps after the
+first, cold round. On madelon the paper's MIR and SIR take as many steps as our `AVG` in a chain of rounds. `AVG` leaves
+the added examples at zero: it takes 900 steps in the first round, and 100 in each of the nine others. On heart the
+paper's MIR takes nearly as many steps as our `AVG`. So the paper's MIR, and on madelon the paper's SIR, behaved as if
+the added examples had no weight. Two explanations fit these figures equally well. The authors' programs may have given
+the added examples no weight. Or the programs may have looked for similar examples with K > 0 and found none, since K
+off the diagonal is 0 on madelon and almost 0 on heart.
 """
 TABLE_2_TEXT = """
 *Mean K* and *largest K* leave out the diagonal, and cover the examples that the tables use. The column *larger class*
@@ -182,25 +182,26 @@ mean of Prec over the ten orders is within 15 points of the published figure on 
 """
 TABLE_2 = "Each of our errors comes from one realisation, while the paper's errors are means over several."
 LOO_REMARKS = """
-**Reproduces** KerEval. With the RBF kernel KerEval of the rounds alone is within a quarter of the published figure on
-{near} of {of} sets; with the linear kernel KerEval is within a factor of two on {twice} sets. With the RBF kernel Prec
-is within 15 points of the published figure on {prec} sets. Summed over the grid of a set, the errors with the rule and
-without the rule are {other}. **Does not reproduce** the speed-ups in time. A step of η searches all variables, and a
-step of α in compiled code takes little more than an update of the gradient, so a step with the rule takes as long as
-several steps without it. The rule saves time with the linear kernel on {linear}, and with the RBF kernel on {rbf}. With
-the linear kernel our Prec exceeds the published Prec by more than 15 points on {more}; our Prec is more than 15 points
-lower on {fewer}. The next section shows ten orders of the sets of at most {small} examples. With two variables per step
-the rule decides more rounds than with one variable, by up to {linear_gain} points with the linear kernel and {rbf_gain}
-points with RBF. With two variables per step the rounds take more time than with one on {longer} of the {grids} grids.
+**Reproduces**: with the RBF kernel KerEval of the rounds alone is within a quarter of the published figure on {near} of
+{of} sets; with the linear kernel KerEval is within a factor of two on {twice} sets. With the RBF kernel Prec is within
+15 points of the published figure on {prec} sets. Summed over the grid of a set, the errors with the rule and without
+the rule are {other}. **Does not reproduce**: most of our speed-ups in time are smaller. A step of η searches all
+variables, and a step of α in compiled code takes little more than an update of the gradient, so a step with the rule
+takes as long as several steps without it. The rule saves time with the linear kernel on {linear}, and with the RBF
+kernel on {rbf}. With the linear kernel our Prec exceeds the published Prec by more than 15 points on {more}; our Prec
+is more than 15 points lower on {fewer}. The next section shows ten orders of the sets of at most {small} examples. With
+two variables per step the rule decides more rounds than with one variable, by up to {linear_gain} points with the
+linear kernel and {rbf_gain} points with RBF. With two variables per step the rounds take more time than with one on
+{longer} of the {grids} grids.
 """
 FIGURE = """
 The runs use Algorithm 1 as printed, and the CPU seconds are for all 64 models; ε = 0.5 means ψ ≤ 1. Each further digit
 of ε takes {growth} times the steps. From ε = 0.01 downwards the error of the chosen model changes by {small} points at
 most. At ε = 0.1 the error of the chosen model is higher than at ε = 0.0001 on {up} of {of} sets. At ε = 0.5 the model
 chosen at ε = 0.0001 seems to make {times} times its errors. **Reproduces**: the error computed at ε and the true error
-coincide up to an ε that differs from set to set. **Does not reproduce** the direction. In the paper a loose ε overfits:
-the error at ε of the model chosen at ε falls below the true error. In our runs this error *rises*. The tables leave out
-a model if the solve on all examples did not end at some ε.
+coincide up to an ε that differs from set to set. **Does not reproduce**: in the paper a loose ε overfits: the error at
+ε of the model chosen at ε falls below the true error. In our runs this error *rises*. The tables leave out a model if
+the solve on all examples did not end at some ε.
 """
 
 EACH_TABLE = """
@@ -250,22 +251,22 @@ several optimal corners, its solver chooses a corner; our solver is HiGHS, the p
 """,
     "settings, linear": """
 c^SL is the largest difference between the primal costs of this path and of `SVMP()`, which agree with LIBSVM's costs,
-at 100 random λ; c^SL2 is the same difference with the check off. **Reproduces** the paper's finding about its check: if
-errors accumulate, the cost is quite wrong without the check. In our runs the cost is wrong without the check on three
-sets, which have the largest elbows apart from the monks' problems: on sonar the cost is off by 1.5 %, and on ionosphere
-and HillValley the path is wrong. On german the path takes five repairs (in the paper four). **Does not reproduce**:
-with the check on, the path takes 24 repairs on ionosphere, where rounding errors end it at C = 40.8, and 145 repairs on
-HillValley. The paper repairs neither set. On six sets the path needs neither check nor repair. `SVMP()` computes g
-afresh every 50 events, and needs one repair on all sets together (Table II).
+at 100 random λ; c^SL2 is the same difference with the check off. **Reproduces**: if errors accumulate, the cost is
+quite wrong without the check. In our runs the cost is wrong without the check on three sets, which have the largest
+elbows apart from the monks' problems: on sonar the cost is off by 1.5 %, and on ionosphere and HillValley the path is
+wrong. On german the path takes five repairs (in the paper four). **Does not reproduce**: with the check on, the path
+takes 24 repairs on ionosphere, where rounding errors end it at C = 40.8, and 145 repairs on HillValley. The paper
+repairs neither set. On six sets the path needs neither check nor repair. `SVMP()` computes g afresh every 50 events,
+and needs one repair on all sets together (Table II).
 """,
     "settings, Gaussian": """
-**Reproduces** more than our defaults do (Table III): the events come nearer to the published events on heart,
-ionosphere, HillValley and german, the special events on heart, diabetes, HillValley and german; on wbc both numbers are
-further off. With larger tolerances, events that lie close together count as one event. **Does not reproduce**: in the
-paper the check repairs most sets one to three times, and without the check the cost is up to 30 % off. In our runs the
-check finds nothing to repair, except on HillValley, where the check repairs 109 times, and the cost is wrong without
-the check. The remaining difference may come from the choice of examples. On monk 2 and monk 3 our numbers of events
-stay far from the published numbers.
+**Reproduces** better than our defaults (Table III): the number of events is nearer to the published number on heart,
+ionosphere, HillValley and german, and the number of special events on heart, diabetes, HillValley and german; on wbc
+both numbers are further off. With larger tolerances, events that lie close together count as one event. **Does not
+reproduce**: in the paper the check repairs most sets one to three times, and without the check the cost is up to 30 %
+off. In our runs the check finds nothing to repair, except on HillValley, where the check repairs 109 times, and the
+cost is wrong without the check. The remaining difference may come from the choice of examples. On monk 2 and monk 3 our
+numbers of events stay far from the published numbers.
 """,
     "corners": """
 On the monks' problems A is singular by up to 173 dimensions, and the linear program has many solutions. The table
@@ -304,14 +305,14 @@ the path.
 """,
     "Table III: Gaussian kernel": """
 **Reproduces**: the largest elbow has the published size on every set except HillValley, and often contains all
-examples. Our number of events is within a fifth of the paper's, on {near}. **Does not reproduce** the numbers of events
-of the other sets. The paper reports a cost wrong by up to 30 % without its KKT check, and up to eleven repairs per set
-with the check. Our path computes g afresh every 50 events, corrects the elbow, and needs no repair. On HillValley
-LIBSVM's dual objective is below ours by up to 1.4·10⁻⁷ for C above 600, so LIBSVM is less exact there. **Linear
-algebra**: as in the paper, SVD is slower than QR and QR is slower than updates. The ratios are larger if the elbow has
-hundreds of points and changes by one point (heart, diabetes, HillValley, german). By default `SVMP` keeps the inverse
-instead of updated factors. The inverse saves no time on sonar and ionosphere, whose paths have few events. The inverse
-saves less time if many examples move at one event (monks), because `SVMP` then computes the inverse anew.
+examples. Our number of events is within a fifth of the paper's, on {near}. **Does not reproduce**: on the other sets
+our numbers of events differ. The paper reports a cost wrong by up to 30 % without its KKT check, and up to eleven
+repairs per set with the check. Our path computes g afresh every 50 events, corrects the elbow, and needs no repair. On
+HillValley LIBSVM's dual objective is below ours by up to 1.4·10⁻⁷ for C above 600, so LIBSVM is less exact there.
+**Linear algebra**: as in the paper, SVD is slower than QR and QR is slower than updates. The ratios are larger if the
+elbow has hundreds of points and changes by one point (heart, diabetes, HillValley, german). By default `SVMP` keeps the
+inverse instead of updated factors. The inverse saves no time on sonar and ionosphere, whose paths have few events. The
+inverse saves less time if many examples move at one event (monks), because `SVMP` then computes the inverse anew.
 """,
     "IV": """
 These sets have more than a thousand examples, and the path uses its default linear algebra. A path needs as much memory
@@ -401,26 +402,26 @@ to (C, 0, C, 0), and stays there. The hybrid goes on along another edge, to a po
 (C, C, C, C).](../_static/four_points.svg)
 """,
     "table 2": """
-**Reproduces** in iterations and objective: on spambase second order takes {steps} steps (in the paper 9,228). The most
-violating pair takes {times} times as many steps (in the paper 4.0). Second order and the most violating pair end at the
-published objectives to six digits; second order takes the fewest steps on every set, as it does in the paper. **Kernel
-rows** are the paper's argument for HMG: at equal accuracy HMG computes {rows} times the rows of second order on the
-three sets. The paper expects no gain on spambase, half of whose kernel matrix fits into the cache. Unlike LIBSVM's
-shrinking, this package's shrinking solves restricted problems. Each restricted problem computes its shorter rows anew,
-and the table counts these rows like whole rows. The solver solves each restricted problem to a KKT gap even if HMG's
-own rule would stop, so HMG with its own rule takes more steps here than without shrinking (Table 4). At equal accuracy
-we also compare **seconds**. {seconds}
+**Reproduces**: on spambase second order takes {steps} steps (in the paper 9,228). The most violating pair takes {times}
+times as many steps (in the paper 4.0). Second order and the most violating pair end at the published objectives to six
+digits; second order takes the fewest steps on every set, as it does in the paper. **Kernel rows** are the paper's
+argument for HMG: at equal accuracy HMG computes {rows} times the rows of second order on the three sets. The paper
+expects no gain on spambase, half of whose kernel matrix fits into the cache. Unlike LIBSVM's shrinking, this package's
+shrinking solves restricted problems. Each restricted problem computes its shorter rows anew, and the table counts these
+rows like whole rows. The solver solves each restricted problem to a KKT gap even if HMG's own rule would stop, so HMG
+with its own rule takes more steps here than without shrinking (Table 4). At equal accuracy we also compare **seconds**.
+{seconds}
 """,
     "table 4": """
-**Reproduces** that shrinking never saves many steps: at equal KKT gap a solve without shrinking takes 85 to 102 % of
-the steps (in the paper 88 to 102 %). Without shrinking a solve saves some steps, because shrinking solves restricted
+**Reproduces**: shrinking never saves many steps. At equal KKT gap a solve without shrinking takes 85 to 102 % of the
+steps (in the paper 88 to 102 %). Without shrinking a solve saves some steps, because shrinking solves restricted
 problems more accurately than necessary. HMG with the paper's rule stops earlier without shrinking, since shrinking
 solves restricted problems to a KKT gap. This table counts only whole rows: HMG computes no more rows than it takes
 steps, except for a second row of the first step. At equal accuracy HMG computes 0.96, 0.72 and 0.70 times the rows of
 second order. HMG takes 1.2 to 1.4 times the steps of second order. In the paper a solve without shrinking takes up to
-seven times as long. At equal KKT gap our seconds without shrinking are {least} to {most} of the seconds with
-shrinking, because our parts of connect-4 and MNIST are small. On spambase every selector loses more time without
-shrinking than in the paper, although a shrunk problem computes rows again that were in memory.
+seven times as long. At equal KKT gap our seconds without shrinking are {least} to {most} of the seconds with shrinking,
+because our parts of connect-4 and MNIST are small. On spambase every selector loses more time without shrinking than in
+the paper, although a shrunk problem computes rows again that were in memory.
 """,
     "table 5": """
 **Reproduces in part.** With every size of the cache HMG computes the fewest rows, 21 to 27 % fewer than second order.
@@ -446,10 +447,10 @@ describes: it examines hundreds of rows on spambase, and on connect-4 the dozens
 the whole solve takes {ratios} times as long.
 """,
     "figure 6": """
-**Reproduces** in kernel rows: HMG is ahead of both other rules at the paper's C and γ ({own} times their rows) and for
-larger C at this γ or a smaller one, down to a quarter of the rows of the most violating pair. HMG computes more rows
-than second order if C and γ are small. HMG computes more rows than both other rules if γ is large and C at least 4.5,
-so that nearly every example is a support vector. The paper describes these two corners of the grid of C and γ, and
+**Reproduces**: HMG computes fewer kernel rows than both other rules at the paper's C and γ ({own} times their rows),
+and for larger C at this γ or a smaller γ, down to a quarter of the rows of the most violating pair. HMG computes more
+rows than second order if C and γ are small. HMG computes more rows than both other rules if γ is large and C at least
+4.5, so that nearly every example is a support vector. The paper describes these two corners of the grid of C and γ, and
 calls them degenerate. HMG needs fewer kernel rows than second order in {rows} of the 25 cells of the grid, and fewer
 seconds in {seconds}.
 """,
@@ -562,7 +563,7 @@ ambiguous” {ambiguous}.
     "algorithm 2": """
 The paper replaces Algorithm 2 by Algorithm 4, to save the time of useless plans, and prints no figures for Algorithm 2.
 `EagerPlanningStep` is Algorithm 2 with the selection of Algorithm 3. Algorithm 2 takes {lowest} to {highest} times the
-steps of Algorithm 4, and on {same} of {of} sets the same number to three digits. Algorithm 2 takes significantly fewer
+steps of Algorithm 4; on {same} of {of} sets this ratio is 1 to three digits. Algorithm 2 takes significantly fewer
 steps on {less} of the sets, and significantly more steps on {more} of the sets ({within}).
 """,
     "7.3 sizes": """
