@@ -198,7 +198,6 @@ print(
 )
 
 # %%
-# :doc:`Chapter 10 <10_two_steps_at_once>` explains what the shipped ``SecondOrder`` does after a planned step.
 # ``Greedy`` examines the whole map; it is too expensive for use and serves as a yardstick.
 #
 # .. shipped:: core/selectors/second_order.py
@@ -403,10 +402,8 @@ for name, solutions in ended.items():
     print(f"{name:18s} stalled in {stalled:2d} of 10 orders, largest KKT gap at the end {largest:.2g}")
 
 # %%
-# In floating point, a converged pair still shows a tiny gain that is pure rounding error. The real gain of a variable
-# with a very narrow box may be smaller than this error, so a rule that trusts the largest computed gain would chase
-# rounding errors for ever. If the largest gain is only rounding error, the shipped rule and ``Greedy`` therefore take
-# the most violating pair.
+# In floating point, a converged pair still shows a tiny gain that is pure rounding error. If the largest gain is only
+# rounding error, the shipped rule and ``Greedy`` take the most violating pair.
 #
 # .. worth:: 7
 #

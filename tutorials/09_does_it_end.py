@@ -142,7 +142,7 @@ for name, each in (
 #   :math:`h(x)=\sum_i\alpha_ik(x_i,x)+b` has a term for each support vector. With a linear kernel a prediction takes
 #   only :math:`d` multiplications.
 # * The whole of :math:`K` takes :math:`8n^2` bytes of memory, but the loop needs only the rows of the variables that
-#   move. Without a store the loop holds two rows, the data and a few vectors.
+#   move.
 #
 # If the share of support vectors stays the same while :math:`n` grows, the rows alone cost a multiple of :math:`n^2d`.
 # If the classes overlap, the share does not vanish: every training error is a bounded support vector. Steinwart (2003)
@@ -194,8 +194,7 @@ plt.show()
 # %%
 # At these sizes the exponents of the support vectors are still below one, so their share falls, but it stays above
 # twice the error on new points. A row costs :math:`n\cdot d`, so the exponents of work and memory are larger by
-# one than the exponent of the rows. The steps follow no power of :math:`n`. :doc:`/how_fast` lists seconds of several
-# solvers, for up to tens of thousands of examples.
+# one than the exponent of the rows. The steps follow no power of :math:`n`.
 #
 # When not a kernel machine
 # -------------------------

@@ -223,7 +223,7 @@ plt.show()
 # The same selectors, swapped in each
 # -----------------------------------
 #
-# The steps depend on the selector; the optimum does not.
+# The optimum does not depend on the selector.
 
 print(f"{'':18}" + "".join(f"{name:>16}" for name in problems))
 for selector in (MostViolatingPair(), SecondOrder(), HybridMaximumGain()):
@@ -402,8 +402,7 @@ print(f"p = {p.round(3)}, with the odds {p[0] / p[2]:.1f}")
 # The package leaves class probabilities to scikit-learn, which calibrates each class against all others and divides by
 # the sum (:doc:`/many_models`).
 #
-# With several classes each street has its own path of :math:`C` (:doc:`chapter 15 <15_the_path_of_c>`). The vote of a
-# street changes when its decision value passes 0, and the path gives the exact :math:`C` of this change. So the error
+# With several classes each street has its own path of :math:`C` (:doc:`chapter 15 <15_the_path_of_c>`), so the error
 # of several classes is also a step function of :math:`C` with known steps.
 
 path = regularization_path(plane[::2], kind[::2], kernel=RBF(1.0), C_min=0.05, C_max=50.0)

@@ -29,7 +29,6 @@ EXCEPTIONS = {
     "07_which_pair": {"2,834,352 cases": "counted by the authors; tests/theorems count again"},
     "08_rows_cache_shrinking": {"This function shrinks in twenty lines": COUNTED},
     "09_does_it_end": {
-        "for up to tens of thousands": "the rows of a table of the page it names",
         "some tens of thousands of examples": "advice that rests on that table",
     },
     "10_two_steps_at_once": {"by more than 0.9 of it": "the default of `SecondOrder.planned_range`"},
