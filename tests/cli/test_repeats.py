@@ -58,9 +58,10 @@ def test_without_a_store_nothing_is_left_behind(tmp_path, monkeypatch):
 
 def test_a_limit_shows_in_a_column_of_its_own():
     assert "0 of 2" in works(*TWO, "--repeats", 2, "--max-iter", 3).stdout
-    said = works(*TWO, "--repeats", 2).stdout
-    assert said.startswith("heart: 270 examples, 13 features; ")
-    assert "converged" not in said
+    for more in ([], ["--wide"]):
+        said = works(*TWO, "--repeats", 2, *more).stdout
+        assert said.startswith("heart: 270 examples, 13 features; ")
+        assert "converged" not in said
 
 
 def test_rules_that_do_not_fit_are_left_out():
