@@ -173,7 +173,7 @@ plt.show()
 # Four problems on the same examples
 # ----------------------------------
 #
-# Forty points lie on a line, with labels and with targets.
+# The points of the first figure lie on a line, with labels and with targets.
 
 problems = {
     "classification": DualProblem.classification(X, labels, kernel=kernel, C=2.0),
