@@ -59,9 +59,9 @@ for r, rows, share in zip(room, computed, hits, strict=True):
 # -----------------
 #
 # A step needs two rows of :math:`K`. A row of the Gaussian kernel takes :math:`n` inner products of :math:`d` numbers
-# and :math:`n` exponentials; the remainder of a step is a few passes over :math:`n` numbers. A block of rows is a
-# product of two matrices, which reads all examples once. On an idle computer a block is therefore cheaper than the same
-# rows computed one by one. The next lines print the shortest times of many runs on one thread:
+# and :math:`n` exponentials; the remainder of a step is a few passes over :math:`n` numbers. One product of two
+# matrices computes a block of rows, and reads each example once. So on an idle computer a block is cheaper
+# than the same rows computed one by one. The next lines print the shortest times of many runs on one thread:
 
 wave = make_waveform(2000, rng=0)
 waves = DualProblem.classification(wave.X, wave.y, kernel=RBF(gamma=0.05), C=1.0)

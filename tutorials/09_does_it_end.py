@@ -339,7 +339,7 @@ print(f"5. from D = {enough} on")
 # 3. All steps of the proof but the bound :math:`\tfrac12\mu\ell` need :math:`\varepsilon>0`. With :math:`\varepsilon=0`
 #    the gains of free steps have no lower bound, and the loop may reach the optimum only in the limit.
 # 4. Every support vector has moved, so its row was computed: a third of :math:`n` rows of :math:`n` values.
-# 5. A step on features is cheaper if the examples outnumber the features. On heart few features suffice, because its
-#    kernel is wide and smooth.
+# 5. A step on features is cheaper than a step on examples if the examples are more. On heart few features
+#    suffice, because its kernel is wide and smooth.
 #
 # .. endfold::

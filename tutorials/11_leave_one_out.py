@@ -11,7 +11,7 @@ Laskov and Müller (2008) published the procedure.
 
 # fold: Imports, the data, and the code of this figure
 # alt: Colours show what decided the leave-one-out prediction of each example. Examples without weight lie away from the
-#     boundary, training errors beyond the boundary, and examples that needed a round along the boundary. Wrong
+#     boundary, training errors lie beyond it, and the examples that were left out in a round lie along it. Wrong
 #     predictions are ringed.
 import time
 
@@ -293,9 +293,9 @@ correlation = np.corrcoef(columns)[0]
 print(f"correlation of the estimate with ten folds {correlation[1]:.2f}, with the error {correlation[2]:.2f}")
 
 # %%
-# The means differ by less than a standard error, so the table shows no bias. Leave-one-out and ten folds vary together,
-# and more than the error on new points. The estimates hardly tell which sample gave the better machine: they estimate
-# the mean error over all samples.
+# The means differ by less than a standard error, so the table shows no bias. From sample to sample both estimates
+# rise and fall together, and vary more than the error on new points. The estimates hardly tell which sample gave the
+# better machine: they estimate the mean error over all samples.
 #
 # Where a round begins
 # --------------------

@@ -187,8 +187,8 @@ except AssertionError as error:
 #
 # 1. ★ Write a selector that returns (0, 0). How does ``check_strategy`` respond?
 # 2. ★ Let this selector return ``None``. How does ``check_strategy`` respond?
-# 3. ★ Write ``ShortStep(share)``, a step rule that moves by a share of the Newton step, clipped to the box. Which share
-#    takes the fewest steps on the heart data?
+# 3. ★ Write ``ShortStep(share)``, a step rule that moves by a share of the Newton step, clipped to the box. With which
+#    share does a solve take the fewest steps on the heart data?
 #
 # .. fold:: Hints
 #

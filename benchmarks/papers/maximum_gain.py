@@ -211,7 +211,7 @@ QUESTIONS_REMARK = """
 problem size" and gives no rule. Our rule [`CacheAware`](../gallery/examples/09_a_rule_for_a_full_cache.rst) is an
 example of this documentation: it uses second order while the cache has a free slot, and HMG once the cache is full. All
 three rules stop at the KKT gap, without shrinking. **Kernel rows**: if the cache can hold all rows that the solve needs
-(spambase, and connect-4 with 60 % of its matrix), `CacheAware` never switches, and takes the steps of second order.
+(on spambase, and on connect-4 if the cache holds 60 % of its matrix), `CacheAware` always selects by second order.
 With a smaller cache `CacheAware` computes as many rows as HMG, to a few per cent. **Seconds**: on connect-4 with little
 memory second order is the fastest. `CacheAware` and HMG are slower on connect-4, because a row of 42 features takes
 little time compared with HMG's scan of two rows. On MNIST, with 784 features, `CacheAware` and HMG are faster than

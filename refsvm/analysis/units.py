@@ -41,7 +41,7 @@ def unit_of_targets(y: np.ndarray, weights: np.ndarray | None = None) -> float:
 
 
 def relative_gap(tol: float, unit: float | None = None) -> KKTGap:
-    """Return a rule for the KKT gap relative to the decision values and to the unit of a regression's targets.
+    """Return a stopping rule whose tolerance grows with the decision values and with the unit of the targets.
 
     Parameters
     ----------

@@ -321,7 +321,10 @@ def variables_of(alpha: np.ndarray, problem: DualProblem) -> np.ndarray:
 
 
 def renumbered(rows: np.ndarray, reached: Reached, others: np.ndarray) -> Reached:
-    """Return `reached` for the examples `others` in place of the examples `rows`; both are ascending."""
+    """Return the solution `reached` on the examples `rows` as a start for training on the examples `others`.
+
+    Both arrays of example numbers ascend.
+    """
     place = others.searchsorted(rows)
     place[~np.isin(rows, others)] = -1
     copies = len(reached.gradient) // len(rows)

@@ -269,7 +269,7 @@ class Experiment(PlainNumbers, Shown):
         first: dict[str, tuple[_Run, list[Any]]] = {}
         for run in runs:
             if run.permutation:
-                continue  # the objects are the same in all orders, so check the first order only
+                continue  # all orders of the examples share a strategy, so check it for the first order only
             held = opaque_parts(run.strategy, kernels[run.problem])
             other, known = first.setdefault(run.hash, (run, held))
             if any(one is not two for one, two in zip(held, known, strict=True)):

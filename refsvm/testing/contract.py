@@ -65,7 +65,10 @@ class Case:
         return Rules(SecondOrder(), NewtonStep(), KKTGap(tol))
 
     def solve(self, *around: Rule, **options: Any) -> Solution:
-        """Solve the problem with the rules of the case, unless `options` holds other rules; errors name the rules."""
+        """Solve the problem with this case's selector, step and stopping rule, or with those in `options`.
+
+        The message of each error names these rules and the rules `around`.
+        """
         with explain_failures(self.name, (*around, *self.rules)):
             return solve(self.problem, **{**self.rules._asdict(), **options})
 

@@ -105,7 +105,7 @@ class Scores(Shown, ABC):
     def bounds(self) -> dict[str, tuple[float, float]]:
         """The lowest and highest possible value of each score by name.
 
-        In a complete result without ties, the lowest value equals the highest value.
+        If the result is complete and has no ties, the lowest value of a score equals its highest value.
         """
         return {name: getattr(self, f"{name}_bounds") for name in SCORES[self.kind]}
 

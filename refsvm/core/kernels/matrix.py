@@ -187,7 +187,7 @@ class View(KernelMatrix):
 
     @property
     def distinct(self) -> np.ndarray:
-        """For each variable, the number of its example in ``source.distinct``."""
+        """For each variable, the entry of ``source.distinct`` that belongs to its example."""
         return self.source.distinct[self.indices]
 
     @property

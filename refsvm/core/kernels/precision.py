@@ -183,8 +183,9 @@ def noise_of_distances(gram: Any, data_error: float) -> float:
 def distinct_rows(X: Any) -> np.ndarray:
     """Return a number for each row of X, an ndarray or CSR of shape (n, d), so that equal rows have equal numbers.
 
-    The function compares the bytes of rows. Comparing products with random numbers would add rounding errors, and
-    different rows far from the origin would seem equal. CSR rows that store equal entries in different orders differ.
+    The function compares the bytes of rows. If it compared the inner products of rows with a random vector,
+    rounding errors would make different rows far from the origin seem equal. CSR rows that store equal entries in
+    different orders differ.
 
     Examples
     --------

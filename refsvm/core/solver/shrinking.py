@@ -183,7 +183,7 @@ class Restriction(Shrinking):
         # `recent` counts the steps of the last call; a first call with α ≠ 0, near a solution, counts a full period
         recent = (self.period if state.alpha.any() else 0) if state.shrinking is None else state.shrinking
         before, solve_on = state.iteration, (backend, limits, state, rules, trace)
-        # the facts of the full matrix say whether computing rows in batches is faster
+        # `facts` of the full matrix stores whether its kernel computes rows faster in batches
         whole = state.rows.evaluator.gram
         in_blocks = whole.facts.prefers_batches and len(state.alpha) == whole.n
         if in_blocks and len(B := block(state, self.block)):

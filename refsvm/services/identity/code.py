@@ -177,7 +177,10 @@ _unread: dict[str, Unread] = {}
 
 
 def _imported(name: str, names: frozenset[str]) -> Any:
-    """Return the description of a user's module that code imports when it runs; return any other module's name."""
+    """Return the description of a module that a user's code imports while it runs.
+
+    The description of a module that no user wrote is its name.
+    """
     module = None if name in _unread else sys.modules.get(name)
     is_package = module is None or (hasattr(module, "__path__") and of_module(module) is Origin.USER)
     own = _unread_of(name) if module is None else Uses(module, names)
