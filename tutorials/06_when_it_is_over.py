@@ -93,11 +93,12 @@ print(f"b = {solution.intercept:.4f}; G of the {free.sum()} free variables withi
 # up to half a thousandth of the distance from the middle of the street to its margin. To bound the error of the
 # objective, put :math:`b=(\max_{I_\text{up}}G+\min_{I_\text{down}}G)/2` into the third line of the certificate of
 # chapter 2. The term of example :math:`i`, :math:`C\xi_i-\alpha_i(G_i-b)`, is zero unless the example breaks its
-# condition, and no example breaks its condition by more than :math:`\psi/2`. So every term is at most :math:`C\psi/2`:
+# condition, and no example breaks its condition by more than :math:`\psi/2`. So for :math:`\psi\ge0` every term is at
+# most :math:`C\psi/2`:
 #
 # .. math:: f^* - f(\alpha) \;\le\; F-f \;\le\; \tfrac12\,n\,C\,\psi .
 #
-# At an optimum :math:`\psi\le0`, so :math:`F=f`: this proves the strong duality of chapter 2.
+# At an optimum :math:`\psi\le0`, every term is zero and :math:`F=f`: this proves the strong duality of chapter 2.
 #
 # In practice the duality gap :math:`F-f` is far smaller than this bound (the last printed line shows the ratio), and
 # the true error :math:`f^*-f` is even smaller:

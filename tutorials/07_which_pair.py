@@ -296,7 +296,7 @@ for name, (sample, C, gamma) in problems.items():
 # %%
 # On tic-tac-toe the hybrid takes more steps than second-order selection but computes fewer rows; on ionosphere it takes
 # more of both. The kernel of ionosphere is narrow: the median of its values between two examples is nearly zero. So a
-# step changes most other gradients little, and moving one of the same two variables again gains little. Glasmachers and
+# step changes most other gradients little, and moving one of the same two variables again gains less. Glasmachers and
 # Igel warn against reselecting with a narrow kernel, and with a kernel so wide that most variables end at a bound
 # (§4.3).
 #

@@ -311,8 +311,8 @@ for seeder in (Cold(), AVG(), TOP()):
     )
 
 # %%
-# All starts give the same error, although the solutions are right only to :math:`10^{-3}`: a round continues until the
-# sign of :math:`h` is proved.
+# All starts give the same error, although the solutions are right only to :math:`10^{-3}`: a round that proves
+# no sign of :math:`h` is solved again.
 #
 # How much does a seed lose? Let :math:`\delta` be the change of :math:`\alpha`: the variable :math:`r` goes to zero,
 # and other variables take its weight. The entries of :math:`\delta` sum to zero, so :math:`b` may be subtracted from

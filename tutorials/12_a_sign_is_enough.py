@@ -255,8 +255,8 @@ for state in iterate(without, start=TOP().seed(full, without), stop=KKTGap(1e-5)
 
 # %%
 # The package tries both tests at the seed, during the round, and with :math:`w=\tilde w` when the round reaches its
-# tolerance. If both tests fail even then, the round continues. An example whose sign no tolerance proves is called a
-# *tie*.
+# tolerance. If both tests fail even then, the package solves the round again to a smaller tolerance; with
+# ``BallRule`` each round starts with this tolerance. An example whose sign no tolerance proves is called a *tie*.
 #
 # .. shipped:: core/stopping/midpoint.py
 #    :object: gap distances certain_sign sign_at

@@ -193,7 +193,7 @@ print("the seed of the package:", np.allclose(own, package))
 # Any line
 # --------
 #
-# ``parametric_path`` follows any line between two problems. Four lines have their own functions: ``epsilon_path``,
+# ``parametric_path`` follows any line between two problems. Four more lines have their own functions: ``epsilon_path``,
 # ``nu_path``, ``cost_path``, ``weight_path``. The path of the figure at the head of the chapter agrees with yours:
 
 off = max(np.abs(whole.alpha(C) - alpha).max() for C, alpha in corners)

@@ -241,7 +241,7 @@ print(f"error {error(RBF(gammas[:2]), data.X[:, :2]):.3f} with these two γ and 
 # fold: The code of this figure
 # alt: Over forty steps, on a logarithmic axis, the gammas of two features rise from a tenth to above one, and eight
 #     noise features fall to about a hundredth. In a second panel the validation loss falls; the best loss of a random
-#     search stays higher.
+#     search ends higher.
 figure, (left, right) = plt.subplots(1, 2, figsize=(8.4, 3.4))
 track = np.array([each for each, _ in history])
 left.plot(track[:, 2:], color="0.7", lw=1.0)

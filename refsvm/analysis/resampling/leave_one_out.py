@@ -190,8 +190,8 @@ def leave_one_out(
     The sign of h is proved for each example: by a check, by the stopping rule,
     or by the duality gap at the end of the round, with an allowance for
     rounding (`refsvm.core.stopping.midpoint`). If the duality gap at the end
-    of a round does not prove the sign, the round continues to smaller gaps,
-    takes an exact step, and computes h with twice as many digits. If the sign
+    of a round does not prove the sign, the round is solved again to smaller
+    gaps, with an exact step and with twice as many digits of h. If the sign
     is still not proved, the example is a "tie". The h of a tie is 0 up to
     rounding, or has different signs at the two ends of the interval in which b
     may lie, as for an example in the middle of the gap between two classes.
