@@ -1,7 +1,7 @@
 """Tables of the rules and engines that the command line accepts by name; `refsvm.services.names` lists the kernels.
 
-Each table is made from the classes of a folder: the command line calls HybridMaximumGain hybrid-maximum-gain, and
-NewtonStep newton. A rule in your own file is called FILE.py:NAME.
+Each table maps names to the classes of a folder. For instance, "hybrid-maximum-gain" is the name of the class
+HybridMaximumGain. A rule in your own file is called FILE.py:NAME.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from refsvm.experiment.own_rules import IN_FILE, rule_in_file
 
 
 def _named(folder: ModuleType) -> dict[str, Any]:
-    """Return a dict from the name on the command line to the class of each rule in a folder."""
+    """Return a dict that maps names on the command line to the classes of the rules in a folder."""
     return dict(sorted((name_of(rule), rule) for rule in rules_in(folder)))
 
 
@@ -42,7 +42,7 @@ def one(option: str, name: str, table: Mapping[str, Any]) -> Any:
 
 
 def _family(option: str, name: str, table: Mapping[str, Any]) -> type[Rule]:
-    """Return the base class of a table's rules; raise an error for a user's rule if the table contains no rules."""
+    """Return the base class of a table's rules; raise an error if the entries of the table are not rules."""
     lineage = getattr(next(iter(table.values())), "__mro__", ())
     if Rule not in lineage:
         raise ValueError(

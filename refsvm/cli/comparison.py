@@ -52,7 +52,7 @@ class Outcome:
     total : int
         Number of strategies or runs to compute.
     rows : list of dict
-        A row for each strategy, in order, with the fields of its `Choice` and its results.
+        A row for each strategy, with the fields of its `Choice` and its results.
     left_out : list of (Choice, str)
         Strategies that the package refuses, each with the reason.
     interrupted : bool
@@ -69,9 +69,9 @@ class Outcome:
 
 
 def choices(selectors: str | None, steps: str | None, engines: str, shrinking: bool) -> list[Choice]:
-    """Return a choice for every combination of a selector, a step and an engine; commas separate the names.
+    """Return a choice for every combination of a selector, a step and an engine, whose names commas separate.
 
-    Without names of rules, return the papers' choices and the package's default, which uses shrinking.
+    If no selector and no step is named, return the papers' choices and the package's default, which uses shrinking.
     """
     pairs = product(
         names("selectors", "mvp,second-order" if selectors is None else selectors, SELECTORS),
@@ -87,7 +87,7 @@ def choices(selectors: str | None, steps: str | None, engines: str, shrinking: b
 def strategies(
     wanted: Iterable[Choice], settings: Mapping[str, Any]
 ) -> tuple[dict[Choice, Solve], list[tuple[Choice, str]]]:
-    """Return the strategies of an experiment by choice, and the choices whose rules do not fit together.
+    """Return a dict from choices to strategies, and a list of the choices whose rules do not fit together.
 
     Parameters
     ----------
@@ -99,7 +99,7 @@ def strategies(
     Raises
     ------
     ValueError
-        If the rules of no choice fit together.
+        If every choice has rules that do not fit together.
     """
     chosen, left_out = {}, []
     for choice in wanted:
@@ -135,8 +135,8 @@ def compare_once(wanted: Iterable[Choice], settings: Mapping[str, Any], instance
     Returns
     -------
     Outcome
-        A row contains the choice, the record of `Solve`, and ``first_use_seconds``: the time to compile the strategy or
-        load its compiled code, which is measured on four points before the run and not included in ``seconds``. After
+        A row contains the choice, the record of `Solve`, and ``first_use_seconds``, the time to compile the strategy or
+        load its compiled code. It is measured on four points before the run, and ``seconds`` does not include it. After
         Ctrl-C, the outcome contains the results so far, including the interrupted run.
 
     Raises
@@ -159,7 +159,7 @@ def compare_once(wanted: Iterable[Choice], settings: Mapping[str, Any], instance
             except ValueError as refusal:
                 outcome.left_out.append((choice, str(refusal)))
                 continue
-            except KeyboardInterrupt:  # Ctrl-C was pressed in the warm-up, or twice
+            except KeyboardInterrupt:  # Ctrl-C was pressed during the warm-up, or twice during a run
                 break
             if solution.trace is not None:
                 outcome.solutions.setdefault(choice.rules, solution)
@@ -190,7 +190,8 @@ def compare_in_orders(
     Parameters
     ----------
     wanted : iterable of Choice
-        The choices. A choice is left out if its rules do not fit together, or for the problems that it cannot solve.
+        The choices. A choice whose rules do not fit together is left out; other choices skip problems that they cannot
+        solve.
     settings : mapping
         Arguments of `Solve` that all strategies share.
     problems : sequence of Problem
@@ -209,7 +210,7 @@ def compare_in_orders(
     Raises
     ------
     ValueError
-        If every strategy is refused, or all strategies refuse all problems.
+        If every choice has rules that do not fit together, or all strategies refuse all problems.
     """
     chosen, left_out = strategies(wanted, settings)
     outcome = Outcome(len(problems) * len(chosen) * repeats, left_out=left_out)

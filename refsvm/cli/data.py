@@ -47,7 +47,7 @@ class Opened(NamedTuple):
     own: dict[str, float]
 
     def instance(self) -> Instance:
-        """Return the problem as an `Instance`, which the strategies of every task take."""
+        """Return the problem as an `Instance`, from which a strategy solves any task."""
         return Instance(self.data.X, self.data.y, self.kernel, self.C, **self.own)
 
     def settings_in_words(self) -> str:
@@ -84,9 +84,9 @@ class Training:
     def opened(self, source: str, tell: bool = True) -> Opened:
         """Open the data, choose kernel and C, and determine the task from --task or from the labels.
 
-        Without values from the user, γ and C are the values published for the data with an RBF kernel, or otherwise
-        "scale" and 1. Novelty detection uses weights of 1 instead of C and needs no labels, which new data often lack.
-        If `tell` is true, a note says that labels with fractions are treated as targets.
+        Without --gamma and --C, an RBF kernel gets the γ and C published for the data. Otherwise γ is "scale" and C is
+        1. Novelty detection uses weights of 1 instead of C and needs no labels, which new data often lack. If `tell` is
+        true, a note says that labels with fractions are treated as targets.
         """
         if self.task is not None:
             one("task", self.task, TASKS)
@@ -121,7 +121,7 @@ class Training:
         return Opened(data, kernel, penalty, scaling, task, own)
 
     def _scaling(self, data: Dataset) -> Scaling:
-        """Return shift and scale of the features; for sparse data, only the scale of features with nonzero entries."""
+        """Return shift and scale of the features; sparse features are scaled but not shifted."""
         if self.kernel == "precomputed":
             raise ValueError(
                 "scale=True needs features, but kernel='precomputed' has no features; omit one option."
@@ -155,7 +155,7 @@ class Training:
         return relative_gap(self.tolerance, unit_of_targets(opened.data.y) if follows else None)
 
     def settings(self, opened: Opened | None = None) -> dict[str, Any]:
-        """Return the limits and the stopping rule as keyword arguments, for one problem or for several problems."""
+        """Return limits and stopping rule as keyword arguments; without `opened`, the rule suits several problems."""
         return self.limits() | {
             "stop": KKTGap(self.tolerance, relative=True) if opened is None else self.stop(opened)
         }

@@ -76,7 +76,7 @@ def made(opened: Opened, training: Training) -> Any:
 
 
 def _end(status: Status, is_cut: bool) -> None:
-    """Exit with the code 3 or 130 if training was incomplete."""
+    """Exit with the code 130 if Ctrl-C ended the training, or with 3 if the training did not converge."""
     if is_cut:
         interrupted("Interrupted from the keyboard; the model is the last point reached")
     if status is not Status.CONVERGED:
@@ -87,7 +87,7 @@ def _end(status: Status, is_cut: bool) -> None:
 
 
 def trained(estimator: Any, dataset: Dataset) -> bool:
-    """Train the estimator, and return whether Ctrl-C ended the training; the estimator then contains the last point."""
+    """Train the estimator, and return whether Ctrl-C ended the training; the estimator then contains the last α."""
     # import late, so that other commands need not wait
     from sklearn.exceptions import ConvergenceWarning
 

@@ -37,7 +37,7 @@ def loo(
     training: Training,
     output: Output,
 ) -> None:
-    """Compute the exact leave-one-out error for any task, and the check or rule that decided each example.
+    """Compute the exact leave-one-out error for any task, and count the examples that each check or rule decided.
 
     With several seeders or stopping rules, the command compares steps, kernel rows, seconds, and the number of examples
     that each check and rule decided. ball-rule proves the sign of a decision value; kkt-gap computes the value.

@@ -43,7 +43,7 @@ def path(
     training: Training,
     output: Output,
 ) -> None:
-    """Train a classifier or a regression for every C of a range; print the breakpoints of α, and the folds' best C."""
+    """Train a classifier or regression for every C of a range; print the breakpoints and, with --folds, the best C."""
     chosen = one("tracker", tracker, TRACKERS)()
     if folds is not None:
         whole("folds", folds, 2)

@@ -55,7 +55,7 @@ class Cells(NamedTuple):
     """The line and the cells of the comment directly above the rows, if a row has as many cells."""
 
     def below_comment(self) -> Cells:
-        """Return the cells with the comment above the table as first row."""
+        """Return the cells after inserting the comment above the table as first row."""
         assert self.comment is not None
         line, names = self.comment
         head = np.array(names, dtype=object)
@@ -112,7 +112,7 @@ def csv_table(
     head = cells.texts[0].tolist()
     place, is_named = (None, False) if label is None else _label_column(cells, label)
     is_named = is_named or (columns is not None and set(columns) <= set(head))
-    first = int(is_named or _starts_with_header(cells, place))  # the first example is in this row
+    first = int(is_named or _starts_with_header(cells, place))  # position of the first example
     if first == len(cells.rows):
         raise refused(cells.path, "has a header but no examples; give at least one row.")
     # find the features by position, because two columns may have the same name
@@ -201,7 +201,7 @@ def cells_of(path: Source, delimiter: str | None = None, least: int = 2) -> Cell
     between = delimiter or above.delimiter or delimiter_of(body)
     top = [row for row in islice(_rows(path, body, between, skipped + 1, strict=False), 20) if row] or [[]]
     if mode(map(len, top[1:] or top)) == len(top[0]) + 1 and not all(map(_NUMBER, top[0])):
-        body = f'""{between}{body}'  # R writes no name above its row names
+        body = f'""{between}{body}'  # R writes row names without a header, so add an empty header
     _refuse_ragged(path, body, between, skipped + 1, least)
     frame = pd.read_csv(
         StringIO(body), sep=between, header=None, dtype=object, na_filter=False, skip_blank_lines=False,
@@ -266,7 +266,7 @@ def _text(path: Source) -> str:
 def _rows(
     path: Source, text: str, between: str, first: int = 1, *, strict: bool = True
 ) -> Iterator[list[str]]:
-    """Yield the cells of each row; the error for a cell above 128 KiB counts rows from `first`."""
+    """Yield the cells of each row; number the first row `first` in the error for a cell above 128 KiB."""
     rows = csv.reader(StringIO(text, newline=""), delimiter=between, skipinitialspace=True, strict=strict)
     for row in count(first):
         try:
@@ -284,7 +284,7 @@ def _rows(
 
 
 def _refuse_ragged(path: Source, text: str, between: str, first: int, least: int) -> None:
-    """Raise an error if a row has fewer or more cells than the first row, because pandas would fill it up silently."""
+    """Raise an error if a row has fewer or more cells than the first row; pandas would silently fill up short rows."""
     row, width = first, 0
     try:
         for row, cells in enumerate(_rows(path, text, between, first), first):
@@ -327,7 +327,7 @@ def _is_place(label: Any) -> bool:
 
 
 def _columns(path: Source, head: list[str], names: Sequence[str]) -> list[int]:
-    """Return the positions of the columns with some names; raise an error if a name is missing or occurs twice."""
+    """Return the positions of the columns called `names`; raise an error if a name is missing or occurs twice."""
     places, counts = {name: place for place, name in enumerate(head)}, Counter(head)
     for name in names:
         if counts[name] != 1:

@@ -55,7 +55,7 @@ def kind_of(source: Source, is_named_table: bool = False) -> str:
     source : Source
         The file.
     is_named_table : bool
-        Whether the caller expects a table; if the content may be a table or LIBSVM lines, it then counts as a table.
+        Whether the caller expects a table. Content that may be a table or LIBSVM lines then counts as a table.
 
     Returns
     -------
@@ -94,7 +94,7 @@ def is_example(line: str) -> bool:
 
 
 def _beginning(source: Source) -> str:
-    """Return the first complete lines of a file, whatever its characters; "" if the file cannot be unpacked."""
+    """Return the first complete lines of a file in any encoding; "" if the file cannot be unpacked."""
     try:
         with opened(source) as stream:
             content = stream.read(_BYTES)
@@ -113,7 +113,7 @@ def _without_comments(text: str) -> Iterator[str]:
 
 
 class Beginning(NamedTuple):
-    """Describes the lines above a table: where the first row starts, a delimiter if given, and the last comment."""
+    """Describes the lines above a table: their end, the delimiter in a line ``sep=;``, and the last comment."""
 
     end: int
     delimiter: str | None

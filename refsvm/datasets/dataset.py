@@ -119,7 +119,7 @@ def training_matrix(data: Dataset) -> Dataset:
     Raises
     ------
     ValueError
-        If the matrix does not have one row for each column; such data can be predicted, but not trained on.
+        If the matrix does not have one row for each column; a model can predict such data, but not train on them.
 
     Examples
     --------
@@ -134,7 +134,7 @@ def training_matrix(data: Dataset) -> Dataset:
     if data.n != data.d or (data.places[order] != np.arange(1, data.d + 1)).any():
         raise ValueError(
             f"{data.source or data.name} holds {data.n} rows of a kernel matrix with {data.d} columns; to train on "
-            "them give one row for each column, numbered 0:1, 0:2 and so on."
+            "them, give one row for each column, numbered 0:1, 0:2 and so on."
         )
     return replace(data, X=data.X[order], y=data.y[order], places=data.places[order])
 

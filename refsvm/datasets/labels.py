@@ -55,13 +55,12 @@ def labels_of(cells: Any, place: int, first: int) -> np.ndarray:
     -------
     ndarray of float64 or str, shape (n,)
         Numbers if all labels are numbers and different texts are different numbers, otherwise texts (007 and 7 stay
-        texts). If more than `MOST_CLASSES` different labels are fractions, the labels are targets, and always numbers.
+        texts). Labels with fractions and more than `MOST_CLASSES` different values are always numbers.
 
     Raises
     ------
     ValueError
-        If a label is missing, infinite, not a number among targets, or spans several lines; the message names its
-        row.
+        If a label is missing, infinite, spans several lines, or is a word among numbers; the message names its row.
     """
     texts, numbers = cells.texts[first:, place], cells.numbers[first:, place]
     is_number = ~np.isnan(numbers)

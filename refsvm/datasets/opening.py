@@ -36,14 +36,14 @@ def open_data(
         The name of a bundled set (`names`); the name of an archive ``name.npz`` in the data directory; "-" for the
         standard input; or the path of a file or a pipe. `open_data` tries the four meanings in this order. The content
         of a file, packed or not, determines whether `read_npz`, `read_csv` or `read_libsvm` reads it. Write
-        "./heart" for a file with the name of a bundled set.
+        "./heart" for a file called heart, because a bundled set has this name.
     label : str, int or None
         The label column of a table; must be None for other files.
     data_dir : str, path or None
         The data directory; by default the value of the environment variable REFSVM_DATA, if it is set.
     delimiter : str, optional
-        Character between the cells of a table, which is recognised by default. If you give `delimiter`, a file that may
-        be a table or a LIBSVM file counts as a table.
+        Character between the cells of a table; `open_data` recognises it by default. If you give `delimiter`, a file
+        that may be a table or a LIBSVM file counts as a table.
     labelled : bool
         Whether the data must have labels, True by default; False permits a table without labels.
     columns : sequence of str, optional
@@ -86,7 +86,7 @@ def open_data(
             )
         X, y, names_of_columns = csv_table(file, label, delimiter, columns)
         return Dataset(name, X, y, source=str(path), columns=names_of_columns)
-    # refuse a label column for other files: ignoring it would train on labels that the user does not want
+    # refuse a label column for other kinds of files, which have labels that the user may not want
     if kind == ARCHIVE:
         _refuse_label(label, text)
         return Dataset(name, *read_npz(file), source=str(path))
@@ -161,7 +161,7 @@ def _not_found(text: str, directory: Path | None) -> str:
     def with_folder(name: str) -> str:
         return repr(str(Path(text).with_name(name)))
 
-    if Path(text).suffix:  # only a file's name has an ending
+    if Path(text).suffix:  # a source with an ending is the name of a file
         beside = [each.name for each in Path(text).parent.glob("*")] if Path(text).parent.is_dir() else []
         near = hint(Path(text).name, beside, "check spelling and folder.", with_folder, cutoff=0.75)
         return f"source={text!r} is not a file; {near}"

@@ -33,7 +33,7 @@ class _Lines:
     def __init__(self, stream: Any) -> None:
         self.stream, self.text, self.ended = stream, b"", False
         self.places: list[int] | None = None  # numbers of a kernel matrix's rows
-        self.number, self.numbers = 0, array("q")  # line numbers: the present line, and lines with examples
+        self.number, self.numbers = 0, array("q")  # numbers: of this line, of all lines with examples
 
     def read(self) -> None:
         """Do nothing; scikit-learn only checks that the object has this method, which a path lacks."""
@@ -179,7 +179,7 @@ def read_csv(
     X : ndarray of float64, shape (n, d)
         All columns except the label column, in the order of the file.
     y : ndarray of float64 or str, shape (n,)
-        Labels as in the file, as numbers if all labels are numbers that can be written in the same way again. 007, 1E5
+        Labels as in the file, as numbers if the numbers, written again, give the texts of all labels. 007, 1E5
         and integers above 2⁵³ stay texts.
 
     Raises
@@ -195,11 +195,12 @@ def read_csv(
 
     Notes
     -----
-    The first row is a header if `label` is the text of one of its cells. Otherwise the first row is a header if its
-    cells are words, and no row below has its label; or if its cells are ascending integers, with a word in the label
-    column above numbers. A first row of the numbers from 0 on, or of years, counts as a header, with a warning.
+    The first row is a header if `label` is the text of one of its cells. Otherwise the first row is a header if all its
+    cells are words, and no other row has the same label. The first row is also a header if it has a word above numeric
+    labels, and ascending integers above the features. If the first row counts 0, 1, 2, … or contains years, it is taken
+    for a header, with a warning.
 
-    If the delimiter is not a comma, 0,5 is a number, unless the file also contains numbers such as 0.5.
+    If the delimiter is not a comma, 0,5 means 0.5, unless the file also contains numbers such as 0.5.
 
     Examples
     --------
@@ -274,7 +275,7 @@ def read_npz(path: str | os.PathLike[str] | Source) -> tuple[Any, np.ndarray]:
 
 
 def _checked(source: Source, X: Any, y: np.ndarray, lines: Any = None) -> tuple[Any, np.ndarray]:
-    """Return X and y; raise an error for NaN, infinity, or an empty table. `lines` contains the line of each row."""
+    """Return X and y; raise an error for NaN, infinity, or an empty table. `lines` has the rows' line numbers."""
     if 0 in X.shape:
         raise refused(
             source, f"contains a table of shape {X.shape}; give at least one example and one feature."

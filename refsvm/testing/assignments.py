@@ -217,9 +217,10 @@ def pair(answer: Any, alpha: Any, lower: Any, upper: Any, at: str = "") -> tuple
     if (given != (i, j)).any() or not (0 <= i < len(alpha) and 0 <= j < len(alpha) and i != j):
         raise Lost(f"{at}{given.tolist()} is not a pair of indices.")
     if not (alpha[i] < upper[i] and alpha[j] > lower[j]):
+        wrong = "αᵢ is at its upper bound" if not alpha[i] < upper[i] else "αⱼ is at its lower bound"
         is_swapped = alpha[j] < upper[j] and alpha[i] > lower[i]
         hint = "; is the order of i and j right?" if is_swapped else "."
-        raise Lost(f"{at}αᵢ may not rise or αⱼ may not fall for the pair ({i}, {j}){hint}")
+        raise Lost(f"{at}the step on the pair ({i}, {j}) must raise αᵢ and lower αⱼ, but {wrong}{hint}")
     return i, j
 
 
