@@ -209,7 +209,7 @@ def test_a_section_that_is_laid_out_again_keeps_the_line_of_what_measured_it(
     page, measured_by = script("page"), script("measured_by")
     from refsvm.experiment import Grid
 
-    line = "*refsvm 0.1.0 (commit abcdef0); AMD EPYC, one core of 2, load 6.0.*"
+    line = "*Measured by refsvm 0.1.0 (commit abcdef0) on AMD EPYC, one core of 2, load 6.0.*"
     output, table = tmp_path / "page.md", Grid(("a",), (("1",),)).to_markdown()
     output.write_text(f"# Page\n\nHead.\n\n## A\n\n{table}\n\n{line}\n", encoding="utf-8")
     monkeypatch.setitem(page.NEW, "runs", measured)

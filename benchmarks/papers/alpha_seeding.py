@@ -272,14 +272,14 @@ def table_1(page: Page, records: list[Record]) -> None:
     page.add(
         "Table 1: ten folds",
         TABLE_1_TEXT,
-        "Iterations, and accuracy in per cent (all seven methods; one figure where they agree).",
+        "The table shows iterations, and the accuracy in per cent: one figure if all seven methods agree.",
         Grid(
             ("set", "LIBSVM", "there", "Cold", "ATO", "there", "ATO, default", "MIR", "there", "SIR", "there", "AVG",
              "accuracy", "there"),
             tuple(counts),
         ),
-        "CPU seconds of one thread, the least of three turns in which the methods follow each other: of the seeds + of "
-        "the rest, kernel matrix included, on a machine as busy as the line below says.",
+        "The second table shows CPU seconds of one thread, the least of three turns in which the methods follow each "
+        "other: the seconds of the seeds + the seconds of the rest, which include the kernel matrix.",
         Grid(
             ("set", "LIBSVM", "there", "Cold", "ATO", "there", "MIR", "there", "SIR", "there"),
             tuple(seconds),
@@ -436,12 +436,12 @@ def many_sets(page: Page, runs: Experiment) -> None:
     text = OTHER_TEXT.format(
         sir=f"{100 * (1 - means['SIR'][0]):.0f}", mir=f"{100 * (1 - means['MIR'][0]):.0f}",
         half=where("ATO", 0, 0.0, 0.5), full=where("ATO, full", 0, 0.0, 0.5), more=where("SIR", 0, 1.0),
-        lost="; ".join(f"{name}: {where(name, 1, 1.1)}" for name in names),
+        lost="; ".join(f"{name} on {where(name, 1, 1.1)}" for name in names),
     )  # fmt: skip
     head = (
-        "The table shows the iterations and CPU seconds of Cold; then, for each way to start, its iterations and "
-        "seconds relative to Cold. In the columns *full* every round starts from the solution on all examples, which "
-        "counts."
+        "The table shows the iterations and CPU seconds of cold rounds; then, for each seeder, iterations and seconds "
+        "relative to cold rounds. In the columns *full* every round starts from the solution on all examples; the "
+        "figures include this solution."
     )
     page.add(
         "Other sets: ten folds, C of at least 10", text, head, Grid(("set", cold, "s", *names), tuple(rows))

@@ -224,7 +224,10 @@ def figure_by_realisation(page: Tables, section: str, how: str) -> Iterator[Answ
 
 def realisations(page: Tables, section: str) -> str:
     """Return the words of a section for how many realisations it has."""
-    found = re.search(r"(\d+ realisations|One realisation) of each set(, one of [^.]*)?", page.text(section))
+    found = re.search(
+        r"(\d+ realisations|One realisation) of each set(, but only one realisation of [^.]*)?",
+        page.text(section),
+    )
     return found[0] if found else "one realisation"
 
 

@@ -232,8 +232,8 @@ def seconds_taken(page: Page, records: Sequence[Record]) -> None:
         "CPU seconds of a fit, relative to planning ahead",
         f"Fits use the default shrinking. The seconds of a fit include the kernel rows and are the least of {TURNS} "
         "turns; "
-        f"within a turn, calls shorter than {LEAST:g} s are repeated. The default plans steps on all variables, and "
-        "takes conjugate steps with their selector on restricted problems.",
+        f"within a turn, calls shorter than {LEAST:g} s are repeated. By default refsvm plans steps on all variables, "
+        "and takes conjugate steps with their selector on restricted problems.",
         ratios(records, "planning", "cpu"),
         "The table shows geometric means of these ratios:",
         means(by_factor, "planning", "cpu"),
@@ -301,8 +301,8 @@ def ball(page: Page, records: Sequence[Record]) -> None:
             lines.append((record["problem"], name, *shown))
     page.add(
         "Leave-one-out, each set at its C",
-        "The seconds include the solution on all examples and the checks. The last column compares "
-        "each sign with the sign by the rule ε-KKT.",
+        "The seconds include the solution on all examples and the checks. The last column counts the "
+        "left-out examples whose sign differs from their sign by the rule ε-KKT.",
         Grid(("set", "rule", *columns), tuple(lines)),
     )
 

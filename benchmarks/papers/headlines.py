@@ -24,16 +24,14 @@ CLAIMS: Final[dict[str, Callable[[Tables], Iterator[Answer]]]] = {
 """By the name of the page."""
 
 BASIS: Final = {
-    "alpha_seeding": "All figures come from one random order of the examples, so the verdicts have no deviations: "
-    "iterations are exact for this order, and seconds are the least of three turns, of one turn in the supplement.",
-    "conjugate": "All figures come from one order of the examples of each set. Steps are exact for this order, and "
-    "seconds are the least of two turns; p compares the sets.",
+    "alpha_seeding": "All figures come from one random order of the examples, so the table has no standard deviations. "
+    "The seconds are the least of three turns; in the supplement they come from one turn.",
+    "conjugate": "All figures come from one order of the examples of each set. The seconds are the least of two "
+    "turns; each set contributes one value to the test that gives p.",
     "leave_one_out": "Each verdict states how many realisations it rests on, and how uncertain it is.",
-    "maximum_gain": "A figure without a number of orders rests on the orders of its table: ten in Tables 2, 4, 6 and 7 "
-    "(six on MNIST), three in Table 5, one in Figure 6 and for the larger sets.",
-    "planning_ahead": "A figure without a number of orders rests on the orders that the section of its table states.",
-    "svmp": "All figures come from one random choice of the examples, so the verdicts have no deviations; events and "
-    "repairs are exact for this choice.",
+    "maximum_gain": "If a figure states no number of orders, it comes from all orders of its table.",
+    "planning_ahead": "If a figure states no number of orders, it comes from all orders of its table.",
+    "svmp": "All figures come from one random choice of the examples, so the table has no standard deviations.",
 }
 """How many realisations the verdicts of a page rest on."""
 
@@ -50,7 +48,7 @@ def section(name: str, text: str) -> str:
         return ""
     lines = [
         f"## {HEADING}", "",
-        f"The table compares the claims of the paper with the tables of this page. {BASIS[name]}",
+        f"The table compares the paper's claims with the tables of this page. {BASIS[name]}",
         "", "| the paper | here | verdict |", "|:---|:---|:---|",
     ]  # fmt: skip
     return "\n".join([*lines, *(f"| {' | '.join(row)} |" for row in rows)])

@@ -406,7 +406,7 @@ def realisations_in_words(orders: dict[str, int]) -> str:
     most = max(orders.values())
     fewer = [name for name, count in orders.items() if count < most]
     words = "One realisation of each set" if most == 1 else f"{most} realisations of each set"
-    return words + (f", one of {listed(fewer)}" if fewer else "")
+    return words + (f", but only one realisation of {listed(fewer)}" if fewer else "")
 
 
 def what_is_as_printed(table: Grid, kernel: str, orders: dict[str, int]) -> str:
@@ -420,13 +420,17 @@ def what_is_as_printed(table: Grid, kernel: str, orders: dict[str, int]) -> str:
     def named(names: Iterable[str]) -> str:
         return ", ".join(names) or "none"
 
+    apart = sum(int(row[10]) for row in table.rows)
     banana = ""
     if kernel == "linear" and "banana" in rows:
         kept, of = rows["banana"][8].split(" of ")
         banana = BANANA.format(off=int(of) - int(kept), of=of)
     return AS_PRINTED.format(
         orders=realisations_in_words(orders),
-        apart=sum(int(row[10]) for row in table.rows) or "none", prec=len(prec), of=len(rows), alike=len(alike),
+        apart=f"different numbers of errors for {apart} models"
+        if apart
+        else "the same number of errors for every model",
+        prec=len(prec), of=len(rows), alike=len(alike),
         both=named(name for name in prec if name in alike), banana=banana,
         more=named(name for name, points in beyond.items() if points > 15.0),
         fewer=named(name for name, points in beyond.items() if points < -15.0),
@@ -468,7 +472,7 @@ def what_reproduces(tables: dict[str, Grid]) -> str:
     return REMARKS.format(
         of=len(linear), near=alike("RBF", 0.75, 1.25), twice=alike("linear", 0.5, 2.0),
         prec=sum(abs(float(row[5]) - float(row[6])) <= 15.0 for row in tables["RBF"].rows),
-        other="as many" if all(row[10] == "0" for row in rows) else "not as many on some sets", small=SMALL,
+        other="equal" if all(row[10] == "0" for row in rows) else "different on some sets", small=SMALL,
         linear_gain=f"{gains['linear']:.1f}", rbf_gain=f"{gains['RBF']:.1f}",
         longer=sum(float(row[7]) < float(row[1]) for row in rows), grids=len(rows),
         more=", ".join(more) or "none", fewer=", ".join(fewer) or "none",

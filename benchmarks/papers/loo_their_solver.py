@@ -122,9 +122,10 @@ def what_their_table_says(table: Grid) -> str:
     whole, known = ([float(row[way]) / float(row["there:3"]) for row in rows] for way in ways)
     return (
         "In these cases the paper's figure lies within two standard deviations of our mean: "
-        f"{'; '.join(words)}. The standard approach takes {min(whole):.2g} to {max(whole):.2g} times the paper's "
-        f"KerEval in whole columns, and {min(known):.2g} to {max(known):.2g} times the paper's KerEval in known G. The "
-        f"number of errors differs between the two approaches for {apart} models."
+        f"{'; '.join(words)}. Counted in whole columns, our standard approach takes {min(whole):.2g} to "
+        f"{max(whole):.2g} times the paper's KerEval; counted by *known G*, it takes {min(known):.2g} to "
+        f"{max(known):.2g} times. The two approaches count different numbers of errors for {apart or 'none'} of the "
+        "models."
     )
 
 

@@ -167,7 +167,8 @@ def figure_6(script: Any, data_dir: Path | None, n: int) -> None:
     text = (
         f"All solves of {base.name} use one random order of the examples and no shrinking, and stop at the KKT gap. "
         "Ratios below 1 mean that HMG is ahead. "
-        "† at least 99 % of the examples are support vectors; ‡ at least 99 % of the support vectors are at the bound."
+        "† means that at least 99 % of the examples are support vectors; ‡ means that at least 99 % of the support "
+        "vectors are at the bound."
     )
     ahead = {
         metric: sum(
@@ -210,12 +211,11 @@ QUESTIONS_REMARK = """
 **The switch.** The paper suggests "a mixed strategy which switches between the algorithms depending on cache and
 problem size" and gives no rule. Our rule [`CacheAware`](../gallery/examples/09_a_rule_for_a_full_cache.rst) is an
 example of this documentation: it uses second order while the cache has a free slot, and HMG once the cache is full. All
-three rules stop at the KKT gap, without shrinking. **Kernel rows**: if the cache can hold all rows that the solve needs
-(on spambase, and on connect-4 if the cache holds 60 % of its matrix), `CacheAware` always selects by second order.
-With a smaller cache `CacheAware` computes as many rows as HMG, to a few per cent. **Seconds**: on connect-4 with little
-memory second order is the fastest. `CacheAware` and HMG are slower on connect-4, because a row of 42 features takes
-little time compared with HMG's scan of two rows. On MNIST, with 784 features, `CacheAware` and HMG are faster than
-second order.
+three rules stop at the KKT gap, without shrinking. **Kernel rows.** If the cache can hold all rows that the solve needs
+(on spambase, and on connect-4 if the cache holds 60 % of its matrix), `CacheAware` always selects by second order. With
+a smaller cache `CacheAware` computes as many rows as HMG, to a few per cent. **Seconds.** On connect-4 with little
+memory second order is the fastest rule. `CacheAware` and HMG are slower, because a row of 42 features takes little time
+compared with HMG's scan of two rows. On MNIST, with 784 features, `CacheAware` and HMG are faster than second order.
 
 **Ten variables a step.** `Decomposition(10)` solves for the ten variables that violate the conditions most, as
 SVM-light does. Our steps count pairs inside the working sets. The column *sets there* counts the paper's working sets,
@@ -251,8 +251,8 @@ def open_questions(
     sets, shares = _working_sets(every, run)
     page.add(
         OPEN, f"The tables show means of {orders} orders, without shrinking.", joined(grids),
-        f"{task.name}, one order of the examples, by the size of the cache:",
-        Grid(("K in the cache", *heads), tuple(rows)), "One order:", sets,
+        f"The next table shows {task.name} with caches of several sizes, for one order of the examples:",
+        Grid(("K in the cache", *heads), tuple(rows)), "The last table uses one order:", sets,
         QUESTIONS_REMARK.format(rows=", ".join(shares)),
     )  # fmt: skip
 
@@ -523,7 +523,7 @@ def libsvm_shrinking(page: Page, chosen: Any, sizes: dict[str, int]) -> None:
     page.add(
         "With LIBSVM's shrinking", f"The tables show means of {script.permutations} orders. Table 2:",
         listing(on, counts), joined(ratios), "Table 4, iterations:", Grid(headers, tuple(rows), labels=2),
-        "Table 5, kernel rows for one order of the examples:",
+        "The next table shows the kernel rows of Table 5 for one order of the examples:",
         Grid(("K in the cache", "MVP", "second order", "HMG, KKT gap"), tuple(fractions)), REMARKS["libsvm shrinking"],
     )  # fmt: skip
 
@@ -658,7 +658,10 @@ def table_5(script: Script, task: Task) -> None:
     names = (MVP, SECOND, HMG_KKT)
     parts: list[str | Grid] = [f"All solves of {task.name} stop at the KKT gap."]
     short, fastest = ("MVP", "second order", "HMG"), {True: [], False: []}
-    for shrinking, words in ((True, "With shrinking, as in the paper:"), (False, "Without shrinking:")):
+    for shrinking, words in (
+        (True, "The paper and the next table use shrinking:"),
+        (False, "The next table uses no shrinking:"),
+    ):
         rows = []
         for fraction, there in TABLE_5.items():
             solves = [solve for solve in strategies(task, shrinking, fraction) if solve.name in names]

@@ -27,12 +27,14 @@ WITHOUT: Final = ("code", "index")
 """Pages of this folder that measure nothing."""
 COUNTS: Final = "counts, which no load changes"
 LINE: Final = re.compile(
-    r"^\*refsvm \S+ \(commit \w+\); [^;\n]+, one core of \d+(, load (of at most )?\d+\.\d+|; " + COUNTS + r")"
+    r"^\*Measured by refsvm \S+ \(commit \w+\) on [^;\n]+, one core of \d+(, load (of at most )?\d+\.\d+|; "
+    + COUNTS
+    + r")"
     r"( \(from the head of the page of (that commit|commit \w+)\))?\.\*\Z",
     flags=re.MULTILINE,
 )
 SHORT: Final = re.compile(
-    r"^(\*refsvm \S+ \(commit \w+\); [^;\n]+, one core of \d+)\.\*\Z", flags=re.MULTILINE
+    r"^(\*Measured by refsvm \S+ \(commit \w+\) on [^;\n]+, one core of \d+)\.\*\Z", flags=re.MULTILINE
 )
 """The line of a section without seconds, as it was before it told the load."""
 
@@ -41,7 +43,7 @@ def line() -> str:
     """Return the line of a section that is measured now; the load is the mean of the last five minutes."""
     load = max(os.getloadavg()[1], 1.0)  # a load of one is the script itself
     machine = f"{computed_by()['processor']}, one core of {os.cpu_count()}"
-    return f"*refsvm {refsvm.__version__} (commit {commit()}); {machine}, load {load:.1f}.*"
+    return f"*Measured by refsvm {refsvm.__version__} (commit {commit()}) on {machine}, load {load:.1f}.*"
 
 
 def commit() -> str:
@@ -83,7 +85,7 @@ def from_history(page: Path, heading: str, text: str) -> str:
             where = "that commit" if told[2] in (None, revision) else f"commit {revision}"
             code, core = f"refsvm {told[1]} (commit {told[2] or revision})", f"one core of {machine[1]}"
             source = f"(from the head of the page of {where})"
-            return f"*{code}; {machine[2]}, {core}, {machine[3]} {source}.*"
+            return f"*Measured by {code} on {machine[2]}, {core}, {machine[3]} {source}.*"
     raise LookupError(f"no revision of {page.name} tells what measured “{heading}”")
 
 

@@ -18,16 +18,14 @@ from refsvm.experiment.grid import p_value, ratio_of
 
 BENCHMARKS = Path(__file__).resolve().parents[1]
 LINES = (
-    "[A list](index.md#how-long-each-command-takes) shows the minutes of each command. The last line of each section",
-    "with tables names the version and commit of refsvm, and the processor, that produced the tables. For tables of",
-    "seconds this line adds the load of the machine, averaged over five minutes; the load is 1.0 if only the script",
-    "runs. Since refsvm 0.4.0 iterations, kernel rows and objectives are the same on every processor.",
+    "[A list](index.md#how-long-each-command-takes) shows how many minutes each command takes. The line below a table",
+    "states the load of the machine, averaged over five minutes; the load is 1.0 if only the script runs.",
 )
 READS = {
     "seconds": "We measured seconds on one core of a shared machine; a high load makes the seconds inaccurate. Compare "
     "the seconds within a table, but not with the published seconds, which were measured on older computers.",
-    "±": "Means ± standard deviations are taken over the stated number of random orders of the examples, which are the "
-    "same for every strategy. The values p come from the paired two-sided Wilcoxon test. For a claim about several "
+    "±": "Each ± shows a standard deviation over the stated number of random orders or random choices of the examples, "
+    "the same for every strategy. The values p come from the paired two-sided Wilcoxon test. For a claim about several "
     "sets we adjust p by Holm's method. If a difference is not significant, this does not show that there is no "
     "difference.",
     "SV ": "The column SV counts all support vectors, and the column BSV the support vectors at the bound C.",
@@ -205,6 +203,4 @@ class Page:
         """Say how the page came about, and how its tables are read."""
         text = "\n\n".join(self.parts)
         said = [words for sign, words in READS.items() if sign in text]
-        return " ".join(
-            [f"The script `{self.script}` writes this page, or single sections of it.", *LINES, *said]
-        )
+        return " ".join([f"The script `{self.script}` writes this page.", *LINES, *said])

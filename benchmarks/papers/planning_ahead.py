@@ -124,9 +124,10 @@ def shrinking_tables(page: Page, chosen: Any, problems: Sequence[Problem]) -> No
     )
     page.add(
         COMBINED, text,
-        "Steps relative to second order with Newton steps and without shrinking: the geometric mean over the sets, "
-        "in brackets the least and the largest ratio.", over_all(runs),
-        "Set by set, relative to second order with Newton steps and the same shrinking:", by_set(runs),
+        "The first table divides steps by the steps of second order with Newton steps and without shrinking. It shows "
+        "geometric means over the sets, and the least and the largest ratio in brackets.", over_all(runs),
+        "The second table divides steps by those of second order with Newton steps and the same shrinking:",
+        by_set(runs),
         REMARKS["shrinking tables"],
     )  # fmt: skip
 
@@ -221,7 +222,8 @@ def step_sizes(page: Page, chosen: Any, problems: Sequence[Problem], board: Sequ
         rows.append((name, f"{orders}", f"{planned:.1f}", *shares, number(largest[name], 3)))
     heads = ("problem", "orders", "planned, % of all steps", *bins, LARGEST)
     page.add(
-        "§7.3: planned step sizes", "Percent of the planned steps by μ/μ̂ − 1:", Grid(heads, tuple(rows)),
+        "§7.3: planned step sizes",
+        "The table shows how many per cent of the planned steps have which μ/μ̂ − 1:", Grid(heads, tuple(rows)),
         remark(counts, largest),
     )  # fmt: skip
 
@@ -740,7 +742,10 @@ def claims(page: Page, runs: Experiment) -> None:
         ("no ratio above 1.05", f"{ratios[worst]:.3f} ({worst})", "yes" if ratios[worst] <= 1.05 else "no"),
         ("chessboard-1000: a quarter fewer iterations", f"{board:.3f}", "yes" if board <= 0.75 else "no"),
     )
-    text = f"Mean iterations of PA-SMO divided by the mean of SMO, {len(ratios)} sets, {runs.permutations} orders."
+    text = (
+        "The ratios divide the mean iterations of PA-SMO by the mean iterations of SMO, on "
+        f"{len(ratios)} sets and {runs.permutations} orders."
+    )
     page.add("Claims checked", text, Grid(("claim", "ratio", "holds"), rows))
 
 

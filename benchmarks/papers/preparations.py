@@ -220,24 +220,23 @@ the bound C. The numbers of support vectors depend mainly on the preparation of 
 several preparations.
 
 *Raw* features are the features of the archive, unchanged. *Standardised* features have mean 0 and standard deviation 1.
-*[0, 1]* and *[−1, 1]* features are scaled from their least and largest value to this interval. The column SMO uses
-second-order selection with LIBSVM's shrinking and ε = 0.001, and shows the mean over {orders} random orders. The column
-LIBSVM shows one fit by scikit-learn. Each cell shows support vectors / support vectors at C / steps. A preparation
-*fits* if either solver finds both published numbers of support vectors to 2 %, or to a single vector.
+*[0, 1]* and *[−1, 1]* features are scaled from their least and largest value to this interval. The column SMO shows
+means over {orders} random orders, with second-order selection, LIBSVM's shrinking and ε = 0.001. The column LIBSVM
+shows one fit by scikit-learn. Each cell shows support vectors / support vectors at C / steps. A preparation *fits* if
+either solver finds both published numbers of support vectors to 2 %, or to a single vector.
 
 Papers prepare the same data set differently: spambase is raw in one paper and standardised in another paper.
-`paper_suite` uses the preparations of the planning-ahead paper. The tables on growth, on large problems and on
-precision use samples of the generators without scaling, because we compare these tables with no published number.
+`paper_suite` uses the preparations of the planning-ahead paper.
 """
 SETS = """
 **Fits.** A preparation fits on fifteen of the seventeen sets. Ringnorm and twonorm fit only if standardised; their
 steps then also agree with the published steps. Splice, thyroid and spambase fit only if the features are unchanged.
 Banana, diabetis, german, heart, image and titanic fit both unchanged and standardised, because their archives contain
-standardised features. Breast-cancer and flare-solar fit unchanged; standardised, or in [0, 1], they differ by
-about 2 %. Ionosphere and tic-tac-toe have most features in [−1, 1]. If several preparations fit, `paper_suite` uses
-the archive unchanged. In image and titanic some examples occur several times. The weight of such an example can be
-divided among its copies in several ways, so the two solvers find different numbers of support vectors. The one-hot code
-of tic-tac-toe does not give the published numbers.
+standardised features. Breast-cancer and flare-solar fit unchanged; standardised, or in [0, 1], their numbers differ
+from the published numbers by about 2 %. Ionosphere and tic-tac-toe have most features in [−1, 1]. If several
+preparations fit, `paper_suite` uses the archive unchanged. In image and titanic some examples occur several times. The
+weight of such an example can be divided among its copies in several ways, so the two solvers find different numbers of
+support vectors. The one-hot code of tic-tac-toe does not give the published numbers.
 
 **Does not fit.** No preparation of waveform fits. Unchanged or standardised, waveform has the published 980 support
 vectors at C, but 1,216 support vectors in all instead of the published 1,262. Scaled to [0, 1] or [−1, 1], waveform has
@@ -249,7 +248,7 @@ LONG_SETS = """
 connect-4 fits if each field is coded as −1, 0 or 1; the one-hot code does not fit. king-rook-vs-king has eighteen
 classes, draws and wins in 0 to 16 moves, and the paper does not say which two classes it formed. If one class contains
 the draws and the wins in at most ten moves (class_id ≤ 11), both numbers of support vectors fit the published numbers.
-With a limit of nine or eleven moves, with the draws alone as one class, or with scaled squares, these numbers do not
+With a limit of nine or eleven moves, with the draws alone as one class, or with scaled squares, both numbers do not
 fit.
 """
 SPAMBASE = """
@@ -259,11 +258,11 @@ objective, so `maximum_gain.py` standardises the set.
 FRANC = """
 The paper trained on 400 examples and prints leave-one-out errors. We take the least error over C = 0.01, 0.1, 1 for the
 linear kernel, and over 18 pairs of C and γ for RBF. The table shows means ± standard deviations over five random
-choices of 400 examples, the same examples raw and standardised. **Not decided.** On ringnorm the errors on standardised
-features are nearer to both published errors, by half a point with the linear kernel, but the errors of the five choices
-of examples differ by two to three points. On twonorm the errors of the two preparations differ by less than one example
-of 400. The errors do not show how the paper prepared ringnorm and twonorm, so `loo_stopping.py` uses them as they are
-drawn.
+choices of 400 examples; both preparations use the same examples. **Not decided.** On ringnorm the errors on
+standardised features are nearer to both published errors, by half a point with the linear kernel, but the errors of the
+five choices of examples differ by two to three points. On twonorm the errors of the two preparations differ by less
+than one example of 400. The errors do not show how the paper prepared ringnorm and twonorm, so `loo_stopping.py` uses
+them as they are drawn.
 """
 
 

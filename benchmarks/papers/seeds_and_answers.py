@@ -101,7 +101,7 @@ def answers(page: Page, records: list[Record]) -> None:
         "with cold rounds in every example. The table lists the examples in which the other vectors differ, with the "
         f"largest |h| of either result. This |h| is {farthest:.1e} at most: near h = 0, two results with the "
         "tolerance of 1e-3 in the KKT conditions may differ by as much. "
-        f"At a tolerance of 1e-6, {len(rows) - tight} of these {len(rows)} vectors also agree. If rounds start from "
+        f"At a tolerance of 1e-6, {len(rows) - tight} of these {len(rows)} other vectors agree. If rounds start from "
         "the solution on all examples, no example is added, so SIR, MIR and AVG do the same: they spread the weight "
         "of the removed examples over the free variables. AVG reads no kernel rows, so its rounds may keep kernel "
         "rows in float32: in the tables below "

@@ -292,8 +292,7 @@ short paths we take the fastest of the runs that fit into a second. The columns 
 the SVD's time that updates save, $1-t^{{UD}}/t^{{SVD}}$, in our runs and in Table III. Updates save up to {most} % of
 this time in our runs, and up to 94 % in the paper's Table III (its conclusion says "up to 90%"). On {alike} of {of}
 sets our share differs from the published share by at most 20 points. The factors come from `scipy.linalg.qr_insert` and
-`qr_delete`; if the rank is in doubt, `UpdatedQR` computes the factors anew with pivots. By default `SVMP` keeps the
-inverse, and compiled code follows many events in one call.
+`qr_delete`; if the rank is in doubt, `UpdatedQR` computes the factors anew with pivots.
 """
 
 
@@ -609,7 +608,12 @@ def which_gaussian(page: Page, chosen: Any, names: list[str]) -> None:
             counts[record["problem"]].append(record["breakpoints"])
     rows = [(name, *(f"{count:,}" for count in counts[name]), f"{GAUSSIAN[name].events:,}") for name in names]
     headers = ("set", "exp(−‖x−y‖²/σ²)", "exp(−‖x−y‖²/(2σ²))", "events there")
-    page.add("Which Gaussian", "Breakpoints with σ = 0.5:", Grid(headers, tuple(rows)), REMARKS["gaussian"])
+    page.add(
+        "Which Gaussian",
+        "The table counts breakpoints with σ = 0.5:",
+        Grid(headers, tuple(rows)),
+        REMARKS["gaussian"],
+    )
 
 
 def table(
@@ -771,7 +775,8 @@ def larger_sets(page: Page, chosen: Any) -> None:
         for record in runs.records()
     )  # fmt: skip
     headers = ("set", "breakpoints", "largest elbow", "seconds", "KKT", "end")
-    page.add("german (n = 1,000) and image (n = 2,310)", "C from 0.001 to 100, kernel matrix and start included.",
+    page.add("german (n = 1,000) and image (n = 2,310)",
+             "The path goes from C = 0.001 to 100. The seconds include the kernel matrix and the start.",
              Grid(headers, rows))  # fmt: skip
 
 
