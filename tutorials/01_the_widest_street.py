@@ -118,8 +118,7 @@ print("the widest street:", round(2.0 / float(np.linalg.norm(machine.coef_[0])),
 # Found by a general optimiser
 # ----------------------------
 #
-# SciPy's optimiser SLSQP, which minimises any smooth function under smooth constraints, is good enough for twenty
-# points.
+# SciPy's optimiser SLSQP is good enough for twenty points.
 
 
 def widest_street(X, y):
@@ -156,8 +155,8 @@ plt.show()
 # The few points on a margin hold the street in place and are called *support vectors*. If all other points are removed,
 # or moved outside the street on their own side, the street stays the same (exercise 1).
 #
-# Does a wide street help on new points? The next lines draw 200 sets of twenty points, and compare the widest street
-# with streets in other directions that separate the points:
+# Does a wide street help on new points? The next lines draw 200 sets of twenty points and streets in 90 directions, and
+# compare the widest street with the mean of all streets that separate the points:
 
 # fold: Widest and other streets on 4000 new points
 fresh_y = np.repeat([-1, 1], 2000)
@@ -265,7 +264,7 @@ plt.show()
 # chapters :doc:`11 <11_leave_one_out>` and :doc:`15 <15_the_path_of_c>` measure it.
 #
 # Below, the button "End" lays the street for the :math:`C` of the slider. Drag a point across the line, and press "End"
-# again. Chapters 3 to 5 build the solver behind the button "Step", and explain the two other pictures.
+# again. Chapters 3 to 5 build the solver behind the button "Step"; chapters 2 to 7 explain the other pictures.
 #
 # .. stepper::
 #    :data: clouds
@@ -306,13 +305,13 @@ print("without slack:", hard.status.value)
 # largest margin (1963). Boser, Guyon and Vapnik gave the hyperplane a kernel (1992), and Cortes and Vapnik added the
 # slacks (1995).
 #
-# Wen and others (2018) trained support vector machines on graphics processors. The picture shows the year of each
-# paper, with the number of a chapter in brackets.
+# Wen and others (2018) trained support vector machines on graphics processors. The picture shows the year of each idea;
+# the numbers in brackets are chapters.
 #
 
 # fold: The code of this figure
-# alt: A time axis from 1961 to today lists papers, each with the number of a chapter, in three columns: models and
-#     replacements of the matrix, training, and many related problems.
+# alt: Three time axes from 1961 to today list ideas, most with the number of a chapter: models and large n, training,
+#     and many problems.
 events = {
     "models, and large n": (
         (1961, "dual problem (2)"), (1962, "perceptron (1)"), (1963, "widest margin (1)"),
@@ -354,11 +353,11 @@ plt.show()
 #
 # 1. ★ Remove all points of the first picture that are not on a margin, and find the street again. Has the street moved?
 # 2. ★ Show that the least :math:`F` of a soft street is at most :math:`Cn`. (Which :math:`w` is the laziest?)
-# 3. ★ Why does a general optimiser not do for ten thousand points?
+# 3. ★ Why is a general optimiser unsuited to ten thousand points?
 #
 # .. fold:: Hints
 #
-# 1. ``widest_street`` takes any points and labels.
+# 1. Call ``widest_street`` with the remaining points and labels.
 # 2. Compute the slacks and the :math:`F` of a machine with :math:`w=0` and :math:`b=0`.
 # 3. Count the unknowns of the problem with slacks, and think of the matrix that SLSQP factorises.
 #

@@ -82,7 +82,7 @@ plt.show()
 #    \quad\text{where}\quad \sum_i\alpha_i=0,\quad L_i\le\alpha_i\le U_i,
 #
 # with :math:`K_{ij}=x_i\cdot x_j`, the box :math:`[0,C]` for a positive example and :math:`[-C,0]` for a negative one.
-# This is the *dual problem*. This function makes an object that holds it:
+# This is the *dual problem*. This function makes an object that holds the dual problem:
 #
 # .. shipped:: core/formulations.py
 #    :object: Formulations.classification
@@ -112,10 +112,10 @@ print(
 print(f"f = {by_hand.objective:.6f}, F = {by_hand.primal_objective:.6f}")
 
 # %%
-# A price is a slope. If point :math:`i` has to satisfy :math:`y_ih(x_i)\ge1+u`, the dual objective gains :math:`a_iu`,
-# and the optimal prices stay feasible. So the optimum grows by at least :math:`a_iu`, for every :math:`u`: a line of
-# slope :math:`a_i` touches the curve of the optimum from below at :math:`u=0`, and is its tangent if the curve is
-# smooth there. The figure shows the curve and the dotted line for each of the three points:
+# A price is a slope. If point :math:`i` has to satisfy :math:`y_ih(x_i)\ge1+u`, the dual objective gains the term
+# :math:`a_iu`, and the optimal prices stay feasible. So the optimum grows by at least :math:`a_iu`, for every
+# :math:`u`: a line of slope :math:`a_i` touches the curve of the optimum from below at :math:`u=0`, and is its tangent
+# if the curve is smooth there. The figure shows the curve and the dotted line for each of the three points:
 
 # fold: The code of this figure
 # alt: The optimum is drawn over u for each of the three points. The curve of point 0 is flat up to u = 1. The equal
@@ -240,13 +240,13 @@ plt.show()
 # which makes every term of the last sum zero: either the price of a constraint is zero or the constraint holds with
 # equality. This *complementary slackness* sorts the examples:
 #
-# =====================  ============================  =======================================================
-# :math:`a_i`            :math:`y_ih(x_i)`             the example
-# =====================  ============================  =======================================================
-# :math:`0`              :math:`\ge1`                  costs nothing: outside the street, or just on its margin
-# between 0 and C        :math:`=1`                    stands on its margin: a *free* support vector
-# :math:`C`              :math:`\le1`                  is on the street, or beyond: a *bounded* support vector
-# =====================  ============================  =======================================================
+# ===============  =================  =========================================================================
+# :math:`a_i`      :math:`y_ih(x_i)`  the example
+# ===============  =================  =========================================================================
+# :math:`0`        :math:`\ge1`       costs nothing: outside the street, or just on its margin
+# between 0 and C  :math:`=1`         stands on its margin: a *free* support vector
+# :math:`C`        :math:`\le1`       stands on its margin, on the street or beyond: a *bounded* support vector
+# ===============  =================  =========================================================================
 
 margin, a = y * (X @ w + b), y * certain
 for name, members in (
@@ -263,8 +263,7 @@ for name, members in (
 # ---------------
 #
 # The solver ``iterate``, which chapters 3 to 5 build, raises :math:`f` step by step. After each step the optimum lies
-# between :math:`f` and the cost of the street with the present :math:`w` and the best intercept, as in the picture at
-# the head of the chapter.
+# between :math:`f` and the cost of the street with the present :math:`w` and the best intercept.
 
 print(f"{len(values)} steps; the last f {values[-1][0]:.4f}, the last F {values[-1][1]:.4f}")
 
@@ -283,11 +282,12 @@ print(f"{len(values)} steps; the last f {values[-1][0]:.4f}, the last F {values[
 # -----------------
 #
 # The dual and the classifier :math:`h(x)=\sum_i\alpha_i\,x_i\cdot x+b` use the examples only in inner products. If
-# another function :math:`k(x,x')` replaces the inner product, all formulas stay valid. A *feature map* :math:`\varphi`
-# then takes the examples into a space in which the street is straight; in the space of the examples the street bends.
-# For example, :math:`\varphi(x)=(x,x^2)` takes points of a line to points of a plane. The inner points of the line are
-# of one kind, so no threshold separates the kinds. A straight line in the plane separates the kinds, and becomes two
-# thresholds on the line. The kernel is :math:`k(x,x')=xx'+x^2x'^2`.
+# :math:`\varphi(x)` replaces :math:`x`, and :math:`k(x,x')=\varphi(x)\cdot\varphi(x')` replaces the inner product, all
+# formulas stay valid. The *feature map* :math:`\varphi` takes the examples into a space in which the street is
+# straight; in the space of the examples the street bends. For example, :math:`\varphi(x)=(x,x^2)` takes points of a
+# line to points of a plane. The inner points of the line are of one kind, so no threshold separates the kinds. A
+# straight line in the plane separates the kinds, and becomes two thresholds on the line. The *kernel* is
+# :math:`k(x,x')=xx'+x^2x'^2`.
 
 dots = np.linspace(-2.2, 2.2, 23)
 kind = np.where(np.abs(dots) < 1.25, 1, -1)
@@ -331,10 +331,10 @@ plt.show()
 # %%
 # A function is a kernel if :math:`k(x,x')=\varphi(x)\cdot\varphi(x')` for some :math:`\varphi`. Such a :math:`\varphi`
 # exists exactly if all matrices :math:`K` of the function are symmetric and *positive semi-definite*: :math:`d^\top
-# Kd\ge0` for every :math:`d`. (This is *Mercer's condition*, though Mercer's theorem of 1909 is about integrals of
-# continuous kernels.) If :math:`\varphi` exists, the condition holds because :math:`d^\top Kd=\lVert\sum_i
-# d_i\varphi(x_i)\rVert^2`. Conversely, a positive semi-definite matrix of :math:`n` points has eigenvalues
-# :math:`\lambda_t\ge0` and orthonormal eigenvectors :math:`u_t`, so
+# Kd\ge0` for every :math:`d`. (This is *Mercer's condition*, after Mercer's theorem of 1909.) If :math:`\varphi`
+# exists, the condition holds because :math:`d^\top Kd=\lVert\sum_i d_i\varphi(x_i)\rVert^2`. Conversely, a positive
+# semi-definite matrix of :math:`n` points has eigenvalues :math:`\lambda_t\ge0` and orthonormal eigenvectors
+# :math:`u_t`, so
 #
 # .. math::
 #
@@ -343,11 +343,11 @@ plt.show()
 #
 # (A map for all points at once takes :math:`x` to the function :math:`k(x,\cdot)`, with the inner product
 # :math:`k(x,\cdot)\cdot k(x',\cdot)=k(x,x')`; Moore, and Aronszajn, 1950.) However many coordinates :math:`\varphi`
-# has, the best :math:`w` is a combination of the examples, :math:`w=\sum_i\alpha_i\varphi(x_i)` (the *representer
-# theorem* of Kimeldorf and Wahba, 1971): a part of :math:`w` at a right angle to all :math:`\varphi(x_i)` changes no
-# :math:`h(x_i)`, and makes :math:`w` longer.
+# has, the best :math:`w` is a combination of the mapped examples, :math:`w=\sum_i\alpha_i\varphi(x_i)` (the
+# *representer theorem* of Kimeldorf and Wahba, 1971): a part of :math:`w` at a right angle to all :math:`\varphi(x_i)`
+# changes no :math:`h(x_i)`, and makes :math:`w` longer.
 #
-# The most used kernel is :math:`k(x,x')=e^{-\gamma\lVert x-x'\rVert^2}`, the Gaussian kernel ``RBF``.
+# The default kernel of the package is :math:`k(x,x')=e^{-\gamma\lVert x-x'\rVert^2}`, the Gaussian kernel ``RBF``.
 #
 # .. shipped:: core/kernels/functions/rbf.py
 #    :object: RBF
@@ -405,8 +405,8 @@ for i in (2, int(np.argmax((a > 0.01) & (a < C - 0.01)))):
     print(f"1. example {i}: growth / u = {growth / u:.4f}, price a = {y[i] * best.alpha[i]:.4f}")
 
 # %%
-# 1. The optimum grows by :math:`a_iu`, up to terms in :math:`u^2`: the price of an example is the cost of a unit of
-#    margin for this example.
+# 1. If the curve is smooth, the optimum grows by :math:`a_iu`, up to terms in :math:`u^2`: the price of an example is
+#    the cost of a unit of margin for this example.
 # 2. The derivative with respect to :math:`b` is not needed, and the constraint :math:`\sum_i\alpha_i=0` disappears, so
 #    one variable may move alone.
 # 3. The classifier is

@@ -87,7 +87,7 @@ plt.show()
 # -----------------
 #
 # Along :math:`e_i-e_j` the objective :math:`f` has the slope :math:`\nabla f\cdot(e_i-e_j)=G_i-G_j`, with the gradient
-# :math:`G=y-K\alpha`. A step gains something if it goes uphill and the box lets both variables move. So collect
+# :math:`G=y-K\alpha`. To gain, a step must go uphill, and the box must let both variables move. So collect
 #
 # .. math:: I_\text{up}=\{i:\alpha_i<U_i\}, \qquad I_\text{down}=\{j:\alpha_j>L_j\},
 #
@@ -127,8 +127,8 @@ for name, at in (("α = 0", np.zeros(3)), ("start", np.append(start, -start.sum(
 #
 # .. math:: d = \sum_{i:\,d_i>0}\ \sum_{j:\,d_j<0} t_{ij}\,(e_i-e_j), \qquad t_{ij}\ge0 .
 #
-# (Pour the positive entries one after another into the negative entries, like water into cups.) Each :math:`i` rises,
-# so it is in :math:`I_\text{up}`; each :math:`j` falls, so it is in :math:`I_\text{down}`. Hence
+# (Pour the positive entries one after another into the negative entries.) Each :math:`i` rises, so it is in
+# :math:`I_\text{up}`; each :math:`j` falls, so it is in :math:`I_\text{down}`. Hence
 #
 # .. math:: \nabla f\cdot d = \sum_{i,j} t_{ij}\,(G_i-G_j) \;\le\; \psi\sum_{i,j} t_{ij} .
 #
@@ -169,7 +169,7 @@ print(matched(np.array([0.5, -0.2, 0.4, -0.6, -0.1])))
 # 2. ★ :math:`n` examples have :math:`n(n-1)/2` pairs. How many numbers have to be compared to find the most violating
 #    pair?
 # 3. ★★ Without :math:`b` the sum is free (exercise 2 of chapter 2), so a solver may move one variable at a time. Write
-#    such a solver in six lines.
+#    such a solver.
 #
 # .. fold:: Hints
 #
@@ -199,7 +199,7 @@ print("3. without b:", alpha.round(4), "with b:", best.round(4))
 # %%
 # 1. A step on :math:`(j,i)` is a step on :math:`(i,j)` with the opposite sign, so lo of :math:`(j,i)` is minus hi of
 #    :math:`(i,j)`.
-# 2. The search compares :math:`n` numbers for the maximum and :math:`n` for the minimum.
+# 2. The search compares at most :math:`n` numbers for the maximum and :math:`n` for the minimum.
 # 3. The solver takes Newton's step for one variable, clipped to the box: afterwards :math:`G_i=0`, or :math:`\alpha_i`
 #    is at a bound.
 #

@@ -127,8 +127,8 @@ print(
 )
 
 # %%
-# The first branch of ``move`` takes the step of this chapter, the second branch steps with momentum, whose ``kappa`` is
-# not 0 (:doc:`chapter 10 <10_two_steps_at_once>`).
+# The first branch of ``move`` takes the step of this chapter, the second branch a step of a rule with momentum
+# (:doc:`chapter 10 <10_two_steps_at_once>`).
 #
 # A variable that reaches its bound is *set* to the bound. A sum would be rounded, but :math:`\alpha_i=U_i` must hold
 # exactly, because this equality decides whether the variable may rise. Each update rounds :math:`G` a little. When the

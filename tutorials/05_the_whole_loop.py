@@ -3,8 +3,8 @@ r"""
 ==================
 
 This chapter puts the dual (:doc:`chapter 2 <02_prices>`), the pair (:doc:`chapter 3 <03_why_two>`) and the step
-(:doc:`chapter 4 <04_one_step>`) together twice: in a function of a dozen lines, and in the loop of the package, which
-is not much longer. Both take the same steps.
+(:doc:`chapter 4 <04_one_step>`) together twice: in a short function, and in the loop of the package, which is not much
+longer. With the same rules both take the same steps.
 """
 
 # fold: Imports, the data, and the code of this figure
@@ -88,8 +88,8 @@ print(f"{len(pairs)} steps, {np.mean(np.sign(h) == y):.1%} of the examples right
 # %%
 # You have trained a support vector machine.
 #
-# The certificate of chapter 2 shows how near the machine is to the optimum. With exactly the same matrix, the package
-# takes the same steps.
+# The certificate of chapter 2 shows how near the machine is to the optimum. With exactly the same matrix and rules, the
+# package takes the same steps.
 
 print(f"dual {problem.objective(alpha):.4f} <= optimum <= primal {problem.primal_objective(alpha):.4f}")
 
@@ -142,7 +142,7 @@ print("the package moved the same pairs, in the same order:", package == pairs)
 # --------
 #
 # Control the loop in the stepper: choose the pair, or let a selector choose; change :math:`C`; drag a point. Until you
-# move an example, stepper and package take the same steps, in every bit.
+# move or add an example or change :math:`\gamma`, stepper and package take the same steps, in every bit.
 #
 # .. stepper::
 #    :selector: mvp
@@ -206,8 +206,8 @@ plt.show()
 # Two knobs
 # ---------
 #
-# The parameter :math:`\gamma` says how near two examples have to be to count as alike, and :math:`C` how much an error
-# costs. The panels show the boundary for three values of each parameter, with the share of errors on the training
+# The parameter :math:`\gamma` says how near two examples have to be to count as alike, and :math:`C` how much a unit of
+# slack costs. The panels show the boundary for three values of each parameter, with the share of errors on the training
 # examples and on two thousand new examples. With the smallest :math:`\gamma` and :math:`C` the machine *underfits*: it
 # errs on old and new examples. With the largest :math:`\gamma` and :math:`C` the machine overfits: it is right on every
 # training example, and errs on new examples. The machine that generalises best is in between, and neither the training
@@ -319,8 +319,8 @@ for price in (0.1, 10.0, 100.0):
 # %%
 # 1. With this choice ``smo`` takes fewer steps, on the same pairs as the package.
 # 2. Any pair that gains leads uphill, so random pairs also reach the top. Chance takes its time.
-# 3. A larger :math:`C` leads to more steps, fewer bounded support vectors, and a street that fits the examples more
-#    closely.
+# 3. Here a larger :math:`C` leads to more steps, fewer bounded support vectors, and a street that fits the examples
+#    more closely.
 # 4. A single variable could move, so every line about :math:`j` would go, and with these lines the intercept :math:`b`.
 #
 # .. endfold::

@@ -100,8 +100,8 @@ print(f"b = {solution.intercept:.4f}; G of the {free.sum()} free variables withi
 #
 # At an optimum :math:`\psi\le0`, every term is zero and :math:`F=f`: this proves the strong duality of chapter 2.
 #
-# In practice the duality gap :math:`F-f` is far smaller than this bound (the last printed line shows the ratio), and
-# the true error :math:`f^*-f` is even smaller:
+# On the heart data the duality gap :math:`F-f` is far smaller than this bound (the last printed line shows the ratio),
+# and the true error :math:`f^*-f` is even smaller:
 
 heart = load("heart")
 wide = DualProblem.classification(heart.X, heart.y, kernel=RBF(gamma=0.005), C=10.0)
@@ -145,8 +145,8 @@ plt.show()
 # Before the end the middle of the overlap is not always the :math:`b` with the least :math:`F`. Written with :math:`G`,
 # the slack is :math:`\xi_i=\max\bigl(0,\,y_i(G_i-b)\bigr)`. So :math:`F`, as a function of :math:`b` alone, is convex
 # and consists of straight pieces that meet at the :math:`G_i`. The slope of :math:`F` is :math:`C` times the number of
-# negative examples with :math:`G_i<b`, less :math:`C` times the number of positive examples with :math:`G_i>b`. The
-# best :math:`b` is the :math:`G_i` at which the slope of :math:`F` changes its sign.
+# negative examples with :math:`G_i<b`, less :math:`C` times the number of positive examples with :math:`G_i>b`. A best
+# :math:`b` is the least :math:`G_i` above which the slope of :math:`F` is not negative.
 
 # fold: The code of this figure
 # alt: The cost F, as a function of b, is a convex curve. The best b is at the lowest point of the curve; the middle of
@@ -184,10 +184,9 @@ for tol in (1e-1, 1e-2, 1e-3):
 # On this set the middle of the overlap and the mean are about equally near. The middle breaks no condition by more than
 # :math:`\psi/2`; the mean may break a condition by more.
 #
-# At an optimum without a free support vector, the lowest part of the curve of :math:`F` over :math:`b` is flat. Every
-# :math:`b` from the largest :math:`G_i` of a variable that may rise to the smallest :math:`G_i` of a variable that may
-# fall is valid. The package and LIBSVM take the middle of this interval. The figure shows an optimum without free
-# support vectors:
+# At an optimum without a free support vector, the lowest part of the curve of :math:`F` over :math:`b` is usually flat.
+# Every :math:`b` from the largest :math:`G_i` of a variable that may rise to the smallest :math:`G_i` of a variable
+# that may fall is valid. The package and LIBSVM take the middle of this interval:
 
 # fold: The code of this figure
 # alt: The cost F, as a function of b, falls, is flat over a shaded interval, and rises. A line marks the middle of the
@@ -236,10 +235,9 @@ plt.show()
 # Other reasons to stop
 # ---------------------
 #
-# The paper on maximum gain (:doc:`chapter 7 <07_which_pair>`) also stops after a short step; its words can mean the
-# Newton step or the clipped step. ``WorkingSetGap`` compares the clipped step, which may be short because the box is
-# near. A short step proves nothing about optimality: the second run below, with ``WorkingSetGap``, ends while
-# :math:`\psi` is still far above the tolerance.
+# The paper on maximum gain (:doc:`chapter 7 <07_which_pair>`) also stops after a short clipped step, which may be short
+# because the box is near. A short step proves nothing about optimality: the second run below, with ``WorkingSetGap``,
+# ends while :math:`\psi` is still far above the tolerance.
 #
 # .. shipped:: core/stopping/working_set_gap.py
 #    :object: WorkingSetGap.check
@@ -272,7 +270,7 @@ print(f"{early.reason} KKT gap {early.kkt_gap:.3f}")
 #
 # 1. Write :math:`\max_{I_\text{up}}G` and :math:`\min_{I_\text{down}}G` with :math:`b` and :math:`\psi`.
 # 2. Compare the signs of ``decision_values``.
-# 3. Put :math:`\psi\le0` into the bound on :math:`F-f`.
+# 3. Which terms of :math:`F-f` differ from zero if :math:`\psi\le0`?
 #
 # .. endfold::
 #
@@ -283,9 +281,9 @@ print(f"2. {int((np.sign(rough) != np.sign(fine)).sum())} of {wide.n}")
 
 # %%
 # 1. Since :math:`b` is the middle, :math:`\max_{I_\text{up}}G=b+\psi/2` and :math:`\min_{I_\text{down}}G=b-\psi/2`.
-# 2. A sign differs only where :math:`h` is nearly zero.
-# 3. With :math:`\psi\le0` the bound on :math:`F-f` says :math:`F-f\le0`, and weak duality says :math:`F-f\ge0`. So the
-#    middle gives the least :math:`F`.
+# 2. A sign can differ only where :math:`h` is nearly zero.
+# 3. With :math:`\psi\le0` the middle breaks no condition, so every term of :math:`F-f` is zero and :math:`F=f`. By weak
+#    duality no :math:`b` gives a smaller :math:`F`.
 #
 # .. endfold::
 #

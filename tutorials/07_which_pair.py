@@ -44,7 +44,7 @@ NEGATIVE, POSITIVE, INK = "#0072B2", "#D55E00", "#222222"
 # -------------
 #
 # The figure shows the gains of two pairs. The parabola of the first pair is steep at its start, but bends soon, because
-# its curvature is large. The parabola of the second pair begins flat and rises further. Which pair would you take?
+# its curvature is large. The parabola of the second pair begins less steep and rises higher. Which pair would you take?
 
 # fold: The code of this figure
 # alt: Two parabolas are drawn over the length of the step. The steep parabola has a low top after a short step, the
@@ -62,7 +62,7 @@ axes.legend(frameon=False, loc="upper left")
 plt.show()
 
 # %%
-# Not the slope decides, but the gain at the top, :math:`\tfrac12\ell^2/q`.
+# The gain at the top, :math:`\tfrac12\ell^2/q`, decides, not the slope.
 #
 # The map of gains
 # ----------------
@@ -221,17 +221,17 @@ print(
 # To find the steepest pair a rule needs all of :math:`G`, and to update one :math:`G_i` after a step it needs two
 # kernel values. The first SMO, by Platt (1998), kept :math:`G` of the free examples only. It alternated a pass over all
 # examples with passes over the free examples. An example that violated its KKT condition became one half of the pair;
-# the other half was the free example whose :math:`G` differed most.
+# the first choice for the other half was the free example whose :math:`G` differed most.
 #
-# Platt compared each example with a single :math:`b`, which may accuse an example that violates no condition. Keerthi,
+# Platt compared each example with a single :math:`b`, so an optimal example could look like a violator. Keerthi,
 # Shevade, Bhattacharyya and Murthy (2001) replaced :math:`b` by two examples: *up* has the largest known :math:`G` of
 # an example that may rise, and *down* the smallest known :math:`G` of an example that may fall. Between two passes over
-# all examples, the second modification of Keerthi and others moves the pair (up, down), the most violating pair of the
-# free examples, until its violation is within the tolerance. A solver that stores all of :math:`G` needs no passes.
+# all examples, the second modification of Keerthi and others moves the pair (up, down) until its violation is within
+# the tolerance. A solver that stores all of :math:`G` needs no passes.
 #
-# ``ImprovedSMO``, the second modification, computes in each step two kernel values for each :math:`G_i` that it stores.
-# When ``ImprovedSMO`` examines a bounded example, it computes a kernel value for each support vector.
-# ``MostViolatingPair`` computes two whole rows in each step.
+# ``ImprovedSMO`` selects pairs like the second modification, and counts the kernel values which that solver computes:
+# in each step two for each known :math:`G_i`, and for each bounded example that is examined one for each support
+# vector. Without a store, ``MostViolatingPair`` needs two whole rows in each step.
 
 points = make_banana(150, rng=0)
 print("     C  selector           steps   kernel values, in rows")
@@ -248,7 +248,7 @@ for C in (1.0, 30.0, 300.0):
 
 # %%
 # With a small :math:`C` most examples are bounded, and the passes cost more than they save. With a large :math:`C` few
-# examples of this set are free, so each step is cheap, but ``ImprovedSMO`` takes more steps.
+# examples of this set are free, so each step needs few kernel values, but ``ImprovedSMO`` takes more steps.
 #
 # .. shipped:: core/selectors/improved_smo.py
 #    :twin:
@@ -316,8 +316,8 @@ plt.show()
 # Four points on which maximum gain gets stuck
 # --------------------------------------------
 #
-# A rule that always reselects one of the last two variables may get stuck. Theorem 7 of Glasmachers and Igel gives this
-# example, written with :math:`y_iy_jK_{ij}` and :math:`a_i=y_i\alpha_i\in[0,C]`.
+# A rule that always reselects one of the last two variables may get stuck. Glasmachers and Igel prove their Theorem 7
+# with this example, written with :math:`y_iy_jK_{ij}` and :math:`a_i=y_i\alpha_i\in[0,C]`.
 
 root = np.sqrt(3.0)
 printed = np.array([[2, root, 1, root], [root, 4, root, 3], [1, root, 2, root], [root, 3, root, 4]])
@@ -333,9 +333,9 @@ for selector in (MaximumGain(), HybridMaximumGain()):
 # %%
 # Choose "Theorem 7" as examples of the stepper above, and "maximum gain" as pair.
 #
-# Maximum gain and its hybrid both start with the most violating pair; as in the paper, the lowest index wins a tie. The
-# first step is clipped, and both variables end at :math:`C`. Then only one of the six pairs gains anything, and this
-# pair contains neither variable of the first step:
+# Maximum gain and its hybrid both start with the most violating pair; the lowest index wins a tie. The first step is
+# clipped, and both variables end at :math:`C`. Then only one of the six pairs gains anything, and this pair contains
+# neither variable of the first step:
 
 # fold: The code of this figure
 # alt: In the box of the step that maximum gain cannot see, the feasible line runs from the upper left to the lower
@@ -379,10 +379,11 @@ print("maximum gain:", maximum_gain(*there, [2, 0]), " the hybrid:", hybrid_maxi
 #
 # Maximum gain gets stuck only in corners: if a variable of the previous set is free and the point is not optimal, a
 # pair with this variable gains (Lemma 8). The authors of the lemma checked 2,834,352 cases by computer, and the tests
-# of this package repeat the check. This is a short proof: let variable :math:`r` be free and suppose no pair with
-# :math:`r` gains. Then :math:`G_t\le G_r` for every :math:`t` that may rise and :math:`G_t\ge G_r` for every :math:`t`
-# that may fall, so :math:`\psi\le0`. So the hybrid never stalls before the optimum. The gains of the hybrid's steps
-# might still shrink to nothing; Theorem 1 of Glasmachers and Igel (2006) proves that the hybrid converges.
+# of this package repeat the check. Let variable :math:`r` be free and suppose no pair with :math:`r` gains. Then
+# :math:`G_t\le G_r` for every :math:`t` that may rise and :math:`G_t\ge G_r` for every :math:`t` that may fall, so
+# :math:`\psi\le0`. So the hybrid never stalls before the optimum. The gains of the hybrid's steps might still shrink to
+# nothing; Theorem 1 of Glasmachers and Igel (2006) proves that the hybrid converges if all principal :math:`2\times2`
+# minors of :math:`K` are positive.
 #
 # Corners are not rare, because with a small :math:`C` most variables end at a bound. How often does each rule get stuck
 # on the banana with :math:`C=0.1`, in ten orders of the examples?
@@ -403,7 +404,7 @@ for name, solutions in ended.items():
 
 # %%
 # In floating point, a converged pair still shows a tiny gain that is pure rounding error. If the largest gain is only
-# rounding error, the shipped rule and ``Greedy`` take the most violating pair.
+# rounding error, ``HybridMaximumGain`` and ``Greedy`` take the most violating pair.
 #
 # .. worth:: 7
 #
@@ -422,7 +423,7 @@ for name, solutions in ended.items():
 # 1. ★ How many steps does each of the five selectors take on the examples of the map? Guess the order first.
 # 2. ★ ``HybridMaximumGain(rows="all")`` examines every row in memory, ``rows=1`` only one of the two previous rows. How
 #    many steps does the rule take with each option on tic-tac-toe?
-# 3. ★★ Let memory hold all 400 rows of the banana. Which rows does each selector compute now?
+# 3. ★★ Let memory hold all 400 rows of the banana. Which rows do second-order selection and the hybrid compute now?
 #
 # .. fold:: Hints
 #
@@ -477,8 +478,8 @@ for selector in (SecondOrder(), HybridMaximumGain()):
 #    many steps here, and more than ``SecondOrder``. Both maximum-gain rules compare twice as many pairs as
 #    ``SecondOrder``, but only pairs with a variable that has just moved, so on average they find a smaller share of the
 #    best gain.
-# 2. The more rows a rule examines, the fewer steps it takes, and the more each step costs.
-# 3. Each selector computes the row of every example that moved at least once, and computes it once.
+# 2. Here the rule takes fewer steps if it examines more rows, but each step costs more.
+# 3. Both selectors compute the row of every example that moved at least once, and compute it once.
 #
 # .. endfold::
 #

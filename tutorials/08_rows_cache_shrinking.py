@@ -217,7 +217,7 @@ print(
 #
 # .. math:: G \leftarrow G-K_{\cdot A}\,\delta ,
 #
-# and the solver again looks for violating variables. This function shrinks in twenty lines:
+# and the solver again looks for violating variables. This function shrinks:
 
 
 def shrunk(problem, tol=1e-3, part=0.3):
@@ -258,9 +258,9 @@ print(
 # LIBSVM shrinks in place: now and then it drops the variables that can be left out, and from then on it updates only
 # the gradient of the remaining variables. When the gap is within ten times its tolerance, and at the end, LIBSVM
 # completes the gradient and checks all variables. LIBSVM keeps the part of the gradient that variables at :math:`C`
-# contribute, and reads a row whenever a variable reaches or leaves :math:`C`. So completing the gradient needs only the
-# rows of the free variables. A step touches one number for each variable that it updates, a row all its numbers. How
-# many numbers does each way of shrinking touch?
+# contribute, and reads a row whenever a variable reaches or leaves :math:`C`. So completing the gradient needs only
+# kernel values of the free variables. Count one number for each variable that a step updates, and all numbers of each
+# row that a whole gradient needs. How many numbers does each way of shrinking touch?
 
 # fold: Shrinking in place, as LIBSVM does it
 
@@ -311,8 +311,8 @@ for name, active, rows in (
 # %%
 
 # fold: The code of this figure
-# alt: The number of active variables over the steps is a flat line with all variables, falls in stairs with shrinking
-#     in place, and has a stair for each restricted problem.
+# alt: The number of active variables over the steps is a flat line with all variables, and falls in stairs with
+#     shrinking in place and with restricted problems.
 figure, axes = plt.subplots(figsize=(6.4, 3.4))
 axes.axhline(problem.n, color="0.7", lw=1, ls=":", label="all variables")
 axes.plot(dropped, color=NEGATIVE, label="in place, as LIBSVM")
@@ -326,27 +326,27 @@ plt.show()
 # with restricted problems.
 #
 # Why is a restriction safe? The stopping rule checks all variables, with their exact gradient. If a variable was left
-# out wrongly, the next round includes it: the most violating pair of the whole problem is always in :math:`A`, so every
+# out wrongly, a later round includes it: the most violating pair of the whole problem is always in :math:`A`, so every
 # round takes a step, and :math:`f` rises. :doc:`Chapter 9 <09_does_it_end>` proves that the rounds end.
 #
 # Shrinking in the package
 # ------------------------
 #
 # By default, the package shrinks with restricted problems, which may be restricted again. The solver first steps on all
-# variables, because the early gradient does not show which variables can be left out. If kernel rows are expensive, the
-# solver begins with *blocks*: a block holds the free variables and the most violating bounded variables, and one
-# product computes its missing rows.
+# variables, because the early gradient does not show which variables can be left out. If rows are much cheaper
+# together, the solver begins with *blocks*: a block holds the free variables and the most violating bounded variables,
+# and large products compute its missing rows.
 #
 # .. shipped:: core/solver/shrinking.py
 #    :object: Restriction restricted displaced
 #    :fold: Restriction, and how a problem is restricted
 #
-# ``solve`` calls ``steps`` until the stopping rule is satisfied. While blocks pay, each call of ``steps`` solves a
-# block until its gap is a fixed fraction of the current gap. Later a call solves the problem restricted to the active
-# set, or takes a number of steps on all variables.
+# ``solve`` calls ``steps`` until the stopping rule is satisfied. While blocks pay, each call of ``steps`` roughly
+# solves a block. Later a call solves the problem restricted to the active set, or takes a number of steps on all
+# variables.
 #
-# A restriction pays if its steps save more numbers than the restriction copies (``_pays``). ``displaced`` makes the
-# problem in :math:`\delta`, with ``G`` as its linear term.
+# A restriction pays if the active set is small, and as many steps as in the last call would save more numbers than the
+# restriction copies (``_pays``). ``displaced`` makes the problem in :math:`\delta`, with ``G`` as its linear term.
 #
 # .. shipped:: core/solver/active_sets.py
 #    :object: block
@@ -380,8 +380,8 @@ for name, sample, gamma, C in (
 # %%
 # .. worth:: 8
 #
-#    A small store loses time if it drops rows before they are needed again, as on ionosphere. Shrinking gains little
-#    on sets of this size: it computes rows that no step needs.
+#    A small store loses time if it drops rows before they are needed again, as on ionosphere. On most sets of this size
+#    shrinking gains little: it computes rows that no step needs.
 #
 # .. admonition:: Known elsewhere as
 #

@@ -60,13 +60,13 @@ plt.show()
 # * When :math:`j` falls, its partner :math:`i` has :math:`G_i>G_j` and may rise.
 # * When :math:`j` rises, :math:`G_j` is the largest in :math:`I_\text{up}`, so :math:`i` must meanwhile have reached
 #   its upper bound.
-# * Hence :math:`i` also rises and falls infinitely often.
+# * Hence some such :math:`i` also rises and falls infinitely often.
 #
 # Repeating the argument gives an infinite ascending chain among finitely many variables, which is impossible. So in the
 # end each variable only rises or only falls. Then each variable meets a bound at most once, and only finitely many
 # steps are clipped. Only finitely many steps are free, so **the loop ends, for every** :math:`\varepsilon>0`. (Keerthi
-# and Gilbert published this theorem in 2002; Chen, Fan and Lin (2006) proved it for second-order selection, Glasmachers
-# and Igel (2006) for the hybrid, and Glasmachers (2008) for planned steps.)
+# and Gilbert published this theorem in 2002; Chen, Fan and Lin (2006) proved convergence for second-order selection,
+# Glasmachers and Igel (2006) for the hybrid, and Glasmachers (2008) for planned steps.)
 #
 # *Second-order selection* has :math:`\ell^2/q\ge\psi^2/D^2` (:doc:`chapter 7 <07_which_pair>`), so the bound on free
 # steps holds. Let :math:`d^2` be the smallest curvature (the package puts :math:`10^{-12}` in place of :math:`q\le0`),
@@ -199,20 +199,20 @@ plt.show()
 # When not a kernel machine
 # -------------------------
 #
-# ==================================  ==================================  ===========================================
+# ==================================  ==================================  ============================================
 # problem                             take                                because
-# ==================================  ==================================  ===========================================
+# ==================================  ==================================  ============================================
 # some tens of thousands of examples  a kernel machine                    rows and steps are affordable
 # hundreds of thousands of examples   boosting                            the kernel has :math:`n^2` values
 # many features of noise              boosting                            distances are mostly noise
 # a straight street, many examples    LIBLINEAR, Pegasos: keep :math:`w`  :math:`d` operations a step, not :math:`n`
 # long texts as counts of words       a straight street                   many features: a line separates them already
 # images, sound                       a neural network                    it learns the features that a kernel is given
-# a prediction in microseconds        a straight street, a small tree     :math:`h` has a term a support vector
+# a prediction in microseconds        a straight street, a small tree     :math:`h` has a term for each support vector
 # an error bar at every point         a Gaussian process                  it has a variance, :math:`h` has none
-# probabilities                       calibration: :doc:`/many_models`    :math:`h` is no probability
+# probabilities                       calibration: :doc:`/many_models`    :math:`h` is not a probability
 # categories, gaps, mixed scales      trees                               they need no common scale
-# ==================================  ==================================  ===========================================
+# ==================================  ==================================  ============================================
 #
 # The next table shows seconds and errors on new points of a kernel machine, a line (scikit-learn's ``LinearSVC``), a
 # line on random features (see below), and gradient boosting, all untuned. On the banana every straight boundary makes
@@ -245,9 +245,9 @@ for C in (0.01, 1.0, 100.0):
 #
 # the inner product is a mean of :math:`D` numbers between −2 and 2. The error of the inner product falls like
 # :math:`1/\sqrt D` (Rahimi and Recht, 2007). A linear machine on :math:`\varphi_D` touches :math:`nD` numbers in a pass
-# over the examples. In the table its training takes longer than the kernel machine's, unless noise is added, but with
-# many examples its predictions are faster. The errors below are means over a hundred draws of all directions; the
-# decisions use the first draw.
+# over the examples. In the table its training takes longer than the kernel machine's, unless many features of noise are
+# added, but with many examples its predictions are faster. The errors below are means over a hundred draws of all
+# directions; the decisions use the first draw.
 
 # fold: The code of this figure
 # alt: Over the number of random features, the error of a kernel value falls like one over its root, and the share of
@@ -283,8 +283,8 @@ plt.show()
 # .. worth:: 9
 #
 #    A smaller tolerance costs most where the free variables settle slowly. Polishing leaves a gap of rounding size if
-#    few variables are free and their set is final. It changes nothing on tic_tac_toe and ionosphere, where many are
-#    free.
+#    few variables are free and their set is final. Polishing changes nothing on tic_tac_toe and ionosphere, where many
+#    variables are free.
 #
 # .. admonition:: Known elsewhere as
 #
@@ -339,7 +339,7 @@ print(f"5. from D = {enough} on")
 # 3. All steps of the proof but the bound :math:`\tfrac12\mu\ell` need :math:`\varepsilon>0`. With :math:`\varepsilon=0`
 #    the gains of free steps have no lower bound, and the loop may reach the optimum only in the limit.
 # 4. Every support vector has moved, so its row was computed: a third of :math:`n` rows of :math:`n` values.
-# 5. A step on features is cheaper than a step on examples if the examples are more. On heart few features
-#    suffice, because its kernel is wide and smooth.
+# 5. A step on features is cheaper if there are more examples than features. On heart few features suffice, because its
+#    kernel is wide and smooth.
 #
 # .. endfold::

@@ -24,10 +24,9 @@ __all__ = ["EXCEPTIONS", "Block", "of_markdown", "of_script", "stale", "unsaid_n
 
 COUNTED, MEASURED = "a count of the text itself", "measured by the script that the page names"
 EXCEPTIONS = {
-    "01_the_widest_street": {"for ten thousand points": "a size", "Ten thousand examples": "the same"},
+    "01_the_widest_street": {"to ten thousand points": "a size", "Ten thousand examples": "the same"},
     "02_prices": {"``alpha @ (v - G)``": "quotes the code at the end of chapter 1"},
     "07_which_pair": {"2,834,352 cases": "counted by the authors; tests/theorems count again"},
-    "08_rows_cache_shrinking": {"This function shrinks in twenty lines": COUNTED},
     "09_does_it_end": {
         "some tens of thousands of examples": "advice that rests on that table",
     },
