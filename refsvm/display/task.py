@@ -128,7 +128,9 @@ class StepperTask:
     def with_penalty(self, C: float) -> StepperTask:
         """Return the task with another penalty."""
         if self.C is None:
-            raise ValueError("C cannot be changed, because each example has its own C; give a single C.")
+            raise ValueError(
+                "C cannot be changed in novelty detection, or if examples differ in C; give one C."
+            )
         return self._with(C=float(C))
 
     def with_gamma(self, gamma: float) -> StepperTask:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -22,7 +23,7 @@ from refsvm.core.kernels.cached_rows import TIMED
 from refsvm.core.kernels.rows import megabytes
 from refsvm.testing import Case, check_engines, practice_problems, smallest_cache_mb
 
-from ..settings import needs_jit, needs_same_bits
+from ..settings import INTERPRETED, needs_jit, needs_same_bits
 
 numba = pytest.importorskip("numba")
 csr_array = pytest.importorskip("scipy.sparse").csr_array
@@ -120,16 +121,15 @@ def test_pointers_are_taken_over_once_and_not_at_every_missing_row(monkeypatch):
 
 
 def problems_of_rows():
-    """Yield problems of 90 examples, dense and sparse: of two classes and of a regression, whose rows are copies."""
-    rng = np.random.default_rng(5)
-    X, noise = rng.normal(size=(90, 6)) * (rng.random((90, 6)) < 0.6), rng.normal(size=90)
+    """Yield problems, dense and sparse: of two classes and of a regression, whose rows are copies."""
+    rng, n = np.random.default_rng(5), 20 if INTERPRETED else 90
+    X, noise = rng.normal(size=(n, 6)) * (rng.random((n, 6)) < 0.6), rng.normal(size=n)
     for data in (X, csr_array(X)):
         for kernel in (RBF(0.4), Linear()):
             yield DualProblem.classification(data, np.sign(X[:, 0] + noise), kernel=kernel, C=3.0)
             yield DualProblem.regression(data, X[:, 0] + 0.2 * noise, kernel=kernel, C=3.0, epsilon=0.1)
 
 
-@needs_jit
 @needs_same_bits
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 @pytest.mark.parametrize("capacity", [7, 40, 200])
@@ -142,6 +142,8 @@ def test_missing_rows_are_made_without_leaving_the_loop(capacity, dtype, monkeyp
         fetch(state, missing)
 
     monkeypatch.setattr(sessions, "fetch", counted)
+    with_jit = SimpleNamespace(config=SimpleNamespace(DISABLE_JIT=False))  # twins make rows, even as Python
+    monkeypatch.setattr(sessions, "numba", with_jit)
     for problem in problems_of_rows():
         size = {"cache_mb": megabytes(capacity, problem.gram.n, np.dtype(dtype)), "cache_dtype": dtype}
         for shrinking in (False, True):

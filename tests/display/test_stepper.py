@@ -405,6 +405,8 @@ def test_a_whole_problem_cannot_be_changed():
     }.items():
         stepper.receive(change)
         assert f"{name} cannot be changed" in stepper.note
+    with pytest.raises(ValueError, match="C cannot be changed in novelty detection"):
+        Stepper(DATA.X, None, nu=0.5).set_penalty(3.0)
 
 
 def test_a_strip_is_seen_without_a_kernel():

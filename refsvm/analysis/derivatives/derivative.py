@@ -104,7 +104,7 @@ class Derivative(Shown):
     least_norm: bool
 
     def _card(self) -> Card:
-        rates = dict.fromkeys(f"{side.intercept:.6g}" for side in (self.left, self.right))
+        rates = dict.fromkeys(f"{side.intercept + 0.0:.6g}" for side in (self.left, self.right))
         smooth = "smooth" if self.is_two_sided else "with a kink"
         condition = f"condition {self.condition:.1e}" if self.condition else "no variable is free"
         pairs = {
