@@ -436,7 +436,7 @@ def many_sets(page: Page, runs: Experiment) -> None:
     text = OTHER_TEXT.format(
         sir=f"{100 * (1 - means['SIR'][0]):.0f}", mir=f"{100 * (1 - means['MIR'][0]):.0f}",
         half=where("ATO", 0, 0.0, 0.5), full=where("ATO, full", 0, 0.0, 0.5), more=where("SIR", 0, 1.0),
-        lost="; ".join(f"{name} on {where(name, 1, 1.1)}" for name in names),
+        lost="; ".join(f"*{name}* on {where(name, 1, 1.1)}" for name in names),
     )  # fmt: skip
     head = (
         "The table shows the iterations and CPU seconds of cold rounds; then, for each seeder, iterations and seconds "

@@ -210,7 +210,7 @@ def steps_taken(page: Page, records: Sequence[Record]) -> None:
         "Steps to ε = 0.001, relative to Newton steps",
         "The table shows the steps on all variables, without shrinking, for each set at its C, 10 C and 100 C.",
         ratios(records, "Newton", "iterations"),
-        "The table shows geometric means of these ratios; the group of fifteen sets leaves out "
+        "The second table shows geometric means of these ratios; the group of fifteen sets leaves out "
         f"{', '.join(FIFTEEN_LEAVE_OUT)}:",
         means(
             {
@@ -233,9 +233,9 @@ def seconds_taken(page: Page, records: Sequence[Record]) -> None:
         f"Fits use the default shrinking. The seconds of a fit include the kernel rows and are the least of {TURNS} "
         "turns; "
         f"within a turn, calls shorter than {LEAST:g} s are repeated. By default refsvm plans steps on all variables, "
-        "and takes conjugate steps with their selector on restricted problems.",
+        "and takes conjugate steps, selected by `ConjugateSecondOrder`, on restricted problems.",
         ratios(records, "planning", "cpu"),
-        "The table shows geometric means of these ratios:",
+        "The second table shows geometric means of these ratios:",
         means(by_factor, "planning", "cpu"),
     )
 
@@ -302,7 +302,7 @@ def ball(page: Page, records: Sequence[Record]) -> None:
     page.add(
         "Leave-one-out, each set at its C",
         "The seconds include the solution on all examples and the checks. The last column counts the "
-        "left-out examples whose sign differs from their sign by the rule ε-KKT.",
+        "left-out examples whose predicted sign differs from the sign that the rule ε-KKT predicts.",
         Grid(("set", "rule", *columns), tuple(lines)),
     )
 

@@ -25,7 +25,7 @@ CLAIMS: Final[dict[str, Callable[[Tables], Iterator[Answer]]]] = {
 
 BASIS: Final = {
     "alpha_seeding": "All figures come from one random order of the examples, so the table has no standard deviations. "
-    "The seconds are the least of three turns; in the supplement they come from one turn.",
+    "Each time is the least of three runs; in the supplement it comes from one run.",
     "conjugate": "All figures come from one order of the examples of each set. The seconds are the least of two "
     "turns; each set contributes one value to the test that gives p.",
     "leave_one_out": "Each verdict states how many realisations it rests on, and how uncertain it is.",

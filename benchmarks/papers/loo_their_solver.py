@@ -121,8 +121,8 @@ def what_their_table_says(table: Grid) -> str:
     ways = ("KerEval of the standard approach, 10⁶", "known G, 10⁶")
     whole, known = ([float(row[way]) / float(row["there:3"]) for row in rows] for way in ways)
     return (
-        "In these cases the paper's figure lies within two standard deviations of our mean: "
-        f"{'; '.join(words)}. Counted in whole columns, our standard approach takes {min(whole):.2g} to "
+        "The paper's figure lies within two standard deviations of our mean for "
+        f"{'; for '.join(words)}. Counted in whole columns, our standard approach takes {min(whole):.2g} to "
         f"{max(whole):.2g} times the paper's KerEval; counted by *known G*, it takes {min(known):.2g} to "
         f"{max(known):.2g} times. The two approaches count different numbers of errors for {apart or 'none'} of the "
         "models."

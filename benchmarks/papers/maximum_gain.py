@@ -659,7 +659,7 @@ def table_5(script: Script, task: Task) -> None:
     parts: list[str | Grid] = [f"All solves of {task.name} stop at the KKT gap."]
     short, fastest = ("MVP", "second order", "HMG"), {True: [], False: []}
     for shrinking, words in (
-        (True, "The paper and the next table use shrinking:"),
+        (True, "The next table uses shrinking, as the paper does:"),
         (False, "The next table uses no shrinking:"),
     ):
         rows = []

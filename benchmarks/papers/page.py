@@ -18,16 +18,15 @@ from refsvm.experiment.grid import p_value, ratio_of
 
 BENCHMARKS = Path(__file__).resolve().parents[1]
 LINES = (
-    "[A list](index.md#how-long-each-command-takes) shows how many minutes each command takes. The line below a table",
-    "states the load of the machine, averaged over five minutes; the load is 1.0 if only the script runs.",
+    "[A list](index.md#how-long-each-command-takes) shows how many minutes the script takes. Below each table stands",
+    "the load of the machine over five minutes; the script alone makes a load of 1.0.",
 )
 READS = {
     "seconds": "We measured seconds on one core of a shared machine; a high load makes the seconds inaccurate. Compare "
-    "the seconds within a table, but not with the published seconds, which were measured on older computers.",
+    "the seconds within a table, not with the published seconds of older computers.",
     "±": "Each ± shows a standard deviation over the stated number of random orders or random choices of the examples, "
     "the same for every strategy. The values p come from the paired two-sided Wilcoxon test. For a claim about several "
-    "sets we adjust p by Holm's method. If a difference is not significant, this does not show that there is no "
-    "difference.",
+    "sets we adjust p by Holm's method. A difference that is not significant may still exist.",
     "SV ": "The column SV counts all support vectors, and the column BSV the support vectors at the bound C.",
     " there |": "Columns marked *there* show the published figures.",
 }

@@ -223,7 +223,7 @@ def step_sizes(page: Page, chosen: Any, problems: Sequence[Problem], board: Sequ
     heads = ("problem", "orders", "planned, % of all steps", *bins, LARGEST)
     page.add(
         "§7.3: planned step sizes",
-        "The table shows how many per cent of the planned steps have which μ/μ̂ − 1:", Grid(heads, tuple(rows)),
+        "The table shows the shares of the planned steps in bins of μ/μ̂ − 1, in per cent:", Grid(heads, tuple(rows)),
         remark(counts, largest),
     )  # fmt: skip
 

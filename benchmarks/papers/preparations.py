@@ -248,7 +248,7 @@ LONG_SETS = """
 connect-4 fits if each field is coded as −1, 0 or 1; the one-hot code does not fit. king-rook-vs-king has eighteen
 classes, draws and wins in 0 to 16 moves, and the paper does not say which two classes it formed. If one class contains
 the draws and the wins in at most ten moves (class_id ≤ 11), both numbers of support vectors fit the published numbers.
-With a limit of nine or eleven moves, with the draws alone as one class, or with scaled squares, both numbers do not
+With a limit of nine or eleven moves, with the draws alone as one class, or with scaled squares, the numbers do not both
 fit.
 """
 SPAMBASE = """

@@ -455,8 +455,8 @@ SLOW = ("diabetes", "HillValley", "german")
 LEFT_OUT = "Not measured: {names}, on which the SVD takes longest; `--full` with their names measures them."
 SETTINGS = """
 Each cell shows our figure / the published figure. A path of this package ends when rounding errors violate the
-optimality conditions by more than the tolerance. We compare the costs at 100 values of λ, or at those of the 100 values
-that the path has reached.
+optimality conditions by more than the tolerance. We compare the costs at 100 values of λ, as far as the path reaches
+them.
 """
 RANGE: dict[str, Any] = {"C_min": 1e-4, "C_max": 1e3}
 TRACKERS = [
