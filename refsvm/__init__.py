@@ -75,7 +75,7 @@ _ESTIMATORS = ("OneClassSVM", "SVC", "SVCCV", "SVCGradientCV", "SVR", "SVRCV", "
 _FILES = ("read_model", "write_model")
 _LATER = {"compare": "experiment.race", **dict.fromkeys(_FILES, "analysis.multiclass.model_file")}
 _FOLDERS = ("datasets", "display", "experiment")
-# maps deprecated names to modules, whose LEAVES is the warning
+# maps deprecated names to modules; LEAVES in each module is the text of the warning
 _LEAVING = {"CacheAware": "services.cache_aware"}
 _ELSEWHERE = {
     "NuSVC": "use SVC and choose C, or sklearn.svm.NuSVC",

@@ -49,8 +49,8 @@ class RecordedStep:
     low, high : float
         Bounds of the length along eᵢ − eⱼ that keep a step without momentum inside the box.
     along : float
-        Curvature of the gain along the step: q, plus κ((KΔ)ᵢ − (KΔ)ⱼ)/μ if the step carries on the previous
-        displacement Δ from the point where Δ's own gain is largest.
+        Curvature of the gain along the step: q; with momentum, κ((KΔ)ᵢ − (KΔ)ⱼ)/μ is added. The previous displacement Δ
+        must end where the gain along Δ is largest.
     diagonal : (float, float)
         Kᵢᵢ and Kⱼⱼ.
     after : (float, float)

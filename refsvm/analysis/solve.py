@@ -54,9 +54,9 @@ def solve(
     selector, step, stop : rules
         The rules that choose which pair moves next, how far it moves, and when
         to stop: by default SecondOrder(), PlanningAheadStep() and
-        KKTGap(1e-3). With a selector that takes no candidates, the default
-        step is NewtonStep(). If you give neither selector nor step, restricted
-        problems are solved with ConjugateSecondOrder() and ConjugateStep().
+        KKTGap(1e-3). With a selector that ignores the candidates of planned
+        steps, the default step is NewtonStep(). If you give neither selector
+        nor step, shrinking uses ConjugateSecondOrder() and ConjugateStep().
     start : array-like of shape (n,), optional
         Signed α to start from, for instance ``error.result.alpha`` of an
         interrupted solve; by default zero, or the nearest feasible point. An
@@ -129,13 +129,12 @@ def solve(
 
     Rounding to float32 moves G by about 2.4e-7 max K √Σα², where α of equal
     examples is summed before squaring. If the rounding of G exceeds the
-    tolerance, the solve continues with float64 rows. If the rounding exceeds
-    a tenth of the tolerance, the stopping rule is evaluated again with float64
-    values of the decisive entries of G. With ``cache_dtype="float32"`` the
-    solve keeps float32 rows even if the rounding exceeds the tolerance, and
-    warns.
-    ``solution.objective_error`` is the effect of the rounding on the
-    objective.
+    tolerance, the solve continues with float64 rows. If the rounding exceeds a
+    tenth of the tolerance, the stopping rule is evaluated again with float64
+    values of the entries of G that may determine the KKT gap. With
+    ``cache_dtype="float32"`` the solve keeps float32 rows even if the rounding
+    exceeds the tolerance, and warns. ``solution.objective_error`` is the
+    effect of the rounding on the objective.
 
     Examples
     --------

@@ -20,10 +20,10 @@ _EXPANSION: Final = 1032
 
 @contextmanager
 def written_whole(file: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
-    """Yield a stream of bytes; what the block writes replaces a file when the block ends without an error.
+    """Yield a stream of bytes; when the block ends without an error, the bytes written replace the file.
 
-    The bytes are written to a new file in the same folder and flushed to the disk, and then replace the old file in
-    one step. If the disk is full, the block raises or the process is killed, the old file stays unchanged; a killed
+    The bytes are written to a new file in the same folder and flushed to the disk, and then replace the old file in one
+    step. The old file stays unchanged if the disk is full, the block raises an error or the process is killed; a killed
     process may leave a hidden file whose name ends with ".part". If `file` is a link, the file that it leads to is
     replaced. The new file gets the permissions of the old file. Bytes for a pipe or a device are written directly.
 

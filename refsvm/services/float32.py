@@ -53,7 +53,7 @@ def rows_for(problem: DualProblem, options: RunOptions) -> KernelRows:
 
 def float64_rows(problem: DualProblem, options: RunOptions) -> KernelRows:
     """Return storage for float64 kernel rows; a run that started on float32 rows can continue on these rows."""
-    # the present storage contains float32 values
+    # make new storage, because the present storage contains float32 values
     n, gram = problem.n, problem.centred.gram.exact
     needed = rows_at_once(options.rules, n)
     return stored_rows(gram, max(options.cache_mb, megabytes(needed, n)), at_least=needed)

@@ -1,4 +1,4 @@
-"""The direction in which the optimum moves with a parameter, and the sets of its variables at an event."""
+"""The direction in which the optimum moves with a parameter, and the variables that are free at an event."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ ROUNDED: Final = 1e-12
 """Rounding error of Σ Kᵢⱼ αⱼ, relative to Σ |Kᵢⱼ αⱼ|."""
 
 MOST_FLIPS: Final = 200
-"""After this number of special events, the search for the sets at an event gives up."""
+"""After this number of special events, the search for the free variables gives up."""
 
 
 class Direction(NamedTuple):
@@ -34,7 +34,7 @@ class Direction(NamedTuple):
     alpha : ndarray of shape (n,)
         dα/dθ; if dα/dθ is not unique, any solution of the system.
     intercept : float
-        ḃ, for data shifted to the origin around which the problem is solved.
+        ḃ, for the shifted data if the solver shifts the data by their mean.
     """
 
     alpha: np.ndarray
@@ -47,8 +47,8 @@ def direction(optimum: Optimum, rates: Rates, along: Any, sign: float) -> Direct
         | 0   1ᵀ  | | ḃ   |     | ż − 1ᵀd_B                |
         | 1  K_MM | | d_M |  =  | v̇_M − (K̇α)_M − K_MB d_B  |        d_B = the rate of the bound
 
-    At an event, d minimises ½ dᵀKd − (v̇ − K̇α)ᵀd over the rates that the box permits. To find d, `settle` moves
-    variables between the sets of a path tracker's walk.
+    At an event, d minimises ½ dᵀKd − (v̇ − K̇α)ᵀd over the rates that the box permits. To find d, `settle` makes
+    variables free or bounded until d is optimal.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ def direction(optimum: Optimum, rates: Rates, along: Any, sign: float) -> Direct
     total = sign * float((rates.z * shares).sum()) - float(d.sum())
     bounds = [np.where(np.isin(optimum.side, (FREE, TIED)), 0.0, each[there]) for each in (lower, upper)]
     walk = optimum.walk(Line(push, bounds[0], bounds[1], total))
-    # --- solve for d_M and ḃ; at an event, choose the sets of variables ---
+    # --- solve for d_M and ḃ; at an event, choose the free variables ---
     # if a parameter changes by its own size, kernel values change by about their own size
     moved = float(np.abs(optimum.alpha).sum()) * _relative(rates.value, along) if rates.kernel else 0.0
     floor = ROUNDED * optimum.largest * (moved + float(np.abs(d).sum()))
@@ -87,7 +87,7 @@ def _relative(value: Any, along: Any) -> float:
 
 
 def settle(walk: Walk, optimum: Optimum, floor: float) -> float:
-    """Move variables between the sets until the walk's direction violates no optimality condition, and return ḃ.
+    """Make variables free or bounded until the walk's direction violates no optimality condition; return ḃ.
 
     `settle` ignores rates of G below `floor`, because they are rounding errors.
     """
@@ -193,7 +193,7 @@ def products(gram: Any, rows: np.ndarray, d: np.ndarray) -> np.ndarray:
 
 
 def kernel_rates(optimum: Optimum, name: str, along: Any) -> np.ndarray:
-    """Return (K̇α)ᵢ for each of `places` as a parameter of the kernel moves."""
+    """Return (K̇α)ᵢ for the variables ``optimum.places`` as a parameter of the kernel moves."""
     gram, examples = examples_of(optimum.problem.gram)
     rows, spread = np.unique(examples[optimum.places], return_inverse=True)
     return form_rates(gram.kernel, name, along, gram.X[rows], *support(optimum))[spread]

@@ -56,8 +56,8 @@ class Influence(Shown):
     decision_values : ndarray of shape (t,)
         h of the full model, trained on all examples.
     changes, first_order : ndarrays of shape (g, t)
-        The change of each h, exactly and to first order. `changes` and `first_order` are NaN for groups whose models a
-        limit prevented; `first_order` is also NaN if no variable remains free.
+        The change of each h, exactly and to first order. `changes` and `first_order` are NaN for groups whose models
+        were not trained before a limit; `first_order` is also NaN if no variable remains free.
     loss : float
         The mean loss of the full model; NaN without a loss.
     loss_changes, first_order_loss : ndarrays of shape (g,)
@@ -362,7 +362,7 @@ class EvaluatedExamples:
 def of_machines(
     left_out: LeftOutGroups, names: np.ndarray, members: tuple[np.ndarray, ...], evaluated: EvaluatedExamples
 ) -> Influence:
-    """Return the changes of decision values and of the loss without the groups."""
+    """Return how decision values and the loss change when each group is left out."""
     g, m = len(members), left_out.matrix.n
     # row 0 contains α and b of the full model; g rows contain their changes, and g rows their first-order changes
     alpha, b, gaps = np.zeros((2 * g + 1, m)), np.full(2 * g + 1, np.nan), np.full(g, np.nan)
@@ -405,7 +405,7 @@ def _values(left_out: LeftOutGroups, X: Any, alpha: np.ndarray) -> np.ndarray:
     moves = alpha.any(axis=1)  # leaving out an example with α = 0 changes nothing
     used = np.flatnonzero(alpha.any(axis=0))
     weights = alpha[np.ix_(moves, used)]
-    # a bounded example's α changes if it is left out and in few other rows; a free example's α changes in most rows
+    # few rows change a bounded example's α (the row that leaves it out does); most rows change a free example's α
     often = SELDOM * np.count_nonzero(weights, axis=0) > len(weights)
     seldom = np.argwhere(np.where(often, 0.0, weights)).tolist()
     t = matrix.n if X is None else X.shape[0]

@@ -1,8 +1,8 @@
 """LeftOutGroups: the exact model without each group of examples.
 
-solve on all examples
-for each group:  empty its boxes, start at the seed, take steps to a loose tolerance
-settle the sets of variables, which gives the optimum up to rounding (`refsvm.analysis.derivatives.settling`)
+`LeftOutGroups` solves the problem on all examples. For each group, it empties the boxes of the group, starts at the
+seed, and takes steps to a loose tolerance. Settling then gives the optimum up to rounding
+(`refsvm.analysis.derivatives.settling`).
 """
 
 from __future__ import annotations
@@ -128,7 +128,7 @@ class LeftOutGroups:
                 return
 
     def _by_rounds(self, some: list[int], members: Sequence[np.ndarray]) -> Iterator[Any]:
-        """Train models without some groups: solve loosely and settle the sets; if settling fails, solve to `tol`."""
+        """Train models without some groups: solve loosely and settle; if settling fails, solve to `tol`."""
         rounds, tight = self.rounds, []
         turns = [Round(self.machine.variables(members[place]), "all", place) for place in some]
         for place, turn, ended in zip(some, turns, rounds.run(turns, TOP(), self._loose), strict=False):
@@ -142,7 +142,7 @@ class LeftOutGroups:
             yield place
             if rounds.limits.seconds_left() <= 0.0:
                 break
-        # settling found no sets of variables for a few models: solve these models to the full tolerance
+        # settling failed for a few models: solve these models to the full tolerance
         if tight and rounds.limits.seconds_left() > 0.0:
             for turn, ended in zip(tight, rounds.run(tight, TOP()), strict=False):
                 self.iterations += ended.iterations

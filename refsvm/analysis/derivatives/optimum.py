@@ -1,8 +1,8 @@
-"""Optimum: a solution with its sets of variables and the bordered system of the free variables.
+"""Optimum: a solution, its free and bounded variables, and the bordered system of the free variables.
 
-    free M        Lᵢ < αᵢ < Uᵢ, Gᵢ = b           move so that Ġᵢ = ḃ
-    bounded B     αᵢ at a bound, Gᵢ ≠ b           move with the bound
-    at an event   αᵢ at a bound, Gᵢ = b           do either, depending on whether the parameter rises or falls
+The free variables M (Lᵢ < αᵢ < Uᵢ, Gᵢ = b) move so that Ġᵢ = ḃ. The bounded variables B (αᵢ at a bound, Gᵢ ≠ b) move
+with their bounds. Variables at an event (αᵢ at a bound, Gᵢ = b) do either, depending on whether the parameter rises or
+falls.
 
         | 0   1ᵀ  |
     A = | 1  K_MM |       regular where no free example is affinely dependent on the others in feature space
@@ -66,7 +66,7 @@ class Optimum:
     problem : DualProblem
         The problem; if the solver shifts the data by their mean, the shifted problem.
     alpha : ndarray of shape (n,)
-        α; exact up to rounding if `Optimum` found the right sets of variables.
+        α; exact up to rounding if `Optimum` found the right free variables.
     places : ndarray of shape (p,), int64
         The variables of the system: first the independent free variables, then the free variables that depend on them,
         then the variables at an event or at the ends of the interval of b.
@@ -232,7 +232,7 @@ class Optimum:
         return np.unique(examples_of(self.problem.gram)[1][variables])
 
     def walk(self, line: Line) -> Walk:
-        """Return a walk of the variables in `places` from this optimum, with the system of the free variables."""
+        """Return a walk that starts at this optimum and moves the variables in `places`."""
         there, side = self.places, self.side
         lower, upper = self.problem.lower[there], self.problem.upper[there]
         at_bound = np.where(side == ABOVE, upper, lower)

@@ -1,12 +1,12 @@
-"""Settling: computes the exact optimum from the sets of variables of an approximate solution.
+"""Settling: computes the exact optimum from the free variables of an approximate solution.
 
     free F       move so that G = b on F:   | 0   1ᵀ  | | b |   | z − Σα      |
                                             | 1  K_FF | | δ | = | G_F         |
     leaves F     if its α is beyond a bound; α is set to the bound
     joins F      if its α is at a bound, and G would move it inside
 
-After a few changes of the sets, settling turns a solution at a loose tolerance into the optimum up to rounding. Each
-change of the sets costs m³/3 multiplications for m free variables.
+After a few changes of F, settling turns a solution at a loose tolerance into the optimum up to rounding. Each change of
+F costs m³/3 multiplications for m free variables.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ import numpy as np
 from refsvm.core.result import Solution
 
 MOST_CHANGES: Final = 12
-"""After this number of changes of the sets, settling gives up, and the solver's steps must find the optimum."""
+"""After this number of changes of F, settling gives up, and the solver's steps must find the optimum."""
 
 
 def settled(begun: Solution, K: np.ndarray, example: np.ndarray, tol: float) -> Solution | None:
-    """Return the optimum, or None if settling does not find the sets of its variables.
+    """Return the optimum, or None if settling does not find its free variables.
 
     Parameters
     ----------
     begun : Solution
         A solution of the same problem at a loose tolerance.
     K : ndarray of shape (m, m)
-        Kernel values between all examples, around the origin where the problem is solved.
+        Kernel values between all examples, for data shifted as in the solver.
     example : ndarray of shape (n,), int64
         The example of each variable.
     tol : float

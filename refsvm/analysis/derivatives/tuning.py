@@ -1,8 +1,7 @@
 """`tune_by_gradient` minimises a held-out loss J(θ) over parameters θ along the gradient of J.
 
-    compute J(θ) and ∂J/∂θ for all parameters together (`refsvm.analysis.derivatives.held_out`)
-    minimise J with L-BFGS-B within bounds from several starts; each solve starts from the previous solution
-    return the parameters of the smallest J
+`refsvm.analysis.derivatives.held_out` computes J(θ) and ∂J/∂θ for all parameters together. L-BFGS-B minimises J within
+bounds from several starts, and each solve starts from the previous solution.
 
 A grid is practical for at most two parameters; a gradient costs about as much as J for any number of parameters.
 """
@@ -33,7 +32,7 @@ GAIN: Final = 1e-3
 
 
 class _Enough(Exception):  # noqa: N818  a signal, not an error
-    """Raised inside L-BFGS-B to end the search from a start at its last evaluation, also in a line search."""
+    """Raised inside L-BFGS-B after the last evaluation allowed from a start; ends even a line search."""
 
 
 class Evaluation(NamedTuple):
@@ -76,7 +75,7 @@ class Tuning(Shown):
         The parameters with the smallest held-out loss: "C", "gamma" (a number, or a tuple with one for each feature),
         "epsilon" and "class_weight", as far as they apply.
     loss : float
-        J at these parameters; NaN if a limit came before the first value.
+        J at these parameters; NaN if a limit ended the search before the first evaluation.
     evaluations : list of Evaluation
         All evaluated values of J, in order.
     status : Status

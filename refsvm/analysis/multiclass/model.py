@@ -104,7 +104,7 @@ class StoredModel(Stamped):
         return decision_values(self.kernel, X, vectors, sums, origin) + intercept
 
     def _centred(self, n_support: np.ndarray | None) -> tuple[np.ndarray | None, np.ndarray]:
-        """Return the origin of a linear kernel, and b for data shifted to this origin; if Σα ≠ 0, return (None, b)."""
+        """Return the shift of the data for a linear kernel, and b for shifted data; (None, b) without a shift."""
         vectors = self.support_vectors
         origin = origin_of(vectors) if isinstance(self.kernel, Linear) and vectors.shape[0] else None
         if origin is None:
@@ -138,7 +138,7 @@ class StoredModel(Stamped):
         return X[[places[name] for name in self.columns]]
 
     def _aligned(self, X: Any) -> tuple[Any, Any]:
-        """Return X and the support vectors with equal numbers of columns; if X is dense, small arrays are dense."""
+        """Return X and the support vectors with equally many columns; few support vectors are dense if X is dense."""
         m, d = self.support_vectors.shape
         if isinstance(self.kernel, Precomputed):
             columns = self._dense.ravel().astype(np.int64) - 1

@@ -88,7 +88,7 @@ def _seal(whole: bytes) -> bytes:
 
 
 def sign(k: int) -> float:
-    """Return −1 for two classes, because LIBSVM's h is then the negative of ours; return 1 otherwise."""
+    """Return −1 for two classes, because LIBSVM's h is then refsvm's −h; return 1 otherwise."""
     return -1.0 if k == 2 else 1.0
 
 

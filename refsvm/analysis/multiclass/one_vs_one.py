@@ -116,7 +116,7 @@ class BinaryResult:
     decision_range : float
         max − min of the decision values over the training examples, which warnings mention; inf if the pair converged.
     origin : ndarray of shape (d,) or None
-        Origin around which the linear kernel was evaluated; None for 0.
+        Point subtracted from the data for the linear kernel; None without a shift.
     centred_intercept : float
         b for data shifted to `origin`, where b has no rounding error from the shift.
     """
@@ -190,7 +190,7 @@ def pairs(
     """
     n, scheme = len(codes), OneVsOne(int(codes.max()) + 1)
     everyone = np.arange(n) if (penalties > 0.0).all() else np.flatnonzero(penalties > 0.0)
-    # several pairs share an origin, because they predict the same data; a single pair chooses its origin itself
+    # several pairs shift the data alike, because they predict the same examples; a single pair chooses its own shift
     moving = {} if scheme.k == 2 else {"origin": origin_for(kernel, X, everyone), "may_move": False}
     for number, pair in enumerate(scheme.pairs):
         if only is not None and number not in only:

@@ -100,9 +100,9 @@ def decision_values(
     vectors : ndarray or CSR of shape (m, d)
         The support vectors; for `Precomputed` the indices of their columns in X, ndarray of shape (m,).
     pair_sum : callable
-        `pair_sums` with its coefficients bound.
+        `pair_sums` with fixed `coefficients` and `n_support`.
     origin : ndarray of shape (d,), optional
-        Origin around which a linear kernel is evaluated.
+        Point subtracted from X and `vectors` for a linear kernel.
     reduce : callable, optional
         Function that turns the decision values of some rows of X into one entry or row for each row; by default the
         values are returned unchanged.

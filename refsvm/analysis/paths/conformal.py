@@ -1,4 +1,4 @@
-"""conformal_intervals: exact full conformal intervals for ε-insensitive regression, from a path along one target.
+"""conformal_intervals: exact full conformal intervals for ε-insensitive regression, from a path along the new target.
 
     p(t) = #{i ≤ n + 1 : Rᵢ(t) ≥ Rₙ₊₁(t)} / (n + 1),    Rᵢ(t) = |yᵢ − h_t(xᵢ)|,    yₙ₊₁ = t
 
@@ -11,9 +11,9 @@ below Rₙ₊₁ by more than 10⁻⁷ times the range of all n + 1 targets. A m
 with ε = 0 and more features than examples, therefore accepts every target until the α of the new example reaches its
 bound.
 
-Other methods evaluate p on a grid of t and train a model for each point. This module walks along t. As t changes only v
-of the new example's two copies, h_t is affine in t between two events. So two scores change their order at the root of
-a linear function.
+Other methods evaluate p on a grid of t and train a model for each point. This module walks along t. A change of t
+changes only v of the new example's two copies, so h_t is affine in t between two events, and two scores change their
+order at the root of a linear function.
 """
 
 from __future__ import annotations

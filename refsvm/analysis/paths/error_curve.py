@@ -238,7 +238,7 @@ def voted_curve(
 def _changes(
     turns: Sequence[Turns], codes: np.ndarray, k: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Return the wrong examples at the smallest C, and C, example and change of the errors for each changed vote."""
+    """Return the examples wrong at the smallest C; for each changed vote, C, its example and the change of errors."""
     t, every = len(codes), np.arange(len(codes))
     count = np.zeros((t, k), dtype=np.int64)
     for turn in turns:

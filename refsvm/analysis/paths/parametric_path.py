@@ -44,8 +44,8 @@ def parametric_path(
         v(t) = (1 − s) v(start) + s v(end),    s = (t − t₀)/(t₁ − t₀),    L, U, z alike
 
     α and b are affine in t between breakpoints. ½ w², the decision function up to b, and the objective are continuous
-    in t. α may jump where the optimum is not unique, and b may jump where no variable is free; the path contains a
-    breakpoint with a jump twice, once for each side.
+    in t. α may jump where the optimum is not unique, and b may jump where no variable is free; the path lists the
+    breakpoint of a jump twice, once for each side.
 
     Parameters
     ----------
@@ -120,7 +120,7 @@ def line_between(
     max_events: int | None = None, callback: Callable[[LinePoint], object] | None = None,
     progress: bool | str = "auto",
 ) -> Path:  # fmt: skip
-    """Return the path between two problems for the public function `call`; `name` is the name of its parameter.
+    """Return the path between two problems for the public function `call`, whose argument `name` gives both ends.
 
     Examples
     --------

@@ -51,7 +51,7 @@ def cross_validate(
     """Predict every example by a model that was trained without the example's fold.
 
     All rounds share one kernel matrix. Each round is solved to the tolerance,
-    so `seeder` changes the time, and predictions only within the tolerance.
+    so `seeder` changes predictions only within the tolerance.
 
     Parameters
     ----------

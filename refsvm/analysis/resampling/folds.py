@@ -1,4 +1,4 @@
-"""Folds: which examples are held out together."""
+"""Determines which examples are held out together."""
 
 from __future__ import annotations
 

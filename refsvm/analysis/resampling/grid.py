@@ -146,8 +146,7 @@ def solve_cells(
     Yields
     ------
     Cell
-        Cells in ascending order of C, and at each C in the order of the splits; if there are many splits, group after
-        group.
+        Cells in ascending order of C, and at each C in the order of the splits; many splits are solved in groups.
 
     Raises
     ------

@@ -2,11 +2,11 @@
 
 Algorithm 1 of Franc, Laskov & Müller (2008):
 
-    solve on all examples
-    decide the examples that the sufficiency checks can decide
-    for each undecided example:  empty its box, start at the seed, take steps until the stopping rule is satisfied
-    if the sign of h is still uncertain:  take steps to smaller KKT gaps until the sign is certain
-    the error is the share of wrong predictions
+    Solve the problem on all examples.
+    Decide the examples that the sufficiency checks can decide.
+    For each undecided example, empty its box, start at the seed, and take steps until the stopping rule is satisfied.
+    If the sign of h is still uncertain, take steps to smaller KKT gaps.
+    The error is the share of wrong predictions.
 """
 
 from __future__ import annotations
@@ -112,9 +112,9 @@ def leave_one_out(
         checks are used. For regression and novelty detection only "zero alpha"
         applies.
     efficiency_test : bool, default True
-        Whether to give up a rule for left-out examples that ended fewer than
-        half of the first ten rounds early. `BallRule` is never given up,
-        because it is evaluated rarely.
+        Whether the KKT gap replaces a rule that proves signs if the rule ended
+        fewer than half of the first ten rounds early. `BallRule` is never
+        replaced, because it is evaluated rarely.
     n_jobs : int, optional
         Number of threads; −1 means one for each core. If joblib is set up for
         processes (``joblib.parallel_config``), `n_jobs` is the number of
@@ -202,7 +202,7 @@ def leave_one_out(
     No sign is proved if K is not positive semi-definite, if C is infinite, or
     if kernel values are float32. Without proofs, the KKT gap ends all rounds,
     and ``LeaveOneOut.is_proved`` is False. `leave_one_out` warns that it
-    proves no sign if you passed a check or a rule for left-out examples.
+    proves no sign if you passed a check or a rule that proves signs.
 
     Examples
     --------
@@ -296,7 +296,7 @@ def chosen_for(
 
 
 def warn_of(table: TaskTable, result: LeaveOneOut) -> None:
-    """Warn if machines that are not solved decided examples, or if a limit left examples undecided."""
+    """Warn if unsolved machines decided examples, or if a limit left examples undecided."""
     bad = unsolved([*table.unsolved.values(), result.status])
     left, rests = int((~result.is_known).sum()), "they still predict their examples"
     if left:

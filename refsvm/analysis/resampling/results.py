@@ -72,7 +72,7 @@ class LeaveOneOut(Scores):
     engine : str
         Engine that ran the rounds.
     gap_rule_kept : bool or None
-        Whether the efficiency test kept the rule for left-out examples; None if the test did not take place.
+        Whether the efficiency test kept the stopping rule; None if the test did not take place.
     traces : dict of int to Trace
         If `trace` was set, the recorded steps of each round; the key is the number of the example or, with three or
         more classes, (r, p, q): the example and the numbers of two classes.

@@ -113,9 +113,9 @@ class Scores(Shown, ABC):
     def error_bounds(self) -> tuple[float, float]:
         """The lowest and the highest possible error, which are equal in a complete result without ties.
 
-        A tie of leave-one-out counts as correct in the lower bound and as an error in the upper bound. With several
-        classes, an example counts as correct or wrong in both bounds once the missing pairs cannot change the winner of
-        the vote.
+        An example that leave-one-out marks as a tie counts as correct in the lower bound and as an error in the upper
+        bound. With several classes, an example counts as correct or wrong in both bounds once the missing pairs cannot
+        change the winner of the vote.
         """
         return self._share_bounds("error_bounds", CLASSIFICATION, NOVELTY)
 
@@ -236,9 +236,9 @@ def outcomes_of(values: np.ndarray, codes: np.ndarray, k: int) -> np.ndarray:
 def _may_win(own: int, least: np.ndarray, most: int, left: list[tuple[int, int]]) -> bool:
     """Return whether a class may win the vote if it gets the votes of all its own missing pairs, `most` in total.
 
-    A missing pair of two rival classes votes for either rival. The class may win if the votes of the
-    missing pairs can be given so that no rival gets too many votes to be beaten. If both rivals of a pair already have
-    as many votes as they may get, votes given earlier are moved along a path of pairs to a rival that may get more.
+    A missing pair of two rival classes votes for either rival. The class may win if the missing pairs can vote so that
+    the class beats every rival. If both rivals of a pair already have as many votes as they may get, votes given
+    earlier are moved along a path of pairs to a rival that may get more.
     """
     room = [most - (d < own) - int(count) for d, count in enumerate(least)]
     holds: list[list[tuple[int, int]]] = [[] for _ in room]

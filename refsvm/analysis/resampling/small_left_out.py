@@ -101,7 +101,7 @@ class SmallPairs:
             for part in (slice(first, first + few) for first in range(0, len(stands), few)):
                 problems, rows, ours = stack.problems.part(part), stack.rows[part], own.part(part)
                 others = elsewhere(problems, rows, K, rounding)
-                # mark the examples of the pair itself, which `own` decides, so that their entries are not read
+                # `own` decides the pair's own examples, so their entries in `others` must not count as undecided
                 np.put_along_axis(others.names, rows, TIE, axis=1)
                 some = np.flatnonzero(
                     stands[part] & (ours.names != "").all(axis=1) & (others.names != "").all(axis=1)
@@ -170,7 +170,7 @@ def left_out(stack: Stack, backend: SmallBackend, rules: Any, rounding: float) -
         arrays = [each[at, rest] for each in (problems.v, problems.lower, problems.upper)]
         kernels = problems.kernels[at[:, :, None], rest[:, :, None], rest[:, None, :]]
         rounds = SmallProblems(kernels, *arrays)
-        # a round without an example of α = 0 starts at the full solution, which is already its optimum
+        # the full solution is already the optimum of each round that leaves out an example of α = 0: start there
         rounds.alpha[:], rounds.gradient[:] = problems.alpha[at, rest], problems.gradient[at, rest]
         rounds.results[:, [STEPS, LARGEST_ALPHA]] = problems.results[p][:, [STEPS, LARGEST_ALPHA]]
         moves, stands = np.flatnonzero(problems.alpha[p, r] != 0.0), np.ones(len(some), dtype=bool)

@@ -112,7 +112,7 @@ class Task:
 
     @property
     def pairs(self) -> list[tuple[int, int]]:
-        """Class numbers of each machine; (0, 0) without classes."""
+        """Numbers of the two classes of each machine; (0, 0) without classes."""
         return self.scheme.pairs or [(0, 0)]
 
     @property

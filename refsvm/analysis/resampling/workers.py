@@ -54,7 +54,7 @@ def workers(n_jobs: Any) -> Workers | None:
 
 
 def in_parts(runner: Any, rounds: list[Round], seconds: float) -> Iterator[RoundResult]:
-    """Yield the results of rounds that workers run in parts; `seconds`, of one round, determine the size of a part."""
+    """Yield the results of rounds that workers run in parts; the `seconds` of one round determine a part's size."""
     family, token = runner.family, f"{os.getpid()} {next(_numbers)}"
     # make at least four parts for each worker, so that no worker has a long last part when the other workers are done
     size = max(1, min(int(PART_SECONDS / max(seconds, 1e-9)), -(-len(rounds) // (4 * family.workers.count))))

@@ -120,7 +120,7 @@ class SmallProblems:
     def memories(self, rules: Rules) -> np.ndarray:
         """Return the initial memory of the rules, one row for each problem."""
         table = np.tile(np.concatenate(rules.memories(self.problem(0))), (len(self), 1))
-        if rules.stop.relative:  # the last memory belongs to `KKTGap` and starts with v
+        if rules.stop.relative:  # each row ends with the memory of `KKTGap`, which begins with v
             table[:, -2 - self.size : -2] = self.v
         return table
 

@@ -190,7 +190,7 @@ def check(stop: KKTGap, state: StackedStates) -> np.ndarray:
     some = np.flatnonzero(code)
     if not stop.relative or not len(some):
         return code
-    # ψ ≤ ε min(1, s/u), with s = max − min of v − G, or of v while α = 0
+    # stop at a KKT gap ≤ tol · min(1, s/relative), where s is the range of v − G, or of v while α = 0
     alpha, G, free = state.alpha[some], state.gradient[some], (state.lower < state.upper)[some]
     has_moved = (alpha != 0.0).any(axis=1)
     values = np.where(has_moved[:, None], state.v[some] - G, state.v[some])

@@ -85,7 +85,8 @@ class Float32Rows(Guard):
         """Accept a stopping rule's verdict only if it holds for every possible rounding error.
 
         If the error exceeds a tenth of the tolerance, the stopping rule is evaluated again with float64 values of the
-        decisive entries of G. If the rule then continues the solve, the guard allows only a smaller error from then on.
+        entries of G that may determine the KKT gap. If the rule then continues the solve, the guard allows only a
+        smaller error from then on.
         """
         error, tolerance = error_of(state), rules.stop.with_absolute_tolerance(state).tolerance
         if not (self.can_leave and verdict.is_final) or error <= SHARE_OF_TOLERANCE * tolerance:

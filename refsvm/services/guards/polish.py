@@ -82,7 +82,7 @@ def polish(state: SolverState) -> bool:
 
 
 def refined(system: np.ndarray, right: np.ndarray) -> np.ndarray:
-    """Return small solutions of systems that are singular because examples are equal and can share δ in many ways.
+    """Return small solutions of systems that are singular because equal examples can share δ in many ways.
 
     With K + εI in place of K the solution is unique. As in OSQP, iterative refinement removes the error that ε causes.
     """

@@ -57,7 +57,7 @@ def of_module(module: ModuleType) -> Origin:
 
 
 def of_object(value: Any) -> Origin:
-    """Return the owner of a class or function: the owner of the file that created it."""
+    """Return the owner of a class or function: the owner of the file that defines it."""
     name = getattr(value, "__module__", None)
     module = sys.modules.get(name) if isinstance(name, str) else None
     if module is None:

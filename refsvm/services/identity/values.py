@@ -111,10 +111,10 @@ class _Walk:
         try:
             return self.digest(values, "")
         except RecursionError:
-            raise NoIdentityError("it is nested too deeply") from None
+            raise NoIdentityError("the value is nested too deeply") from None
 
     def digest(self, value: Any, place: str) -> bytes:
-        """Return the digest of a value; if a value contains itself, hash the number of levels in between."""
+        """Return the digest of a value; if the value contains itself, hash how many levels lie between both places."""
         if isinstance(value, np.generic) and (value.dtype.kind == "U" or value.dtype.name in _NUMBERS):
             value = value.item()
         if type(value) in (bytes, memoryview):
@@ -150,7 +150,7 @@ class _Walk:
         self._tolerates += own is not None
         try:
             kind, parts = _parts_of(value)
-            without = self.without if len(self._open) == 2 else ()  # the first level is the tuple of values
+            without = self.without if len(self._open) == 2 else ()  # level 1 is the tuple of values
             digests = [
                 _hashed(name, self.digest(part, f"{place}.{name}" if place else name))
                 for name, part in parts
@@ -158,7 +158,9 @@ class _Walk:
             ]
         except NoIdentityError as error:
             if not self._tolerates:
-                raise NoIdentityError(str(error) or f"{place or 'it'} is a {type(value).__name__}") from None
+                raise NoIdentityError(
+                    str(error) or f"{place or 'the value'} is a {type(value).__name__}"
+                ) from None
             self.opaque.append(value)
             kind, digests = "opaque", [_hashed(str(type(value).__qualname__))]
         finally:
