@@ -60,7 +60,7 @@ def improved_smo(parameters, state):  # type: ignore[no-untyped-def]
         return -1, -1
     support = extremes_of_known(state)
     while True:
-        # --- Modification 2: choose the worst pair of scanned variables, until no pair is left or a step is 0 ---
+        # --- Modification 2: return (up, down) while G[up] − G[down] > 2τ and the last step changed α ---
         if scan[NEXT] == n:
             up, down = int(scan[UP]), int(scan[DOWN])
             if G[up] - G[down] > scan[TOLERANCE] and now.stalled == 0:

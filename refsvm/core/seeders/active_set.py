@@ -21,7 +21,8 @@ class ActiveSet(Seeder):
 
     The seeder spreads the missing sum z − 1ᵀα over the free variables, and over all variables if the free variables
     have reached their bounds. Multiplying all α by C′/C, as for linear classifiers (Chu et al. 2015), also keeps the
-    same variables at their bounds, but also changes the free α. Which of the two saves more steps depends on the set.
+    same variables at their bounds, but also changes the free α. The data decide whether this seeder or multiplying
+    saves more steps.
 
     References
     ----------

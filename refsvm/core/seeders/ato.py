@@ -40,39 +40,39 @@ STEP_COST: Final = 1000
 
 @dataclass(frozen=True)
 class ATO(Seeder):
-    """Adjust α towards the optimum along a piecewise linear path, on which variables outside F and T stay optimal.
+    """Follow the optimum along a piecewise linear path from the solution to the new box.
 
     Variables F that must move into the new box, such as removed examples, move straight to the box with direction d_F.
-    Variables T that the new box allows to move, such as added examples that violate their optimality condition, move
-    towards their other bound with direction d_T. The free variables M keep Gᵢ = b:
+    Variables T whose changed box allows a move that raises f, such as added examples that violate their optimality
+    condition, move towards a bound with direction d_T. The free variables M keep Gᵢ = b:
 
         ⎡ 0   1ᵀ  ⎤ ⎡ db  ⎤     ⎡ 1ᵀd_F + 1ᵀd_T          ⎤
         ⎣ 1  K_MM ⎦ ⎣ d_M ⎦ = − ⎣ K_MF d_F + K_MT d_T    ⎦         dG = −K d.
 
-    The variables move in the direction d until η = 1 or the next event. At an event, a free variable reaches a bound
-    and leaves M, or Gᵢ of a bounded variable or of a variable in T reaches b, and the variable joins M. When η = 1, the
-    path ends at the optimum, up to the tolerance of the first solution. `refsvm.core.walk.walk` follows this path,
-    along a line that moves the boxes of F and T.
+    The variables move in the direction d until the next event, or until the path ends at η = 1. At an event, a free
+    variable reaches a bound and leaves M, or Gᵢ of a bounded variable or of a variable in T reaches b, and the variable
+    joins M. At η = 1, α is the new optimum, up to the tolerance of the first solution. `refsvm.core.walk.walk` follows
+    this path.
 
     The published algorithm is slow because it computes the inverse and all products again at each event. This
-    implementation computes the inverse of the matrix once for each solved problem and K d_F + K d_T once for each path.
-    An event changes the inverse by one product of two vectors, and the gradient is updated only for variables whose Gᵢ
-    may reach b at the initial speeds. If following the path would take longer than the solver's steps that it saves,
-    the seeder stops following it, and spreads the α that is left in F over the free variables.
+    implementation computes the inverse of the matrix above once for each solved problem, and K d_F + K d_T once for
+    each path. At an event it updates the inverse by one product of two vectors. It updates Gᵢ only if Gᵢ may reach b at
+    its speed at the start. If following the path would take longer than the solver's steps that it saves, the seeder
+    stops following it, and spreads the α that is left in F over the free variables.
 
     Parameters
     ----------
     margin : float, default 1
-        A bounded variable is watched if its G would reach b before η = 1 with its initial speed plus `margin` times the
-        root mean square of all initial speeds. If all initial speeds are 0, a variable is watched if its G is within
-        `margin` of b. Missing an event only costs the solver additional steps.
+        The seeder watches a bounded variable if its G would reach b before η = 1 with its initial speed plus `margin`
+        times the root mean square of all initial speeds. If all initial speeds are 0, the seeder watches variables with
+        G within `margin` of b. A missed event only costs the solver additional steps.
     max_events : int, default 1000
         Largest number of events.
     max_free : int, default 500
         Largest number of free variables; with more free variables, the seeder does not follow the path.
     budget : float, default 0.3
         Largest expected work of a path, in multiplications, as a fraction of the work of the longest round so far (its
-        number of steps times n). With infinity, the seeder follows the path at any cost.
+        number of steps times n). If `budget` is infinite, the seeder follows the path at any cost.
 
     Raises
     ------
@@ -122,13 +122,13 @@ class ATO(Seeder):
         memory = self.memory(solved, solved.longest_round) if memory is None else memory
         alpha = np.clip(solved.alpha, problem.lower, problem.upper)
         if len(memory):
-            # --- if a path is expected to save time, move F in a straight line to its box, and T to its far bound ---
+            # --- follow the path if it is expected to save time ---
             walk, allowed = exchange(solved, problem), float(memory[0])
             n, m, moving = problem.n, int(memory[1]), int(np.count_nonzero(walk.variables.pace))
             work = float(n * (moving + m))
             if expected(n, m, moving) <= allowed:
                 watched = self.begin(walk, memory)
-                # --- at each event: find the direction and the distance, move, and let a variable leave or join M ---
+                # --- at each event: find the direction and the distance, move, and remove or add a member of M ---
                 for _ in range(self.max_events):
                     work += len(walk.members) * (len(watched) + 2 * len(walk.members))
                     if not walk.advance(1.0 - walk.t) or work > PATIENCE * allowed:
@@ -137,7 +137,7 @@ class ATO(Seeder):
         return complete(alpha, problem.z, problem.lower, problem.upper)
 
     def begin(self, walk: Walk, memory: np.ndarray) -> np.ndarray:
-        """Set M and the first direction; return the variables to watch, which move or whose G is near b."""
+        """Set the free variables M and the first direction; return the variables that move or have G near b."""
         m, side = int(memory[3]), walk.side
         inverse = memory[4 + m :].reshape(m + 1, m + 1)
         walk.begin(memory[4 : 4 + m].astype(np.int64).tolist(), inverse, SINGULAR * float(memory[2]))
@@ -177,14 +177,14 @@ class ATO(Seeder):
             return False
         m = int(np.count_nonzero(_are_free(solved)))
         going = min((int(np.count_nonzero(solved.alpha[out])) for out in left_out), default=0)
-        # variables that return and violate their optimality condition will certainly move
+        # added variables that violate their optimality condition will certainly move
         violate = solved.problem.v * (solved.gradient - offset(solved)) > 0.0
         returning = int(np.count_nonzero(violate & absent(solved.problem)))
         is_short = expected(n, m, max(going, returning)) <= most
         return is_short and m <= self.max_free and m**3 <= SHARED * most
 
     def _most(self, solved: Solution, steps: int) -> float:
-        """Return the allowed work of a path, in multiplications: an SMO step makes two passes over n variables."""
+        """Return the allowed work of a path in multiplications, where an SMO step passes twice over n variables."""
         return self.budget * max(steps, 1) * 2 * (solved.problem.n + STEP_COST)
 
 
@@ -194,7 +194,7 @@ def expected(n: int, m: int, moving: int) -> float:
 
 
 def exchange(solved: Solution, problem: DualProblem) -> Walk:
-    """Return the walk from the solved problem to the new box, along which the boxes of F and T move (t from 0 to 1)."""
+    """Return the walk from the solution (t = 0) to the new box (t = 1), with the variables F and T of `ATO`."""
     old, alpha, excess = solved.problem, solved.alpha, solved.gradient - offset(solved)
     lower, upper, zero = problem.lower, problem.upper, np.zeros(problem.n)
     clipped = np.clip(alpha, lower, upper)

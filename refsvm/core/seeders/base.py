@@ -20,11 +20,11 @@ class Seeder(Rule):
     Lᵣ = Uᵣ = 0 in the new problem, and an added example has Lᵣ = Uᵣ = 0 in the old problem. A seed changes the number
     of steps of a solve, never its result.
 
-    Seeds from one solution may share work, such as an inverse matrix. `memory` gets the solution in place of a problem;
-    it does the shared work once and returns the result of this work, or an empty array if seeds share no work. A seeder
-    with a memory has the signature ``seed(solved, problem, memory=None)``, and must accept the memory, an empty array,
-    and None. A compiled twin has the signature ``seed(parameters, seeding) -> 0``; the twin writes α to
-    ``seeding.seed`` (`refsvm.compiled.interface.seeding.Seeding`).
+    Seeds from one solution may share work, such as an inverse matrix. `memory`, called with this solution, does the
+    shared work once and returns its result, or an empty array if seeds share no work. A seeder with a memory has the
+    signature ``seed(solved, problem, memory=None)``, and must accept the memory, an empty array, and None. A compiled
+    version (twin) has the signature ``seed(parameters, seeding) -> 0`` and writes α to ``seeding.seed``
+    (`refsvm.compiled.interface.seeding.Seeding`).
     """
 
     example_call: ClassVar[str] = "TOP()"
@@ -45,7 +45,7 @@ class Seeder(Rule):
     def pays(self, solved: Solution, steps: int, left_out: Sequence[Any]) -> bool:
         """Return True if making the memory saves time for problems that leave out these examples of `solved`.
 
-        `left_out` has one entry for each problem; `steps` is the argument of `memory`. If `pays` returns False, `seed`
-        gets an empty memory.
+        `left_out` has one entry for each problem; `memory` has the same argument `steps`. If `pays` returns False,
+        `seed` gets an empty memory.
         """
         return True

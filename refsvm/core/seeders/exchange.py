@@ -1,4 +1,4 @@
-"""The difference between two boxes: the removed examples and the added examples."""
+"""Finds the removed and the added examples by comparing two boxes."""
 
 from __future__ import annotations
 

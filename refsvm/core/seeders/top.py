@@ -15,11 +15,11 @@ from refsvm.core.state import moved
 
 @dataclass(frozen=True)
 class TOP(Seeder):
-    """Clip the solution to the new box, and move the α that r loses to the examples t most similar to r.
+    """Clip the solution to the new box, and give the α that example r loses to the examples most similar to r.
 
         α ← clip(α*, L, U);   for each r with δ = α*ᵣ − αᵣ ≠ 0:  αₜ += δ, clipped, for t in descending order of Kᵣₜ.
 
-    Ties go to the lowest index. If the sum of α still differs from z, because the problems differ in more than the
+    Among equal Kᵣₜ, the lowest t comes first. If Σα still differs from z, because the problems differ in more than the
     removed examples, the seeder spreads the difference as `AVG` does.
 
     References

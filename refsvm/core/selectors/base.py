@@ -12,15 +12,16 @@ from refsvm.core.state import SolverState
 class WorkingSetSelector(Rule):
     """Choose the working set (i, j): αᵢ will rise and αⱼ fall by the step length.
 
-    The loop calls `memory` once and `select` before every step; `select` finds its memory in ``state.selector_memory``.
-    `select` returns an i in I_up and a j in I_down, or (−1, −1) if no pair can raise the objective; ties go to the
-    lowest index. A compiled twin has the signature ``select(parameters, state) -> (i, j)``.
+    The loop calls `memory` once, stores the array in ``state.selector_memory``, and calls `select` before every step.
+    `select` returns an i in I_up and a j in I_down, or (−1, −1) if no pair can raise the objective; among equally good
+    variables it takes the lowest index. A compiled version (twin) has the signature ``select(parameters, state) -> (i,
+    j)``.
 
     Attributes
     ----------
     takes_candidates : bool
-        True if `select` considers ``state.candidates``. Planning steps require a selector that considers the
-        candidates, because their convergence proof (Glasmachers 2008, Theorem 2) needs such a selector.
+        True if `select` considers the pairs in ``state.candidates``, as planning steps require (Glasmachers 2008,
+        Theorem 2).
     takes_displacement : bool
         True if `select` reads ``state.displacement_image``; `ConjugateStep` is then the default step.
     may_stall : bool

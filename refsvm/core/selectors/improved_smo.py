@@ -74,7 +74,7 @@ class ImprovedSMO(WorkingSetSelector):
         scan[DOWN] = first_of(known & falls, falls, -G)
         scan[VALUES] += values
         while True:
-            # --- Modification 2: take the worst pair that the scan knows, until it knows no pair or the step is 0 ---
+            # --- Modification 2: return (up, down) while G[up] − G[down] > 2τ and the last step changed α ---
             if scan[NEXT] == n:
                 up, down = int(scan[UP]), int(scan[DOWN])
                 if G[up] - G[down] > scan[TOLERANCE] and not state.stalled:

@@ -31,7 +31,7 @@ class MostViolatingPair(WorkingSetSelector):
     """
 
     def select(self, state: SolverState) -> tuple[int, int]:
-        """Return the most violating pair, which the state knows."""
+        """Return the most violating pair, which the state stores."""
         if state.gap <= 0.0:
             return -1, -1
         # i = argmax_{I_up} G,  j = argmin_{I_down} G

@@ -1,7 +1,7 @@
 """Second-order selection: the most violating i, and the j that gains most in a Newton step with i.
 
-By default, this rule selects pairs on full problems, and `refsvm.core.selectors.conjugate_second_order` on restricted
-problems. `refsvm.analysis.small` applies the rule to many small problems at once.
+By default, the solver uses this rule on full problems, and `refsvm.core.selectors.conjugate_second_order` on shrunk
+problems. `refsvm.analysis.small` applies the rule to many small problems.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ class SecondOrder(WorkingSetSelector):
     """i = argmax of G over I_up,  j = argmax of ½(Gᵢ − Gⱼ)²/qᵢⱼ over j in I_down with Gⱼ < Gᵢ.
 
     A Newton step that ignores the box would gain g̃ = ½ℓ²/q; qᵢⱼ = Kᵢᵢ + Kⱼⱼ − 2Kᵢⱼ needs the kernel row of i. After a
-    planned step, the rule also compares the pairs in ``state.candidates``, and ranks all pairs by g̃ if the planned
-    step μ was within a factor 1 ± `planned_range` of the Newton step μ̂, and otherwise by the exact gain
-    g(μ*) = μ*ℓ − ½μ*²q of the clipped step μ* (Algorithm 3).
+    planned step, the rule also compares the pairs in ``state.candidates``. If the planned step μ was within a factor 1
+    ± `planned_range` of the Newton step μ̂, the rule ranks all pairs by g̃, otherwise by the exact gain g(μ*) = μ*ℓ −
+    ½μ*²q of the clipped step μ* (Algorithm 3).
 
     Parameters
     ----------

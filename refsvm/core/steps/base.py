@@ -17,7 +17,7 @@ class StepRule(Rule):
     Before each call of `length`, the loop sets ``state.slope`` (ℓ), ``state.curvature`` (q > 0), ``state.low`` (lo) and
     ``state.high`` (hi), and puts the kernel rows of i and j in memory. ``state.last_step``, ``last_newton``,
     ``last_free`` and ``last_planned`` describe the previous step, and ``state.working_sets`` holds the recent pairs.
-    The array that `memory` returned is ``state.step_memory``. A compiled twin has the signature ``length(parameters,
+    ``state.step_memory`` is the array from `memory`. A compiled version (twin) has the signature ``length(parameters,
     state, i, j) -> μ``.
 
     Attributes

@@ -13,8 +13,8 @@ from refsvm.core.steps.base import StepRule
 class OverrelaxedNewtonStep(StepRule):
     """Take μ = clip(ω μ̂, lo, hi) with the Newton step μ̂ = ℓ/q.
 
-    A free step gains (2ω − ω²) times as much as the Newton step: 99 % for ω = 1.1. The planning-ahead paper compares
-    its rule with this heuristic.
+    An unclipped step gains (2ω − ω²) times as much as the Newton step: 99 % for ω = 1.1. The planning-ahead paper
+    compares its rule with this heuristic.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The ball rule: stop when the signs of h at all left-out examples are proved."""
+"""The ball rule: stop when the signs of the decision function h at all left-out examples are proved."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ TINY: Final = float(np.finfo(np.float64).tiny)
 
 @dataclass(frozen=True)
 class BallRule(StoppingRule):
-    """Stop when a ball that contains the optimum proves the sign of h at every left-out example.
+    """Stop when a ball that contains the optimum proves the sign of the decision function h at every left-out example.
 
     Let w be the weight vector of the full solution, w̃ the weight vector of the present α, and w_R the unknown optimum
     without the examples R. Then w_R is within distance ρ of ½(w + w̃), with ρ² = P(w) − D(α) − ¼‖w − w̃‖², computed as
@@ -44,11 +44,11 @@ class BallRule(StoppingRule):
     ψ(α) > 0.03, and the ball around w̃ when ψ(α) ≤ 0.03. The rule also stops when ψ(α) ≤ ε, because no ball proves a
     sign if h = 0 at the optimum.
 
-    A test takes O(n) operations for each example whose sign is not yet proved, and ends if it cannot prove a sign. A
-    proved sign holds for the exact optimum with any of its intercepts. With one left-out example, the reason of the
-    solution gives the proved sign; the decision value at the point where the solve stops may have the opposite sign.
-    With several left-out examples, the rule stops only when their decision values have the proved signs. With hard
-    margins, or if a kernel matrix turns out to be indefinite, only ψ(α) ≤ ε stops the solve.
+    A test takes O(n) operations for each sign that is not yet proved, and ends at the first sign that it cannot prove.
+    A proved sign holds for the exact optimum with any of its intercepts. With one left-out example, ``Solution.reason``
+    gives the proved sign; the decision value of the last α may have the opposite sign. With several left-out examples,
+    the rule stops only when their decision values have the proved signs. With hard margins, or if a kernel matrix turns
+    out to be indefinite, only ψ(α) ≤ ε stops the solve.
 
     Parameters
     ----------
@@ -66,8 +66,8 @@ class BallRule(StoppingRule):
     relative : bool or float
         True if ε is relative to the range of the decision values, as in `KKTGap`.
     near : float
-        KKT gap at and below which the rule tests signs; by default it tests signs from the start. With a small `near`,
-        the decision values are as exact as at a KKT gap of `near`.
+        KKT gap at and below which the rule tests signs; by default it tests signs from the start. Decision values are
+        at least as exact as at a KKT gap of `near`.
 
     Raises
     ------
@@ -118,7 +118,7 @@ class BallRule(StoppingRule):
         return (self.tol, float(self.every), float(self.relative), self.near)
 
     def memory(self, problem: DualProblem, steps: int = 0) -> np.ndarray:
-        """Return the memory: left-out examples, α of w, G of w and v with n values each, followed by single numbers."""
+        """Return the memory: left-out examples, α and G of w, and v, with n values each, then single numbers."""
         examples, n, solved = left_out_examples(self, self.example, problem), problem.n, self.solved
         if not len(examples):
             raise ValueError(
@@ -192,7 +192,7 @@ def _begin(state: SolverState) -> None:
 
 
 def _proved(state: SolverState) -> int:
-    """Return 2 or 3 for the proved sign at the left-out example, 4 if h has the proved signs at several, or 0."""
+    """Return 2 or 3 for a single example's proved sign, 4 if h has the proved signs at several examples, or 0."""
     memory, G, v, lower, upper = state.stop_memory, state.gradient, state.v, state.lower, state.upper
     left_out, alpha, gradient, _ = memory[:BEGUN].reshape(4, -1)
     b = state.problem.midway(G, state.top, state.bottom)
@@ -206,7 +206,7 @@ def _proved(state: SolverState) -> int:
         square = 0.25 * separation + gap(state.alpha, gradient - memory[INTERCEPT], lower, upper, error)
         balls.append((0.5 * (gradient + G), square))
     if state.gap <= NEAR:
-        # add the ball around w̃, with w̃ in place of w
+        # test the ball around w̃
         balls.append((G, gap(state.alpha, G - b, lower, upper, error)))
     for k in range(int(memory[AT]), int(memory[COUNT])):
         r = int(left_out[k])

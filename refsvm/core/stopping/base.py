@@ -19,16 +19,16 @@ from refsvm.core.stopping.relative import LEAST_SHARE, ROUNDED
 class StoppingRule(Rule):
     """Decide before every step whether to end the solve.
 
-    ``state.stop_memory`` is the array that `memory` returned. A compiled twin has the signature ``check(parameters,
-    state) -> code``.
+    ``state.stop_memory`` is the array that `memory` returned. A compiled version (twin) has the signature
+    ``check(parameters, state) -> code``.
 
     Attributes
     ----------
     reasons : tuple of str
         One sentence for each positive code that `check` returns, in order.
     period : int
-        The rule is evaluated when ``state.iteration`` is a multiple of this number. With shrinking, the solver checks
-        the full problem at multiples of `period`.
+        The solver evaluates the rule when ``state.iteration`` is a multiple of this number. With shrinking, the solver
+        checks the full problem at multiples of `period`.
     left_out : bool
         True if the rule only works on problems that leave out an example (``state.left_out``); if the rule has a field
         ``example``, its memory begins with the left-out example.
@@ -62,9 +62,9 @@ class StoppingRule(Rule):
         return min(1.0, s / self.relative) if self.relative else 1.0
 
     def with_absolute_tolerance(self, state: SolverState) -> Any:
-        """Return a copy of the rule whose absolute tolerance is the number with which it last compared the KKT gap.
+        """Return a copy of the rule with an absolute tolerance, with which this rule last compared the KKT gap.
 
-        A rule with an absolute tolerance is returned unchanged, as is a rule whose gap is above ε or not finite.
+        If the tolerance is absolute, or ψ is above ε or not finite, return the rule unchanged.
         """
         if not self.relative or state.gap > self.tolerance or not math.isfinite(state.stop_memory[-1]):
             return self
@@ -90,7 +90,7 @@ class StoppingRule(Rule):
         return max(wanted, ROUNDED * float(np.abs(problem.v).max()))
 
     def with_reference(self, solved: Solution) -> StoppingRule:
-        """Return the rule for rounds that start from this full solution; rules for left-out examples may use it."""
+        """Return the rule for rounds that start from this full solution, which rules for left-out examples may use."""
         return self
 
     def outcome(self, reason: str, value: float) -> tuple[str, float]:

@@ -19,10 +19,9 @@ For a left-out example r with Dᵢ = ‖φᵢ − φᵣ‖ let tᵢ = vᵢ − �
     if   Σ { Uᵢ : tᵢ − ρDᵢ > 0 }  >  Σ { −Lᵢ : tᵢ − ρDᵢ ≤ 0 }               the sum still falls at ζ = 0           (3)
     or   tᵢ  >  ρDᵢ + (ρ − ½aDᵢ)₊² / a   for one i with a = Uᵢ − α̃ᵢ > 0                                          (4)
 
-Test (4) holds because eᵢ = τᵢ − ζ at the optimum: (2) leaves a(τᵢ − ζ)₊ ≤ ρ² − x² for x = ‖½(w + w̃) − w_R‖, so that
-ζ ≥ tᵢ − xDᵢ − (ρ² − x²)/a, which is least at x = min(ρ, ½aDᵢ). The mirrored tests prove h_R(xᵣ) < 0. The proof needs
-neither a unique b nor a free variable. If b is an interval that puts h_R(xᵣ) on both sides of 0, neither test ever
-holds.
+Test (4) holds because eᵢ = τᵢ − ζ at the optimum: (2) leaves a(τᵢ − ζ)₊ ≤ ρ² − x² for x = ‖½(w + w̃) − w_R‖, so that ζ
+≥ tᵢ − xDᵢ − (ρ² − x²)/a, which is least at x = min(ρ, ½aDᵢ). The mirrored tests prove h_R(xᵣ) < 0. The proof needs
+neither a unique b nor a free variable. If several b are optimal and give h_R(xᵣ) both signs, neither test ever holds.
 
 The proofs need a positive semi-definite K, a finite box and kernel rows in float64. `Rounding` bounds the rounding
 errors of G.
@@ -56,9 +55,9 @@ INDEFINITE: Final = -1e-8
 class Rounding(NamedTuple):
     """A bound of the rounding error of G = v − Kα.
 
-    G is a sum of terms αⱼKᵢⱼ, none of which exceeds max |αⱼ| √(Kᵢᵢ max Kⱼⱼ). Each step, and each variable that moved
-    after G was computed from scratch, rounds a term and a partial sum. Computing G rounded n terms, whose kernel values
-    are also rounded; sixteen roundings for each term cover both errors, and the error of Σα.
+    G is a sum of terms αⱼKᵢⱼ, none of which exceeds max |αⱼ| √(Kᵢᵢ max Kⱼⱼ). Each update of G, by a step or for a
+    variable that moved, rounds a term and a partial sum. Computing G rounded n terms, whose kernel values are also
+    rounded; sixteen roundings for each term cover both errors, and the error of Σα.
 
     Attributes
     ----------

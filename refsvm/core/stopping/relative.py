@@ -10,7 +10,7 @@ the rule then stops when ψ(α) ≤ ε min(1, s/u). Measuring the targets, C, ε
 by rounding. ``relative=True`` means u = 1.
 
 The relative tolerance bounds the relative error of the model: f* − f ≤ ψ · ½‖α* − α‖₁ and ‖w − w*‖² ≤ 2(f* − f), and if
-ψ ≤ εs, both sides are proportional to α². At α = 0, s is the range of v, which holds the targets. The rule computes s
+ψ ≤ εs, all sides are proportional to α². At α = 0, s is the range of v, which holds the targets. The rule computes s
 only when ψ ≤ ε; if s ≥ u, the steps are the same as with an absolute tolerance, bit for bit.
 
 If the best model is a constant, s falls to zero with ψ, and the solve would never end. Therefore s counts as at least a

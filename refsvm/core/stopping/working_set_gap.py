@@ -14,13 +14,13 @@ from refsvm.core.stopping.base import StoppingRule
 class WorkingSetGap(StoppingRule):
     """Stop when ψ(α) ≤ ε, or when a step that moved a variable of the previous working set was shorter than ε.
 
-    If maximum gain chose the pair, the paper stops when the length μ* of "the constrained step" is below ε; if the
-    pair is the most violating pair, the paper stops when its violation is below ε. `WorkingSetGap` reads μ* as the
-    clipped step; the paper's step counts fit the Newton step better. It assumes that maximum gain chose a pair that
+    If maximum gain chose the pair, the paper stops when the length μ* of "the constrained step" is below ε; if the pair
+    is the most violating pair, the paper stops when its violation is below ε. `WorkingSetGap` reads μ* as the clipped
+    step; the paper's step counts fit the Newton step better. The class assumes that maximum gain chose a pair that
     shares a variable with the previous working set, and stops after the short step.
 
-    The length |μ| has the unit of α and says nothing about optimality; use `KKTGap` unless you want to reproduce the
-    paper's tables.
+    The length |μ| has the unit of α and says nothing about optimality; use `KKTGap` unless you reproduce the paper's
+    tables.
 
     Parameters
     ----------
