@@ -42,7 +42,7 @@ def one(option: str, name: str, table: Mapping[str, Any]) -> Any:
 
 
 def _family(option: str, name: str, table: Mapping[str, Any]) -> type[Rule]:
-    """Return the base class of a table's rules; raise an error if the entries of the table are not rules."""
+    """Return the base class of a table's rules; raise an error if the table's entries are not rules."""
     lineage = getattr(next(iter(table.values())), "__mro__", ())
     if Rule not in lineage:
         raise ValueError(

@@ -71,7 +71,7 @@ class Outcome:
 def choices(selectors: str | None, steps: str | None, engines: str, shrinking: bool) -> list[Choice]:
     """Return a choice for every combination of a selector, a step and an engine, whose names commas separate.
 
-    If no selector and no step is named, return the papers' choices and the package's default, which uses shrinking.
+    Without names of rules, return the papers' choices and the package's default, which uses shrinking.
     """
     pairs = product(
         names("selectors", "mvp,second-order" if selectors is None else selectors, SELECTORS),
@@ -126,7 +126,7 @@ def compare_once(wanted: Iterable[Choice], settings: Mapping[str, Any], instance
     Parameters
     ----------
     wanted : iterable of Choice
-        The choices; a choice that the package refuses, for instance because its rules do not fit together, is left out.
+        The choices; a choice that the package refuses is left out.
     settings : mapping
         Arguments of `Solve` that all strategies share.
     instance : Instance
@@ -159,7 +159,7 @@ def compare_once(wanted: Iterable[Choice], settings: Mapping[str, Any], instance
             except ValueError as refusal:
                 outcome.left_out.append((choice, str(refusal)))
                 continue
-            except KeyboardInterrupt:  # Ctrl-C was pressed during the warm-up, or twice during a run
+            except KeyboardInterrupt:  # Ctrl-C was pressed twice, or during the warm-up
                 break
             if solution.trace is not None:
                 outcome.solutions.setdefault(choice.rules, solution)

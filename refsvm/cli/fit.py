@@ -59,7 +59,7 @@ def fit(
 
 
 def _refuse_unwritable(dataset: Dataset, task: str) -> None:
-    """Raise an error before training if a model file cannot store the labels or the names of the columns."""
+    """Raise an error before training if a model file cannot store the labels or column names."""
     different_names(dataset.columns or ())
     if task == CLASSIFICATION:
         whole_numbers(np.unique(dataset.y))
@@ -68,7 +68,7 @@ def _refuse_unwritable(dataset: Dataset, task: str) -> None:
 def made(opened: Opened, training: Training) -> Any:
     """Return the estimator for the task of the data, with the parameters and limits of the command."""
     own = opened.own if opened.task == NOVELTY else {"C": opened.C, **opened.own}
-    # check the limits here, so that an error message has the option names of the command line
+    # check the limits here, so that an error message names the options
     Limits(opened.data.n, training.max_iter, training.time_limit)
     return getattr(refsvm, ESTIMATORS[opened.task].name)(
         **own, **training.of_estimator(), tol=KKTGap(training.tolerance).tol, verbose=is_watched()
@@ -76,7 +76,7 @@ def made(opened: Opened, training: Training) -> Any:
 
 
 def _end(status: Status, is_cut: bool) -> None:
-    """Exit with the code 130 if Ctrl-C ended the training, or with 3 if the training did not converge."""
+    """Exit with the code 130 after Ctrl-C, or with 3 if the training did not converge."""
     if is_cut:
         interrupted("Interrupted from the keyboard; the model is the last point reached")
     if status is not Status.CONVERGED:

@@ -140,7 +140,7 @@ def _tell(description: dict[str, Any], result: LeaveOneOut) -> None:
 
 
 def _end(result: LeaveOneOut) -> None:
-    """Print a note if the result is incomplete; exit with the code for Ctrl-C if Ctrl-C was pressed."""
+    """Print a note if the result is incomplete; after Ctrl-C, exit with the code for Ctrl-C."""
     if not result.is_complete:
         decided, n = int((result.outcomes != 0).sum()), len(result.labels)
         note(f"note: incomplete, {decided} of {n} examples are decided: {result.status.value}")

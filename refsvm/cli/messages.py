@@ -38,7 +38,7 @@ class OneSentence(TyperGroup):
         """Run a command with the arguments of the process, and exit with the command's code."""
         for stream in (sys.stdout, sys.stderr):
             if getattr(stream, "errors", None) == "strict" and hasattr(stream, "reconfigure"):
-                # write escapes for letters that a code page of Windows lacks
+                # escape letters that a code page of Windows lacks
                 stream.reconfigure(errors="backslashreplace")
         try:
             with _warnings_as_notes(), listening(_tell_notice):
@@ -111,7 +111,7 @@ def _say(text: str) -> None:
     # write to the present stderr, because while progress is shown, this stream prints above the progress line
     stream = Stream(sys.stderr)
     stream.write(f"{line}\n" if line.endswith((".", "?", "!")) else f"{line}.\n")
-    stream.flush()  # a calling program may have replaced stderr by a buffered stream
+    stream.flush()  # a calling program may buffer stderr
 
 
 def _refuse(text: str) -> int:

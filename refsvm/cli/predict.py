@@ -67,7 +67,7 @@ def accuracy(model: Model, predicted: list[str], y: np.ndarray) -> str:
     known = {label_text(label) for label in model.classes}
     true = [label_text(label) for label in y]
     if known.isdisjoint(true):
-        # print no accuracy if file and model share no label, because an accuracy of 0 would say nothing about the model
+        # if file and model share no label, an accuracy of 0 would say nothing about the model
         return f"No accuracy: the labels of the data differ from all labels of the model ({', '.join(sorted(known))})"
     right = sum(a == b for a, b in zip(predicted, true, strict=True))
     return f"Accuracy {right / len(true):.4f} ({right} of {len(true)})"

@@ -1,4 +1,4 @@
-"""``refsvm warm-up``: compiles all code of refsvm ahead of time."""
+"""``refsvm warm-up``: compiles refsvm ahead of time."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from refsvm.services.line import line_of
 
 
 def warm_up() -> None:
-    """Compile all code of refsvm, once on each computer, so that other commands are fast from their first run on."""
+    """Compile all code of refsvm, once on each computer, so that the first run of each command is fast."""
     line = Progress("refsvm warm-up")
     with line_of(line, "auto"):
         seconds = refsvm.warm_up(line.begin)

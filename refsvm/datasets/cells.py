@@ -201,7 +201,7 @@ def cells_of(path: Source, delimiter: str | None = None, least: int = 2) -> Cell
     between = delimiter or above.delimiter or delimiter_of(body)
     top = [row for row in islice(_rows(path, body, between, skipped + 1, strict=False), 20) if row] or [[]]
     if mode(map(len, top[1:] or top)) == len(top[0]) + 1 and not all(map(_NUMBER, top[0])):
-        body = f'""{between}{body}'  # R writes row names without a header, so add an empty header
+        body = f'""{between}{body}'  # add the header that R omits above row names
     _refuse_ragged(path, body, between, skipped + 1, least)
     frame = pd.read_csv(
         StringIO(body), sep=between, header=None, dtype=object, na_filter=False, skip_blank_lines=False,
@@ -246,7 +246,7 @@ def _names_in(path: Source, comment: str, between: str) -> list[str]:
 
 
 def _text(path: Source) -> str:
-    """Return the text of a file, after unpacking the file if necessary."""
+    """Return the text of a file, unpacked if necessary."""
     try:
         with opened(path) as stream:
             content: bytes = stream.read()

@@ -119,7 +119,7 @@ def training_matrix(data: Dataset) -> Dataset:
     Raises
     ------
     ValueError
-        If the matrix does not have one row for each column; a model can predict such data, but not train on them.
+        If the matrix does not have one row for each column; such data serve only for prediction.
 
     Examples
     --------

@@ -36,7 +36,7 @@ def open_data(
         The name of a bundled set (`names`); the name of an archive ``name.npz`` in the data directory; "-" for the
         standard input; or the path of a file or a pipe. `open_data` tries the four meanings in this order. The content
         of a file, packed or not, determines whether `read_npz`, `read_csv` or `read_libsvm` reads it. Write
-        "./heart" for a file called heart, because a bundled set has this name.
+        "./heart" for a file named like the bundled set heart.
     label : str, int or None
         The label column of a table; must be None for other files.
     data_dir : str, path or None
@@ -161,7 +161,7 @@ def _not_found(text: str, directory: Path | None) -> str:
     def with_folder(name: str) -> str:
         return repr(str(Path(text).with_name(name)))
 
-    if Path(text).suffix:  # a source with an ending is the name of a file
+    if Path(text).suffix:  # a text with an ending names a file
         beside = [each.name for each in Path(text).parent.glob("*")] if Path(text).parent.is_dir() else []
         near = hint(Path(text).name, beside, "check spelling and folder.", with_folder, cutoff=0.75)
         return f"source={text!r} is not a file; {near}"

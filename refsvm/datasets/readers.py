@@ -33,7 +33,7 @@ class _Lines:
     def __init__(self, stream: Any) -> None:
         self.stream, self.text, self.ended = stream, b"", False
         self.places: list[int] | None = None  # numbers of a kernel matrix's rows
-        self.number, self.numbers = 0, array("q")  # numbers: of this line, of all lines with examples
+        self.number, self.numbers = 0, array("q")  # this line's number, examples' line numbers
 
     def read(self) -> None:
         """Do nothing; scikit-learn only checks that the object has this method, which a path lacks."""
@@ -197,8 +197,8 @@ def read_csv(
     -----
     The first row is a header if `label` is the text of one of its cells. Otherwise the first row is a header if all its
     cells are words, and no other row has the same label. The first row is also a header if it has a word above numeric
-    labels, and ascending integers above the features. If the first row counts 0, 1, 2, … or contains years, it is taken
-    for a header, with a warning.
+    labels, and ascending integers above the features. A first row that counts 0, 1, 2, … or contains years is a
+    header, with a warning.
 
     If the delimiter is not a comma, 0,5 means 0.5, unless the file also contains numbers such as 0.5.
 

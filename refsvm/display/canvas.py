@@ -26,7 +26,7 @@ PALETTE: Final = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E
 
 @dataclass(eq=False)
 class Display:
-    """Base of the displays: a plot that can be drawn again, and that knows the axes of its latest drawing.
+    """Base of the displays: a plot that can be drawn again, and that stores its axes.
 
     Attributes
     ----------
@@ -46,7 +46,7 @@ class Display:
         return f"<{type(self).__name__}>"
 
     def _draw_on(self, ax: Axes | None, look: Mapping[str, Any] | None = None) -> None:
-        """Set `ax_` to `ax`, or to the axes of a new figure; colours that `look` contains stay unchanged.
+        """Set `ax_` to `ax`, or to the axes of a new figure; colours that the caller sets in `look` stay unchanged.
 
         Raises
         ------
@@ -185,7 +185,7 @@ class Curves(Display, ABC):
     lines_ : dict of str to matplotlib.lines.Line2D
         The lines of the latest drawing.
     example : str
-        Words that the error message for a display without curves adds: which argument to give.
+        Words for a curve in error messages, with an example.
     kind : type
         Type of each curve.
     """

@@ -89,7 +89,7 @@ class ConvergenceDisplay(Curves):
         Parameters
         ----------
         result : RuleComparison, Solution, Recording or Trace
-            A solution must have a trace; if a recording has not ended, all its steps are taken.
+            A solution must have a trace; the steps that a recording still lacks are computed.
         ax : matplotlib Axes, optional
             Axes to draw on.
         **look
@@ -111,7 +111,7 @@ class ConvergenceDisplay(Curves):
         ax: Axes | None = None,
         **line_kwargs: Any,
     ) -> Self:
-        """Draw solves that recorded a trace, or recordings, whose steps are all taken.
+        """Draw solutions with a trace, traces or recordings; missing steps of recordings are computed.
 
         Parameters
         ----------
@@ -195,7 +195,7 @@ def _name(run: Solution | Recording | Trace) -> str:
 
 
 def _end_of(solution: Solution | Recording | Trace) -> tuple[float, str]:
-    """Return the last f of a run, and the reason if the run is unsolved; first take all steps of a recording."""
+    """Return the last f of a run, and the reason if the run is unsolved; first compute all steps of a recording."""
     if isinstance(solution, Trace):
         return -np.inf, ""
     if isinstance(solution, Solution):

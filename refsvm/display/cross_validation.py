@@ -107,8 +107,8 @@ class GridDisplay(Display):
     scores, iterations : ndarrays of shape (len(gammas), len(Cs))
         Mean score and mean number of steps of each cell.
     unsolved : ndarray of shape (len(gammas), len(Cs)), optional
-        Number of splits of each cell that did not converge. A star marks cells with unsolved splits, and a note counts
-        these cells.
+        For each cell, the number of splits in which the solve did not converge. A star marks cells with unsolved
+        splits, and a note counts them.
     best : (int, int), optional
         Row and column of the best cell; by default, the first cell with the highest score.
 
@@ -132,7 +132,7 @@ class GridDisplay(Display):
 
     @classmethod
     def from_estimator(cls, model: Any, *, ax: Axes | None = None, **kwargs: Any) -> Self:
-        """Draw the grid of a fitted search, as `from_results` does."""
+        """Draw the grid of a fitted search."""
         return cls.from_results(model, ax=ax, **kwargs)
 
     @classmethod

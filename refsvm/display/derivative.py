@@ -17,14 +17,14 @@ NAMES: Final = {"epsilon": r"\varepsilon", "nu": r"\nu", "gamma": r"\gamma", "C"
 
 @dataclass(eq=False)
 class DerivativeDisplay(Display):
-    """Draws dα/dθ of each variable that moves, the largest rate first; at a kink, both one-sided rates are drawn.
+    """Draws dα/dθ of each variable that moves, the largest rate first, and both one-sided rates at a kink.
 
     Parameters
     ----------
     name : str
         The parameter θ.
     rates : dict of str to ndarray of shape (n,)
-        dα/dθ for falling and for rising θ, or for both together.
+        dα/dθ for falling and for rising θ, or one entry if both are equal.
 
     Examples
     --------

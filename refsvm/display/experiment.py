@@ -49,7 +49,7 @@ class ProfileDisplay(Display):
     def from_experiment(
         cls, experiment: Experiment, metric: str = "iterations", *, ax: Axes | None = None, **kwargs: Any
     ) -> Self:
-        """Compare the strategies by a metric, such as the number of steps, and draw the profile.
+        """Compare the strategies by a metric, such as ``iterations``, and draw the profile.
 
         Parameters
         ----------
@@ -153,7 +153,8 @@ class BoxDisplay(Display):
         Raises
         ------
         ValueError
-            If no run is solved, the metric or the strategy does not exist, or the baseline has not solved a problem.
+            If no run is solved, the metric or the strategy does not exist, or the baseline has no solved run on some
+            problem.
         """
         (runs_of, notes), values = _values_and_notes(experiment, metric), {}
         cells = experiment.compare(metric, baseline).cells

@@ -1,4 +1,4 @@
-"""Displays of leave-one-out: LOOGapDisplay draws F and H in a round, and LOODecisionDisplay draws all decisions."""
+"""Displays of leave-one-out: LOOGapDisplay draws one round, and LOODecisionDisplay draws all predictions."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from refsvm.display.machine import machine_of, name_of_class
 
 @dataclass(eq=False)
 class LOOGapDisplay(Display):
-    """Draws F(α, b̂), which falls, and H(η), which rises, in the round that trains without one example.
+    """Draws the primal objective F(α, b̂) and the bound H(η) in the round that trains without one example.
 
-    As soon as H exceeds F, the sign of the decision function at the left-out example is certain. f(α) shows the
-    distance to the KKT conditions: F and f meet at the optimum.
+    F falls, and H, the bound of `LOODualityGap`, rises. As soon as H exceeds F, the sign of the decision value at the
+    left-out example is certain. The display also draws the dual objective f(α), which meets F at the optimum.
 
     Parameters
     ----------
     primal, bound, dual : ndarrays of shape (t,), float64
-        F(α, b̂), H(η) and f(α) after 0, 1, 2, … steps.
+        F(α, b̂), H(η) and f(α) after 1, 2, 3, … steps.
     example : int
         The left-out example r.
 
@@ -67,7 +67,7 @@ class LOOGapDisplay(Display):
         example : int
             The left-out example r.
         stop : LOODualityGap, optional
-            The rule, whose tolerance and number of variables are used.
+            Rule from which the display takes ``tol`` and ``variables``.
         ax : matplotlib Axes, optional
             Axes to draw on.
         **rules
@@ -106,14 +106,14 @@ class LOOGapDisplay(Display):
 
 @dataclass(frozen=True)
 class _GoesOn(LOODualityGap):
-    """Rule that moves η as `LOODualityGap` does but stops at the KKT gap, so that the plot shows F and H to the end."""
+    """Moves η as `LOODualityGap` does, but stops only at the KKT gap, so that the plot shows F and H to the end."""
 
     def check(self, state: Any) -> int:
         return int(super().check(state) == 1)
 
 
 BLUE, VERMILLION, GREEN, PINK, ORANGE, SKY, INK = PALETTE
-# for reasons that occur together, choose colours that readers who cannot see red or green can distinguish
+# give reasons that occur together colours that readers who cannot see red or green can distinguish
 COLOURS: Final = dict(
     zip(DECIDERS, ("0.8", VERMILLION, PINK, BLUE, SKY, ORANGE, INK, "#661100", GREEN), strict=True)
 )
@@ -121,16 +121,16 @@ COLOURS: Final = dict(
 
 @dataclass(eq=False)
 class LOODecisionDisplay(Display):
-    """Draws examples with two features; a colour shows what decided each example, a ring marks wrong predictions.
+    """Draws examples in the plane; colours show which check or rule decided them, and rings mark wrong predictions.
 
     Parameters
     ----------
     X : ndarray of shape (n, 2)
         The examples.
     labels : ndarray of shape (n,)
-        Labels; examples with the larger label are drawn as circles, and examples with the smaller label as squares.
+        Labels; circles show examples with the larger label, and squares show the other examples.
     decided_by : ndarray of shape (n,) of str
-        The check, rule or tie that decided each example.
+        The check, rule or other reason that decided each example, as in `refsvm.LeaveOneOut`.
     wrong : ndarray of shape (n,) of bool
         Whether the prediction is wrong.
 
@@ -191,7 +191,7 @@ class LOODecisionDisplay(Display):
             X = getattr(loo.full_solutions[0].problem.gram, "X", None)
         if X is None or is_sparse(X):
             raise ValueError(
-                "The result does not store its examples; pass X, with two features, from which it was computed."
+                "The result does not store its examples; pass X, the examples with two features."
             )
         points = np.asarray(X, dtype=np.float64)
         if points.shape != (len(loo.labels), 2):

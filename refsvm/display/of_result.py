@@ -45,7 +45,7 @@ class BarDisplay(Display):
     names : tuple of str
         Names of the bars.
     parts : mapping of str to sequence of float
-        For each part, its lengths in the bars of all names; a legend is drawn if there are several parts.
+        For each part, its lengths in the bars of all names; several parts get a legend.
     label : str
         Quantity and unit of the lengths.
     notes : tuple of str
@@ -65,7 +65,7 @@ class BarDisplay(Display):
 
     @classmethod
     def from_result(cls, result: Any, *, ax: Axes | None = None, **bar_kwargs: Any) -> Self:
-        """Draw the bars of leave-one-out, of cross-validation or of a ranking.
+        """Draw the result of leave-one-out or cross-validation, or a ranking, as bars.
 
         Parameters
         ----------
@@ -107,9 +107,9 @@ def plot(result: Any, ax: Axes | None = None, **look: Any) -> Display:
     Parameters
     ----------
     result : RuleComparison, Solution, Recording, LeaveOneOut, CrossValidation, RegularizationPath, fitted search, …
-        A solution needs a trace; all steps of a recording are taken. For leave-one-out of two classes in a plane, the
-        plot shows each example; for other leave-one-out results, it shows the number of examples that each check and
-        rule decided.
+        A solution needs a trace; the missing steps of a recording are computed. For leave-one-out of two classes in a
+        plane, the plot shows each example; for other leave-one-out results, it shows the number of examples that each
+        check and rule decided.
     ax : matplotlib Axes, optional
         Axes to draw on; by default a new figure.
     **look

@@ -29,16 +29,16 @@ NEGATIVE, POSITIVE, INK = PALETTE[0], PALETTE[1], PALETTE[6]
 class PathDisplay(Display):
     """Draws α/(Cw) of each example against log C: the value is 0 outside the margin and 1 inside it.
 
-    A grey step function in the background shows the number of points on the elbow (right axis), and ticks at the bottom
-    show the events. Between two breakpoints a line is straight in 1/C, and therefore slightly curved on this axis.
-    Along another parameter, straight lines show α itself.
+    A grey step function in the background shows the size of the elbow, the set of points on the margin (right axis),
+    and ticks at the bottom show the events. Between two breakpoints a line is straight in 1/C, and therefore slightly
+    curved on this axis. For a path along another parameter, straight lines show α.
 
     Parameters
     ----------
     C : ndarray of shape (m,)
-        Abscissae of the points of the curves: C, or the parameter t of another line of problems.
+        Abscissae of the points of the curves: C, or the parameter of another path.
     shares : ndarray of shape (m, k)
-        α/(Cw) of k examples; for another line of problems, α.
+        α/(Cw) of k examples; for another path, α.
     labels : ndarray of shape (k,)
         Class −1 or 1 of each example, which decides its colour; 0 without classes.
     elbow : ndarray of shape (b, 2)
@@ -55,7 +55,7 @@ class PathDisplay(Display):
     Attributes
     ----------
     ax_, elbow_ax_ : matplotlib.axes.Axes
-        The axes of α, and the axes of the size of the elbow.
+        The axes of α, and the axes of the elbow's size.
     figure_ : matplotlib.figure.Figure
         The figure.
     lines_ : list of matplotlib.lines.Line2D

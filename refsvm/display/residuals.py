@@ -57,7 +57,7 @@ class ResidualDisplay(Display):
         Raises
         ------
         ValueError
-            If the result is not of a regression, or no example has a prediction.
+            If the task is not a regression, or no example has a prediction.
         """
         kinds = (HeldOutMachines, LeaveOneOut, CrossValidation)
         require("result", result, kinds, "give the result of a regression")

@@ -18,7 +18,7 @@ class SearchDisplay(Display):
     Parameters
     ----------
     curves : mapping of str to (ndarray, ndarray)
-        Abscissae and scores by name: a curve for each ε, or for each start.
+        Abscissae and scores by name: a curve for each ε or each starting point.
     best : (float, float) or None
         Abscissa and value of the best score.
     xlabel : str

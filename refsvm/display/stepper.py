@@ -139,12 +139,12 @@ class Stepper:
 
     @property
     def now(self) -> list[RecordedState]:
-        """The state of each run that is shown."""
+        """For each run, the state that the stepper shows."""
         return [each.states[each.reach(self.k)] for each in self.recordings]
 
     @property
     def error(self) -> BaseException | None:
-        """The error that a rule raised instead of the next step, in the first run with an error; otherwise None."""
+        """The error that a rule raised after the shown state, in the first run with an error; otherwise None."""
         failed = (each.error for each, now in zip(self.recordings, self.now, strict=True) if now.next is None)
         return next(filter(None, failed), None)
 
@@ -273,7 +273,7 @@ class Stepper:
         return np.array([state.gap for state in states])
 
     def ending(self, run: int) -> str:
-        """Return the reason why a run has no next step; return "" if the run has a next step."""
+        """Return the reason why a run has no next step; "" if the run has a next step."""
         recording = self.recordings[run]
         if self.now[run].next is not None:
             return ""
@@ -324,7 +324,7 @@ class Stepper:
 
     @property
     def widget(self) -> Any:
-        """The widget, created at the first use, and created again after it was closed.
+        """The widget, created at the first use and again after it was closed.
 
         Raises
         ------
@@ -339,7 +339,7 @@ class Stepper:
         return self._widget
 
     def _refresh(self) -> None:
-        """Send the present states to the widget, once for each message."""
+        """Send the present states to the widget, once for each message that `receive` handles."""
         if self._widget is not None and not self._is_answering:
             self._widget.refresh()
 

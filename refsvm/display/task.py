@@ -91,7 +91,7 @@ class StepperTask:
 
     @property
     def signs(self) -> np.ndarray:
-        """−1 or +1 for each variable, shape (n,): its label or, in a regression, the direction in which it pulls h."""
+        """−1 or +1 for each variable, shape (n,): its label or, in a regression, the sign that its α may have."""
         return np.where(self.problem.upper > -self.problem.lower, 1.0, -1.0)
 
     @property

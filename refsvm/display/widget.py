@@ -165,7 +165,7 @@ def _widget_class() -> Any:
         runs: Any = traitlets.List().tag(sync=True)
         words: Any = traitlets.Dict().tag(sync=True)
         serial: Any = traitlets.Int(0).tag(sync=True)  # counts the states sent
-        hides: Any = traitlets.Unicode().tag(sync=True)  # names the CSS class of the hidden strip
+        hides: Any = traitlets.Unicode().tag(sync=True)  # CSS class of the hidden strip
 
         def __init__(self, stepper: Any) -> None:
             self._stepper = stepper

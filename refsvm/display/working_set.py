@@ -29,7 +29,7 @@ MARKS: Final = (
 class WorkingSetDisplay(Display):
     """Draws the sub-problem of a working set (i, j) in the plane of αᵢ and αⱼ: the step, and the bound that clips it.
 
-    The box is white, and the rest of the plane slightly grey. The sum of both variables is fixed, so a step moves along
+    The box is white, and the rest of the plane is grey. The sum of both variables is fixed, so a step moves along
     the dashed line; the part of the line inside the box is feasible. Grey contours show f. The Newton step ends where
     the line touches a contour, and this contour is drawn; the clipped step never ends outside the box.
 
@@ -46,7 +46,7 @@ class WorkingSetDisplay(Display):
     kernel : ndarray of shape (2, 2)
         ((Kᵢᵢ, Kᵢⱼ), (Kᵢⱼ, Kⱼⱼ)).
     steps : dict of str to float
-        For the name of each step to mark, its length μ.
+        Maps the name of each marked step to its length μ.
 
     See Also
     --------
@@ -145,8 +145,7 @@ class WorkingSetDisplay(Display):
         Parameters
         ----------
         recording : Recording
-            The recording; if necessary, its steps up to the drawn step are
-            taken.
+            The recording; missing steps up to the drawn step are computed.
         iteration : int
             Number of steps before the drawn step.
         ax : matplotlib Axes, optional

@@ -159,7 +159,7 @@ class Summary:
 
 
 def paired_p(first: Sequence[float], second: Sequence[float]) -> float | None:
-    """Return the two-sided p of the Wilcoxon signed-rank test: 1 for equal pairs, None for fewer than two.
+    """Return the two-sided p of the Wilcoxon signed-rank test: 1 for equal pairs, None for fewer than two pairs.
 
     Parameters
     ----------
@@ -284,7 +284,7 @@ class Comparison(Shown):
     problems, strategies : tuples of str
         Names, in the order of the experiment.
     baseline : str or None
-        The strategy with which the other strategies are compared.
+        The strategy with which all others are compared.
     cells : mapping
         A `Summary` by (problem, strategy); pairs without a finished run are missing.
     notes : tuple of str

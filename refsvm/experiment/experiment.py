@@ -88,9 +88,9 @@ class Experiment(PlainNumbers, Shown):
 
     Notes
     -----
-    A run is identified by the version of refsvm and the code of its numerical folders; by the strategy, its rules and
-    the kernel by value (`refsvm.services.identity.digest_of`: their fields, their code, and the code that it calls);
-    and by the values of X and y, C, seed and k.
+    Three things identify a run: the version of refsvm with the code of its numerical folders; the strategy, its rules
+    and the kernel, with their fields and their code (`refsvm.services.identity.digest_of`); and the values of X, y, C,
+    seed and k.
 
     Names and `n_jobs` do not identify a run, unless the code of your own strategy reads its name. The versions of
     NumPy, Numba and the BLAS, and the processor, do not identify a run; each record lists them under ``computed_by``.
@@ -264,7 +264,7 @@ class Experiment(PlainNumbers, Shown):
         return runs
 
     def _refuse_one_identity_for_two(self, runs: Iterable[_Run]) -> None:
-        """Raise an error if runs with one hash contain different objects, which only a user's `identity` can cause."""
+        """Raise an error if runs with one hash contain different objects, which a user's ``identity='…'`` can cause."""
         kernels = {problem.name: problem.kernel for problem in self.problems}
         first: dict[str, tuple[_Run, list[Any]]] = {}
         for run in runs:
@@ -299,7 +299,7 @@ class Experiment(PlainNumbers, Shown):
                 yield _Run(strategy, problem.name, k, config, digest(config))
 
     def _tasks(self, store: RunStore, missing: Sequence[_Run]) -> Iterator[tuple[_Run, Instance | None]]:
-        """Yield each run with its instance, or with None if another process has finished the run meanwhile."""
+        """Yield each run with its instance, or with None if another process has finished the run."""
         for problem in self.problems:
             # load one problem after another, because the examples of all problems together may not fit into memory
             runs = [run for run in missing if run.problem == problem.name]
@@ -459,7 +459,7 @@ def _interrupted_with(result: Any, message: Callable[[], str]) -> Iterator[None]
 
 
 def _carry_out(run: _Run, instance: Instance | None) -> tuple[str, dict[str, Any] | None]:
-    """Compute a run in this process; return its hash and metrics. If `instance` is None, the run is finished."""
+    """Compute a run in this process; return its hash and metrics. `instance` is None for a finished run."""
     if instance is None:
         return run.hash, None
     with interruptible() as interrupt:

@@ -230,7 +230,7 @@ def compare(
 def _entrants(
     problem: DualProblem, selectors: Any, steps: Any, stop: StoppingRule | None
 ) -> tuple[dict[str, Rules | Recording], dict[str, str]]:
-    """Return the rules of each run by name, and for each combination that does not fit together the reason."""
+    """Return two dicts by name: rules for each run, and reasons for combinations that do not fit together."""
     chosen = dict(_named("selectors", selectors, WorkingSetSelector))
     lengths = dict(_named("steps", steps, StepRule))
     entrants: dict[str, Rules | Recording] = {}

@@ -1,4 +1,4 @@
-"""Strategy: base class of work that is measured on an instance. Call: base class of strategies that call a function."""
+"""Strategy: base class of computations to measure. Call: base class of strategies that call a function."""
 
 from __future__ import annotations
 

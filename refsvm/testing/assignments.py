@@ -174,7 +174,7 @@ def gap_of(G: Any, alpha: Any, lower: Any, upper: Any) -> float:
 
 
 def some_pair(rng: Generator, n: int = 24) -> tuple[Any, ...]:
-    """Return the arguments of `newton_step`: K, G, α, L, U and a pair that gains."""
+    """Return the arguments of `newton_step`: K, G, α, L, U and a pair whose step increases f."""
     while True:
         K, _, _, G, alpha, lower, upper = on_the_way(rng, n)
         i, j = map(int, rng.choice(n, 2, replace=False))
@@ -190,7 +190,7 @@ def twins_pair(rng: Generator) -> tuple[Any, ...]:
 
 
 def is_free(K: Any, G: Any, alpha: Any, lower: Any, upper: Any, i: int, j: int) -> bool:
-    """Return whether the Newton step of the pair stays inside the box, so that no bound cuts it."""
+    """Return whether the Newton step of the pair stays inside the box."""
     slope, q = slope_and_curvature(K, G, i, j)
     return step_of(K, G, alpha, lower, upper, i, j) == slope / q
 
@@ -215,7 +215,7 @@ def pair(answer: Any, alpha: Any, lower: Any, upper: Any, at: str = "") -> tuple
     given = numbers(answer, (2,))
     i, j = map(int, given)
     if (given != (i, j)).any() or not (0 <= i < len(alpha) and 0 <= j < len(alpha) and i != j):
-        raise Lost(f"{at}{given.tolist()} is not a pair of indices.")
+        raise Lost(f"{at}{given.tolist()} is not a pair of different indices below {len(alpha)}.")
     if not (alpha[i] < upper[i] and alpha[j] > lower[j]):
         wrong = "αᵢ is at its upper bound" if not alpha[i] < upper[i] else "αⱼ is at its lower bound"
         is_swapped = alpha[j] < upper[j] and alpha[i] > lower[i]
@@ -225,7 +225,7 @@ def pair(answer: Any, alpha: Any, lower: Any, upper: Any, at: str = "") -> tuple
 
 
 def replayed(second_order: bool, pairs: bool) -> Callable[..., None]:
-    """Return a check that replays the steps of a training and examines either all pairs, or the end and α."""
+    """Return a check that replays the steps of a training and examines either all pairs, or the last ψ and α."""
 
     def check(answer: Any, K: Any, y: Any, C: float, tol: float) -> None:
         lower, upper = box(y, C)
@@ -330,7 +330,7 @@ KERNEL_AND_GRADIENT = [
 
 
 def gains(G: Any, alpha: Any, lower: Any, row: Any, diagonal: Any, i: int) -> np.ndarray:
-    """Return the Newton gain of the pair (i, j) for each j, −∞ for pairs that do not gain."""
+    """Return the Newton gain of the pair (i, j) for each j, or −∞ if the step does not increase f."""
     q = diagonal + diagonal[i] - 2.0 * row
     gain = 0.5 * (G[i] - G) ** 2 / np.where(q > 0.0, q, TAU)
     return np.where((alpha > lower) & (G[i] > G), gain, -np.inf)
@@ -354,7 +354,9 @@ def is_best_partner(answer: Any, *arguments: Any) -> None:
     gain, given = gains(*arguments), numbers(answer, ())
     if np.isneginf(gain).all():
         if given != -1:
-            raise Lost(f"the answer is {given:g}, but no variable gains with i = {arguments[-1]}; return -1.")
+            raise Lost(
+                f"the answer is {given:g}, but no pair with i = {arguments[-1]} increases f; return -1."
+            )
     elif given not in range(len(gain)) or not gain[int(given)] >= gain.max() * (1.0 - 1e-9):
         raise Lost(f"the answer is {given:g}; j = {gain.argmax()} has the largest Newton gain.")
 
@@ -442,7 +444,7 @@ def an_active_set(rng: Generator) -> tuple[Any, ...]:
 
 
 def restricted(K: Any, y: Any, alpha: Any, active: Any) -> np.ndarray:
-    """Return v_B and z_B of the problem over the active variables B, in one array."""
+    """Return the linear term v_B and the sum z_B of the problem over the active variables B, in one array."""
     rest = np.setdiff1d(np.arange(len(y)), active)
     return np.append(y[active] - K[np.ix_(active, rest)] @ alpha[rest], -alpha[rest].sum())
 
@@ -519,7 +521,7 @@ def left_out_values(K: Any, y: Any, C: float) -> np.ndarray:
 
 
 def is_clear(K: Any, y: Any, C: float) -> bool:
-    """Return whether no left-out value is near 0, and both classes have some left-out errors."""
+    """Return whether no left-out decision value is near 0, and both classes have left-out errors."""
     h = left_out_values(K, y, C)
     return bool(np.abs(h).min() > 0.02 and (y[h * y < 0.0] > 0.0).any() and (y[h * y < 0.0] < 0.0).any())
 
@@ -548,7 +550,7 @@ def to_seed(C: float) -> Draw:
 
 
 def seed_of(rule: Any) -> Callable[..., np.ndarray]:
-    """Return a function that computes the seed of a rule of refsvm from the arguments that a student's seeder gets."""
+    """Return a function that computes the seed of a rule of refsvm from the arguments of a student's seeder."""
 
     def seed(K: Any, y: Any, C: float, alpha: Any, r: int) -> np.ndarray:
         problem = problem_of(K, y, C)
@@ -594,12 +596,12 @@ def slopes(K: Any, y: Any, free: Any) -> np.ndarray:
 
 
 def two_free(rng: Generator) -> tuple[Any, ...]:
-    """Return K, y and the numbers of two free variables."""
+    """Return K, y and the indices of two free variables."""
     return *three(rng)[:2], np.sort(rng.choice(3, 2, replace=False))
 
 
 def follows(answer: Any, K: Any, y: Any, C_min: float, C_max: float) -> None:
-    """Check the α that the rows of a path give between its breakpoints."""
+    """Check that α, interpolated between the rows of a path, is optimal."""
     rows = numbers(answer, (len(answer) if isinstance(answer, list) else 0, 4))
     if not 2 <= len(rows) <= 12:
         raise Lost(f"the path has {len(rows)} rows; give 2 to 12: the first, the last and the breakpoints.")
@@ -675,7 +677,7 @@ def keeps_contract(call: Call, rng: Generator) -> None:
 
 
 def steps_on(name: str, seed: int, rule: WorkingSetSelector) -> int:
-    """Count a rule's steps on four samples of 100 examples of a data set; a solve that fails counts 5,000 steps.
+    """Count a rule's steps on four samples of 100 examples of a data set; a failed solve counts as 5,000 steps.
 
     `steps_on` adds noise to the features, so that a rule cannot know the kernel rows from the data sets.
     """
@@ -699,10 +701,7 @@ def ratios(call: Call, rng: Generator, seen: list[Any]) -> dict[str, float]:
 
 
 def keeps_nothing(call: Call, rng: Generator, seen: list[Any]) -> None:
-    """Check that a new process, to which states are shown in reverse order, chooses the same pairs.
-
-    A new process has no data from earlier steps.
-    """
+    """Check that a new process, to which states are shown in reverse order, chooses the same pairs."""
     fresh = True
     for k in sorted(rng.choice(len(seen), min(REPEATED, len(seen)), replace=False), reverse=True):
         arrays, state, chosen = seen[k]

@@ -61,13 +61,13 @@ class Case:
 
     @staticmethod
     def default_rules(tol: float = 1e-3) -> Rules:
-        """Return the rules that the tested rule is combined with."""
+        """Return the rules with which a tested rule is combined."""
         return Rules(SecondOrder(), NewtonStep(), KKTGap(tol))
 
     def solve(self, *around: Rule, **options: Any) -> Solution:
-        """Solve the problem with this case's selector, step and stopping rule, or with those in `options`.
+        """Solve the problem with this case's rules, which `options` may replace.
 
-        The message of each error names these rules and the rules `around`.
+        The message of each error names the case's rules and the rules in `around`.
         """
         with explain_failures(self.name, (*around, *self.rules)):
             return solve(self.problem, **{**self.rules._asdict(), **options})
@@ -82,7 +82,7 @@ class Case:
 def check_solve(case: Case) -> int:
     """Run a solve twice and check every step; return the number of steps.
 
-    In the second run, the stopping rule is called twice before each step, as happens between chunks.
+    In the second run, the stopping rule is called twice before each step.
 
     Raises
     ------
@@ -234,7 +234,7 @@ def _check_carried(case: Case, state: SolverState, before: SolverState) -> None:
 
 
 def _check_gain(case: Case, state: SolverState, cost: float) -> float:
-    """Check that f has not fallen; return the loss that the next step must regain; with momentum return f."""
+    """Check that f has not fallen; return f with momentum, otherwise the loss that the next step must regain."""
     if case.rules.step.uses_momentum:  # with momentum, f is the sum of the gains
         fallen = cost - state.objective
         rises = fallen <= 1e-12 * (1.0 + abs(cost))
@@ -282,7 +282,7 @@ def _check_end(case: Case, state: SolverState, last: SolverState, code: Any) -> 
 def check_verdict(case: Case) -> None:
     """Check that a stopping rule stops at a sufficiently exact point.
 
-    A point is sufficiently exact if f falls short of its optimum by at most a twentieth, or if the KKT gap is at most
+    A point is sufficiently exact if f is at most a twentieth below its optimum, or if the KKT gap is at most
     ten times the tolerance. A rule for left-out examples must report the sign that h has at the optimum.
     """
     stop = case.rules.stop
@@ -307,7 +307,7 @@ def check_verdict(case: Case) -> None:
 
 
 def infeasibility(problem: DualProblem, alpha: np.ndarray) -> float:
-    """Return how far α leaves the box or misses its sum, relative to the largest sum that the box permits.
+    """Return how far α violates the box and the sum constraint, relative to the sum of all |L| and |U|.
 
     Examples
     --------

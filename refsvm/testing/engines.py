@@ -84,7 +84,7 @@ def first_difference(readable: Solution, compiled: Solution) -> tuple[int, str] 
     Parameters
     ----------
     readable, compiled : Solution
-        Solutions, both with a trace or both without.
+        Solutions, both with or both without a trace.
 
     Returns
     -------

@@ -246,9 +246,9 @@ def grade(
     Each point is earned in a new process, so an answer that hangs, exits or fills the memory loses this point only. The
     process may not import refsvm, open files or start processes. The process may use 2 GB of memory. These limits guard
     the grade. Students could still hand in code that others wrote. An answer that corrupts the memory of its own
-    interpreter escapes the audit hook: it cannot open files or start processes, but with the rights of its user it
-    could end the grader or delete files. To grade strangers, run the grader in a container or as another user; if root
-    runs it, the answers run as the user with number 65534.
+    interpreter escapes the audit hook. Such an answer still cannot open files or start processes, but could end the
+    grader or delete files. To grade the work of strangers, run the grader in a container or as another user; if root
+    runs the grader, the answers run as the user with number 65534.
     """
     name, cells = answers_of(notebook)
     name = assignment or name

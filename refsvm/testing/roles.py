@@ -23,7 +23,7 @@ FEW = 2_000
 
 
 def check_large(case: Case, shrinking: Shrinking = EARLY) -> None:
-    """Check that shrinking solves a large problem as well as no shrinking, within a bounded number of steps.
+    """Check that shrinking reaches the same f as a solve without shrinking, in a bounded number of steps.
 
     Raises
     ------

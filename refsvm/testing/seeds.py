@@ -41,7 +41,7 @@ def check_seeder(seeder: Seeder, problems: dict[str, DualProblem]) -> int:
 
 
 def _check_seed(seeder: Seeder, name: str, old: DualProblem, new: DualProblem) -> None:
-    """Seed one problem from the solution of another, and check the seed."""
+    """Seed one problem from the solution of another problem, and check the seed."""
     rules = Case.default_rules(tol=1e-6)
     case = Case(name, new, rules)
     solved = solve(old, stop=rules.stop, engine="numpy")
@@ -76,7 +76,7 @@ def _check_seed(seeder: Seeder, name: str, old: DualProblem, new: DualProblem) -
 
 
 def _check_memory(case: Case, seeder: Seeder, solved: Solution) -> None:
-    """Check that seeds made with shared memory equal seeds made without it; the memory may be empty."""
+    """Check that seeds made with the seeder's memory, or with an empty memory, are feasible."""
     # the seeder makes no memory, so its `seed` need not accept a memory
     if type(seeder).memory is Rule.memory:
         return
