@@ -1,4 +1,4 @@
-"""Backend: the object that takes the steps, runs the rounds, makes the seeds and follows the events of one call.
+"""Backend: the object that takes the steps, runs the rounds, makes the seeds and follows the paths of one call.
 
 `refsvm.core.solver.readable.NumPyBackend` is the backend in NumPy. Compiled code registers another backend in
 `BACKENDS`. Each call of a public function makes one backend and passes it to the functions that it calls. All backends
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Backend(Protocol):
-    """Takes the steps, runs the rounds, makes the seeds and follows the events of one call, in a single thread."""
+    """Takes the steps, runs the rounds, makes the seeds and follows the paths of one call, in a single thread."""
 
     used: dict[str, None]
     """The keys of this dict name the engines ("numpy", "numba") that have taken steps since the dict was cleared."""
@@ -37,12 +37,12 @@ class Backend(Protocol):
         """Run the first waiting round, or several rounds at once if one call is faster; return their results."""
 
     def seeder(self, seeder: Any, rows: Any) -> Any:
-        """Return the seeder itself, or an object whose method `seed` calls the seeder's twin."""
+        """Return the seeder itself, or an object whose `seed` calls the seeder's compiled twin."""
 
     def events(self, walk: Any, tracker: Any, end: float, most: int) -> list[Any]:
-        """Follow up to `most` ordinary events of a path and return them.
+        """Follow at most `most` events of a path and return them.
 
-        If the list is empty, the tracker follows the next event itself.
+        If this list is empty, the tracker follows the next event itself.
         """
 
 

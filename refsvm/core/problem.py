@@ -279,8 +279,8 @@ class DualProblem(Shown, Formulations):
         -------
         DualProblem
             The gradient of the new problem at α_B equals G[B] of this problem
-            at α. If variables are fixed at values other than 0, `centred` gives
-            both problems' gradients, because the origin of the data matters if
+            at α. If variables are fixed at values other than 0, the gradient
+            equals G[B] of `centred`, because the origin of the data matters if
             z_B ≠ 0.
         """
         B = positions("indices", indices, self.n)
@@ -305,7 +305,7 @@ class DualProblem(Shown, Formulations):
         return self._with(**box(lower, upper, self.z, self.n))
 
     def with_gram(self, gram: KernelMatrix) -> DualProblem:
-        """Return a copy of this problem with `gram` in place of its kernel matrix."""
+        """Return a copy of this problem with `gram` as its kernel matrix."""
         return self._with(gram=gram)
 
     def without(self, r: ArrayLike) -> DualProblem:

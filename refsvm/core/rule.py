@@ -195,7 +195,7 @@ def export(names: dict[str, Any], *lazy: str) -> None:
     """Set ``__all__`` of a folder's ``__init__`` to the classes and functions that it imports from the folder's files.
 
     To register a rule, add one line to the ``__init__`` of its folder, such as ``from refsvm.core.steps.newton import
-    NewtonStep as NewtonStep``: `refsvm` itself, the command line, `refsvm.warm_up`, the catalogue of the tests and the
+    NewtonStep as NewtonStep``. `refsvm` itself, the command line, `refsvm.warm_up`, the tests' catalogue and the
     documentation's page of all rules read ``__all__``. An assignment to ``__all__`` would hide the imported names from
     type checkers, so the ``__init__`` calls this function instead.
 

@@ -420,7 +420,7 @@ class KernelMachine(KernelEstimator):
                 f"coef_ needs kernel='linear'; this {name} was fitted with {self.kernel_!r}."
             )
         coef = self._sums(around(self._origin, self.support_vectors_))
-        coef.flags.writeable = False  # writing would change nothing, because each access returns a new array
+        coef.flags.writeable = False  # read-only, because changing this copy would not change the model
         return coef
 
 

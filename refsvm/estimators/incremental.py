@@ -78,7 +78,7 @@ class Incremental(KernelMachine):
                 self.held_ = before
                 raise
         elif is_precomputed(self.kernel_):
-            self.held_ = {}  # the next call raises an error
+            self.held_ = {}  # the next `partial_fit` raises an error
         else:
             self.__dict__.pop("_kept", None)  # `fit` has just set it
             self.held_ = self._held_of(X, y, weights, self._fitted_with())
@@ -216,8 +216,8 @@ class Incremental(KernelMachine):
     def forget(self, indices: ArrayLike) -> Self:
         """Remove examples; afterwards the model is the optimum for the remaining examples.
 
-        ``receipt_`` records the removal. The receipt is a dictionary with the numbers of examples that were "forgotten"
-        and are "left", and with the "kkt_gap" of the model, computed afresh from the remaining examples.
+        After the call, the dictionary ``receipt_`` holds the numbers of examples that were "forgotten" and are "left",
+        and the "kkt_gap" of the model, computed from the remaining examples.
 
         Parameters
         ----------
@@ -316,7 +316,7 @@ class Incremental(KernelMachine):
 
 def variables_of(alpha: np.ndarray, problem: DualProblem) -> np.ndarray:
     """Return the α of a problem's variables for one α of each example."""
-    is_regression = problem.n == 2 * len(alpha)  # then an example has two variables
+    is_regression = problem.n == 2 * len(alpha)  # an example of a regression has two variables
     return np.concatenate([alpha.clip(0.0), -(-alpha).clip(0.0)]) if is_regression else alpha
 
 

@@ -326,7 +326,7 @@ class StoredCells:
     def keep(self, key: Key, cell: Cell) -> None:
         """Store a cell."""
         metrics = {name: np.asarray(value).item() for name, value in cell._asdict().items()}
-        del metrics["split"], metrics["place"]  # omit both indices, which differ in another grid
+        del metrics["split"], metrics["place"]  # another grid may number its cells differently
         config = self._identities[key]
         names = {"problem": f"C={config['C']:g}, {config['kernel']}, split {key[2]}", "strategy": self._name}
         self.runs.add(self._hashes[key], config=config, metrics=metrics, **names)

@@ -82,7 +82,7 @@ class SearchCV(SearchScores, ABC):
         X : array-like or sparse of shape (n, d)
             Examples; for ``kernel="precomputed"`` the dense (n, n) kernel matrix.
         y : array-like of shape (n,)
-            Labels of at least two classes; for regression targets.
+            Labels of at least two classes, or real targets.
         sample_weight : array-like of shape (n,), optional
             Factor of C for each example, which is also the weight of the example in the scores; examples with 0 or less
             are left out. A split's score uses the weights of its examples; the mean over the splits gives all splits

@@ -50,12 +50,12 @@ from refsvm.services.types import ArrayLike, RandomLike
 class SVC(ClassifierMixin, Incremental):
     """C-support vector classification with exchangeable working-set selection and step rules.
 
-    Two classes, coded y = −1 and +1, lead to the problem
+    Two classes, coded y = −1 and +1, lead to this problem:
 
         max yᵀα − ½ αᵀKα   subject to   1ᵀα = 0,   0 ≤ yᵢαᵢ ≤ Cᵢ
 
-    and h(x) = Σ αᵢ k(x, xᵢ) + b > 0 predicts ``classes_[1]``. With more classes, `SVC` trains each pair of classes.
-    Names, defaults and layouts follow `sklearn.svm.SVC`; instead of ``probability`` use scikit-learn's
+    If h(x) = Σ αᵢ k(x, xᵢ) + b > 0, `predict` returns ``classes_[1]``. With more classes, `SVC` trains each pair of
+    classes. Names, defaults and layouts follow `sklearn.svm.SVC`; instead of ``probability`` use scikit-learn's
     ``CalibratedClassifierCV``.
 
     Parameters
@@ -276,8 +276,7 @@ class SVC(ClassifierMixin, Incremental):
     ) -> Self:
         """Train on more examples; afterwards the model is the optimum for all examples so far.
 
-        To remove examples again, call `forget`. The notes describe the memory, the cost, and which parameters may
-        change.
+        To remove examples again, call `forget`. The notes describe memory, cost, and which parameters may change.
 
         Parameters
         ----------

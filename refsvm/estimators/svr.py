@@ -271,10 +271,10 @@ class SVR(RegressorMixin, SingleMachine):
         An interval of "jackknife+" contains the next target with a probability of at least 2 · confidence − 1; for
         "cv+" this bound is slightly lower. For "jackknife+" and "cv+" the probability is usually about `confidence`.
 
-        The probability concerns the draw of examples and target. An example of weight 2 counts as two examples, which
-        are left out together; the new example has weight 1. Parameters that were set after the last `fit` or
-        `partial_fit` have no effect. ``gamma="scale"`` is computed from the examples without x, which breaks
-        exchangeability slightly: give a number.
+        The probability is over random examples and targets. An example of weight 2 counts as two examples, which are
+        left out together; the new example has weight 1. Parameters that were set after the last `fit` or `partial_fit`
+        have no effect. ``gamma="scale"`` is computed from the examples without x, which breaks exchangeability
+        slightly: give a number.
 
         Examples
         --------

@@ -32,7 +32,7 @@ class Progress:
     wrong : int or None
         Number of wrong predictions so far.
     gap : float or None
-        KKT gap ψ of the current solve, if it reports one.
+        KKT gap ψ of the current solve; None if not reported.
     steps : int or None
         Number of steps of the current solve so far.
     state : SolverState or None

@@ -1,6 +1,7 @@
 """Guard: base of the objects that check a run (`refsvm.core.solver.run.Run`) from outside the algorithm's loop.
 
-A run takes chunks of steps until its stopping rule or a limit gives a verdict. A run calls its guards in their order:
+A run takes chunks of steps until its stopping rule or a limit gives a verdict. A run calls these methods of its guards,
+in the guards' order:
 
 ==========  ==============================================  =======================================
 `before`    before a chunk, unless a clock chose its start  may end the run, or correct the state
@@ -8,7 +9,7 @@ A run takes chunks of steps until its stopping rule or a limit gives a verdict. 
 `after`     at the last point                               may warn, refuse the point, or improve it
 ==========  ==============================================  =======================================
 
-Compiled code solves rounds without a run; guards get each round's solution by `review_solution` instead of `after`.
+Compiled rounds have no run: `review_solution` gets their solutions instead of `after`.
 """
 
 from __future__ import annotations

@@ -78,8 +78,8 @@ def snap(state: SolverState, tolerance: float = 0.0) -> None:
     """At the end of a solve, move each α to its bound if only rounding errors separate α from the bound.
 
     The last variable αᵢ that moves to a bound may miss the bound by the rounding error of Σα. If all other variables
-    are at bounds, b would equal Gᵢ and depend on the start, although a whole interval of b is optimal. A variable
-    counts as being at its bound if
+    are at bounds, b would then equal Gᵢ, although a whole interval of b is optimal. A variable counts as being at its
+    bound under this condition:
 
         |αᵢ − bound| ≤ min(|z − Σα| + 4ε(Σ|α| + |z|), 10⁻⁶(Uᵢ − Lᵢ)),   ε the rounding of one operation
 

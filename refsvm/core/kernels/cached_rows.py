@@ -70,7 +70,7 @@ class CachedRows(KernelRows):
     def _open(self, capacity: int) -> None:
         """Allocate memory for `capacity` rows, none of which is stored yet."""
         shape, dtype = (capacity, self.n), self.values.dtype.type
-        # an ordinary array is enough for a small store
+        # a small store gains nothing from a RowBuffer
         is_small = capacity * self.n * self.values.itemsize < KEPT_FROM_BYTES
         self._buffer = None if is_small else RowBuffer(shape, dtype)
         self.values = np.empty(shape, dtype) if self._buffer is None else self._buffer.values
@@ -179,7 +179,7 @@ class CachedRows(KernelRows):
         if source is not None and self.gram.repeats and not (by_variable and self.filled == self.n):
             self._subtract_shared(source, target, indices, coefficients, watch)
         elif source is not None and source is self.gram and source.holds_all:
-            # the source subtracts its rows without a float64 copy
+            # avoid float64 copies: let the source subtract its rows
             source.subtract(target, indices, coefficients, watch=watch)
         elif self.holds_all:
             self.fetch(indices)

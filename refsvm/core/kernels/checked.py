@@ -197,7 +197,7 @@ class GivenMatrix(KernelMatrix):
                                    number for each pair, in this order, in any form that NumPy accepts as an array
     =============================  ==============================================================================
 
-    The object may also have:
+    The object may also have these attributes and other attributes of `refsvm.core.kernels.facts.KernelFacts`:
 
     =================================  ==========================================================================
     ``diagonal()``                     returns all kᵢᵢ, which are otherwise taken from blocks
@@ -207,10 +207,8 @@ class GivenMatrix(KernelMatrix):
     ``data_error = 1e-7``              estimated error of a value, if it is not negligible
     =================================  ==========================================================================
 
-    and further attributes that `refsvm.core.kernels.facts.KernelFacts` lists.
-
     `refsvm.core.kernels.rows.KernelRows` stores and counts the rows as for any kernel. With ``n_jobs``, several threads
-    may call `block` at the same time.
+    may call `block` at once.
 
     Parameters
     ----------

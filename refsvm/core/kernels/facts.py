@@ -47,7 +47,7 @@ class KernelFacts:
     def rounding(self) -> float:
         """The rounding error, relative to |αⱼ| √(KᵢᵢKⱼⱼ), that proofs allow for a term αⱼKᵢⱼ: 16 times a value's error.
 
-        For float32 values the allowed error is set to 1, so large that no sign of a decision value is proved.
+        For float32 values the error is 1, so large that no proof of a sign succeeds.
         """
         return 1.0 if self.keeps_float32 else 16.0 * max(2.0**-52, self.data_error)
 

@@ -91,8 +91,8 @@ class Gram(KernelMatrix):
     dense : ndarray of shape (n, n) or None
         The matrix itself, if the caller supplied it.
     full_matrix_only : bool
-        True if all rows should be evaluated in one block when memory suffices, as for a callable kernel, which may be
-        slow, or may rely on getting all examples at once, as scikit-learn passes them.
+        True if all rows should be evaluated in one block when memory suffices. A callable kernel may be slow, or may
+        rely on getting all examples at once, as in scikit-learn.
 
     Raises
     ------
@@ -116,7 +116,7 @@ class Gram(KernelMatrix):
     ) -> None:  # fmt: skip
         X = stored_for_products(kernel, X, origin)
         self.kernel, self.X, self.n, self.origin = kernel, X, int(X.shape[0]), origin
-        self._own_error = 0.0 if is_checked else None  # `facts` states this error of a given array
+        self._own_error = 0.0 if is_checked else None  # the error of a given array, for `facts`
         self.may_move = may_move and origin is None and getattr(kernel, "is_inner_product", False)
         if isinstance(kernel, Kernel):
             self._examples = PreparedExamples(kernel, X, origin=origin)

@@ -174,10 +174,9 @@ def give_back(memory: mmap.mmap, used: int) -> None:
     # one huge array must not push out all other kept memory
     if len(memory) > KEPT_BYTES:
         return
-    # after a large array, lend its pages to the operating system; after a smaller array, change nothing
+    # let the operating system take the pages of a large array if memory runs short
     if used >= LENT_FROM_BYTES:
         with suppress(OSError):  # older systems do not support MADV_FREE
-            # the pages stay mapped unless the system runs short of memory
             memory.madvise(mmap.MADV_FREE, 0, used)
     _kept.append(memory)
     _kept.sort(key=len)

@@ -1,13 +1,13 @@
 """Precision: estimates how far rounding of kernel values, in float32 or float64, changes decision values.
 
 float32 halves the memory that a step reads and the time of a product. The relative rounding error of a value is at most
-2⁻²⁴, so the error of G = v − Kα is about
+2⁻²⁴, so this formula estimates the error of G = v − Kα:
 
     4 · 2⁻²⁴ · max |K| · √Σα²
 
-This cautious estimate assumes independent errors and is 4 standard deviations. Equal examples have equal errors, which
-add up, so the formula sums the α of equal examples before it squares the sums. The error can only be estimated when α
-is known (`decision_error`).
+The estimate assumes independent errors and is 4 standard deviations. Equal examples have equal errors, which add up, so
+the formula sums the α of equal examples before it squares the sums. The error can only be estimated when α is known
+(`decision_error`).
 """
 
 from __future__ import annotations

@@ -12,8 +12,8 @@ same meaning everywhere. There are three kinds of stores, two of them in `refsvm
 If all rows fit in the budget, `CachedRows` computes each row at most once. If the budget is full, a new row replaces
 the least recently used row.
 
-A store is itself a kernel matrix: a problem can read rows from the store of another problem, and a store can keep
-copies of another store's rows: float64 copies of float32 rows, or copies for some of the variables.
+A store is itself a kernel matrix. A problem can therefore read rows from another problem's store, and a store can copy
+another store's rows as float64 or for some variables.
 """
 
 from __future__ import annotations
@@ -118,7 +118,7 @@ class KernelRows(KernelMatrix):
         """
 
     def release(self) -> None:
-        """Free the memory of stored rows for a restricted problem, until `reserve` is called."""
+        """Free the memory of stored rows while a restricted problem needs memory, until `reserve` is called."""
 
     def reserve(self) -> None:
         """If the memory was released, allocate it again for as many rows as the budget holds."""

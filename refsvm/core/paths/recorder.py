@@ -30,12 +30,12 @@ class PathRecord(NamedTuple):
     Attributes
     ----------
     t : ndarray of shape (m,)
-        The parameter of the line, in the order of the line; on the line λ = 1/C, this array holds C, ascending. A value
-        of `t` occurs twice if α, ŝ or b jumps at this value from one optimal point to another.
+        The parameter of the line at each breakpoint; on the line λ = 1/C, this array holds C, ascending. A value of `t`
+        occurs twice if α, ŝ or b jumps at this value between optimal points.
     intercept : ndarray of shape (m,)
-        b̂ = b/C; on other lines b. (Other lines also have α in place of ŝ.)
+        b̂ = b/C; lines other than λ = 1/C store b and α in place of b̂ and ŝ.
     elbow : ndarray of shape (m,), int64
-        Size of the elbow after each breakpoint.
+        Number of free variables (the elbow) after each breakpoint.
     kind : ndarray of shape (m,), str
         How each breakpoint was reached.
     start : ndarray of shape (m + 1,), int64

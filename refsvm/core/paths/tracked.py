@@ -40,7 +40,7 @@ class TrackedPath(Shown):
     seconds, start_seconds : float
         Seconds for the whole path, and seconds for the kernel matrix and the first point.
     drift : float
-        Largest accumulated error of G, in the line's unit, that a recomputation has found.
+        Largest accumulated error of G, in units of decision values, that a recomputation has found.
     nullity : int
         Largest dimension of the null space of the elbow's matrix A along the path; 0 if every elbow was regular.
     tracker : str
@@ -139,7 +139,7 @@ class TrackedPath(Shown):
         return k, float((t - first) / (last - first))
 
     def _variables(self, at: float, before: bool = False) -> np.ndarray:
-        """Return α (or ŝ) of the merged variables at one point of the path, eq. (53)."""
+        """Return α (or ŝ) of the merged variables at one point of the path."""
         k, mu = self._segment(at, before)
         left = self._points.at(k)
         if mu == 0.0:

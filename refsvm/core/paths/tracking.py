@@ -192,7 +192,7 @@ def _begin(walk: PathState, t: float, limits: PathLimits, tracker: PathTracker) 
 def _walk_from_where_it_is_easy(walk: PathState, t: float, easy: float, limits: PathLimits) -> None:
     """Follow another line to the optimum for t: along 1/C from a smaller C, or with a box that grows to full size."""
     along = walk.along
-    first, last, eps = easy, t, EPS_START * max(easy, 1.0)  # eps is in units of the margin
+    first, last, eps = easy, t, EPS_START * max(easy, 1.0)  # eps is a KKT gap
     if not along.is_c_path:  # start in a smaller box, which grows to full size
         whole, first, last, eps = along.at(t), along.unit[0] / max(easy, along.unit[0]), 1.0, EPS_START
         small = DualProblem(whole.gram, whole.v, first * whole.z, first * whole.lower, first * whole.upper)

@@ -53,7 +53,7 @@ def algorithm_1(
     # 3. for each undecided example: empty its box, start at the seed, take steps until the rule is satisfied
     if stop.left_out and not table.proves:
         stop = kkt
-    elif isinstance(stop, BallRule):  # a round that ended without a proof would have to start again
+    elif isinstance(stop, BallRule):  # rounds must reach a tolerance that suffices for proofs
         stop = replace(stop, tol=min(stop.tol, table.smallest_tolerance()))
     stop, rest = stop.with_reference(table.full), [table.round(r) for r in table.undecided()]
     tried = TRIED if efficiency_test and stop.left_out and not isinstance(stop, BallRule) else 0

@@ -14,7 +14,7 @@ LATEST: Final = "latest of all"
 
 
 class Round(NamedTuple):
-    """One problem of a family: its box, its start and the decision values to evaluate.
+    """One problem for `refsvm.Rounds`: its box, its start and the decision values to evaluate.
 
     Attributes
     ----------

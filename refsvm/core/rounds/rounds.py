@@ -1,11 +1,9 @@
 """Rounds: many related solves that share one kernel matrix.
 
 Leave-one-out, cross-validation and a grid over C solve problems that share K, v and z and differ only in their box.
-Left-out examples have L = U = 0, and another C scales the box. For each round, `Rounds`
-
-    sets the box,  moves to the start (α += δ, G −= Kδ),  solves,  and reads the result.
-
-All rounds share the kernel rows, so that a round costs little more than its steps.
+Left-out examples have L = U = 0, and another C scales the box. For each round, `Rounds` sets the box, moves to the
+start (α += δ, G −= Kδ), solves, and reads the result. All rounds share the kernel rows, so that a round costs little
+more than its steps.
 """
 
 from __future__ import annotations
@@ -232,7 +230,8 @@ class Rounds(Shown):
         ------
         RoundResult
             The result of each round. Ctrl-C ends the rounds and raises
-            KeyboardInterrupt; a block ``with rounds:`` raises it at its end.
+            KeyboardInterrupt. A block ``with rounds:`` raises the error at
+            its end.
 
         Examples
         --------
@@ -288,9 +287,9 @@ class Rounds(Shown):
             Signed α to start from; near α = 0 by default. An infeasible start
             is repaired with a warning.
         origin : Solution, optional
-            An earlier solution, from whose G the gradient at the start is
-            computed, so that rounds after this solution do not change the
-            result; by default the end of the last round.
+            An earlier solution; the method computes the gradient at the
+            start from its G, so later rounds do not change the result.
+            Default: the end of the last round.
         stop : StoppingRule, optional
             The stopping rule of this round.
         max_iter : int, optional

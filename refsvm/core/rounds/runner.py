@@ -171,7 +171,7 @@ class Runner:
         """Return True if a round begins without shrinking; `names` are the kept solutions' names.
 
         On a large problem, rounds from α = 0 begin with shrinking. Folds also begin with shrinking if the first round
-        took many steps. No later round matters, so several workers take the same steps as one thread.
+        took many steps. The answer depends on no later round, so several workers take the same steps as one thread.
         """
         if not self.is_large or self.limit < 0:
             return self.limit >= 0
@@ -239,7 +239,7 @@ class Runner:
     def _follow_neighbour(
         self, each: Round, solved: Solution | None, problem: DualProblem
     ) -> tuple[np.ndarray, Solution]:
-        """Return the seed made from a neighbouring round, and the solution from which G needs fewer kernel rows."""
+        """Return the seed made from a neighbouring round, and the solution from which G takes fewer kernel rows."""
         before, after = map(self.family.solutions.get, each.neighbour or ())
         assert after is not None
         if solved is None:
@@ -263,7 +263,7 @@ class Runner:
         if each.keep is not None:
             family.solutions[each.keep] = solution
         examples = each.left_out if each.evaluate is None else each.evaluate
-        # if a compiled round has reached its limit, the state of this family belongs to another round
+        # after a compiled round that reached its limit, `family.state` is another round's state
         is_open = solution.status is not Status.MAX_ITER and solution.reason not in self.proofs
         return RoundResult(
             each.left_out, solution.decision_values[[] if examples is None else examples], steps, solution.reason,

@@ -81,7 +81,7 @@ class ZeroAlpha(Check):
     keeps_machine: ClassVar[bool] = True
 
     def decide(self, full: Solution, rows: KernelRows) -> np.ndarray:
-        """Find the r with αᵣ = 0, and test whether both bounds of h(xᵣ) that follow from δ have one sign."""
+        """Find the r with αᵣ = 0, and test whether both bounds of h(xᵣ) that follow from δ have the same sign."""
         problem, alpha, h = full.problem, full.alpha, full.decision_values
         decided = np.where(alpha == 0.0, np.where(h >= 0.0, 1, -1), 0)
         if not ((problem.lower < alpha) & (alpha < problem.upper)).any():
@@ -91,7 +91,7 @@ class ZeroAlpha(Check):
             return decided
         sizes = np.sqrt(np.maximum(rows.diagonal(), 0.0))
         low, high = ends_elsewhere(alpha, full.gradient, problem.lower, problem.upper, delta, sizes)
-        # fᵣ ± √δ √Kᵣᵣ, and the bounds of b that the other variables prove
+        # compute fᵣ ± √δ √Kᵣᵣ, and the bounds of b that other variables prove
         f, reach = problem.v - full.gradient, math.sqrt(delta) * sizes * (1.0 + EXCESS) + error
         above, below = f + largest_but_own(low - error), largest_but_own(-high - error) - f
         return np.where(decided == (above > reach) * 1 - (below > reach), decided, 0)
@@ -139,11 +139,11 @@ class TrainingError(Check):
 class XiAlphaBound(Check):
     """Count r as correct if 2|αᵣ|R² + ξᵣ < 1 and the other free variables can take over αᵣ.
 
-    The paper assumes an exact solution, and a bound R² ≥ k(x, x) − k(x, x′) for all pairs. The other free variables can
-    take over αᵣ if Σ (Uⱼ − αⱼ) > αᵣ over the free j ≠ r for yᵣ = 1, and Σ (αⱼ − Lⱼ) > −αᵣ for yᵣ = −1. The paper only
-    requires one free support vector. If examples have weights, one free support vector does not suffice; nor does it
-    suffice that all other examples of the class of r together can take over αᵣ. The proof for yᵣ = 1 uses the duality
-    gap δ at b, the weight vector w_R without r, and f = Kα:
+    Joachims assumes an exact solution, and a bound R² ≥ k(x, x) − k(x, x′) for all pairs. The other free variables can
+    take over αᵣ if Σ (Uⱼ − αⱼ) > αᵣ over the free j ≠ r for yᵣ = 1, and Σ (αⱼ − Lⱼ) > −αᵣ for yᵣ = −1. Joachims only
+    requires one free support vector. If examples have weights, this does not suffice, even if all other examples of the
+    class of r together can take over αᵣ. The proof for yᵣ = 1 uses the duality gap δ at b, the weight vector w_R
+    without r, and f = Kα:
 
     1. Moving αᵣ to free variables gives α̃, which is feasible without r, and ‖w − w̃‖² ≤ 2R²αᵣ². In the ball of
        `refsvm.core.stopping.midpoint`, ``T(α̃, G − b) ≤ δ + αᵣ max |Gⱼ − b|`` over the free j. So w_R is within

@@ -22,8 +22,8 @@ class RBF(Kernel):
     Parameters
     ----------
     gamma : float or array-like of shape (d,)
-        The factor γ ≥ 0, or one γⱼ ≥ 0 for each feature, which is stored as a tuple. A width σ, as many papers use it,
-        corresponds to γ = 1/(2σ²). Features with γⱼ = 0 have no influence.
+        The factor γ ≥ 0, or one γⱼ ≥ 0 for each feature; the γⱼ are stored as a tuple. A width σ corresponds to γ =
+        1/(2σ²). Features with γⱼ = 0 have no influence.
 
     Raises
     ------
