@@ -75,7 +75,7 @@ _ESTIMATORS = ("OneClassSVM", "SVC", "SVCCV", "SVCGradientCV", "SVR", "SVRCV", "
 _FILES = ("read_model", "write_model")
 _LATER = {"compare": "experiment.race", **dict.fromkeys(_FILES, "analysis.multiclass.model_file")}
 _FOLDERS = ("datasets", "display", "experiment")
-# maps deprecated names to modules; LEAVES in each module is the text of the warning
+# modules of deprecated names; a module's text LEAVES is the warning
 _LEAVING = {"CacheAware": "services.cache_aware"}
 _ELSEWHERE = {
     "NuSVC": "use SVC and choose C, or sklearn.svm.NuSVC",
@@ -106,7 +106,7 @@ _export(vars(), *_LATER, *(_ESTIMATORS if _find_spec("sklearn") else ()))
 if not TYPE_CHECKING:  # type checkers must report unknown names
 
     def __dir__() -> list[str]:
-        """Return the names for completion, including folders that are imported at their first use."""
+        """Return the names for completion, including folders imported at their first use."""
         return sorted([*globals()["__all__"], *_FOLDERS, "__version__"])
 
     def __getattr__(name: str) -> object:

@@ -65,7 +65,7 @@ def solve(
         "numba" is the compiled loop and "numpy" the readable loop; both take
         the same steps bit for bit. "auto" starts with the readable loop, and
         changes to compiled code if Numba is installed and the solve is long
-        enough to repay loading it.
+        enough.
     shrinking : bool or Shrinking, default True
         Repeatedly solve a restricted problem over the variables that are
         likely to change (`refsvm.core.solver.shrinking`). Shrinking makes the
@@ -115,9 +115,9 @@ def solve(
 
     Notes
     -----
-    With shrinking, a callback changes when the solver updates the gradient of
-    all variables, and thereby the steps. With a callback the steps may differ
-    from run to run, but the optimum is the same.
+    With shrinking and a callback, the solver updates the gradient of all
+    variables at times that differ from run to run. The steps may then differ,
+    but the optimum is the same.
 
     ``cache_dtype="auto"`` starts with float32 rows if shrinking is on, `stop`
     has a tolerance of at least 1e-4, this tolerance is at least ten times

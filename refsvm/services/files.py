@@ -24,8 +24,8 @@ def written_whole(file: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
 
     The bytes are written to a new file in the same folder and flushed to the disk, and then replace the old file in one
     step. The old file stays unchanged if the disk is full, the block raises an error or the process is killed; a killed
-    process may leave a hidden file whose name ends with ".part". If `file` is a link, the file that it leads to is
-    replaced. The new file gets the permissions of the old file. Bytes for a pipe or a device are written directly.
+    process may leave a hidden file whose name ends with ".part". If `file` is a link, its target is replaced. The new
+    file gets the permissions of the old file. Bytes for a pipe or a device are written directly.
 
     Parameters
     ----------

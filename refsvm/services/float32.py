@@ -1,4 +1,4 @@
-"""Decides whether a solve starts on float32 rows; `guards.float32` checks how far float32 rounding moves the result."""
+"""Decides whether a solve starts on float32 rows; `guards.float32` checks how far rounding moves the result."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def rows_for(problem: DualProblem, options: RunOptions) -> KernelRows:
 
 def float64_rows(problem: DualProblem, options: RunOptions) -> KernelRows:
     """Return storage for float64 kernel rows; a run that started on float32 rows can continue on these rows."""
-    # make new storage, because the present storage contains float32 values
+    # make new storage: the present rows are float32
     n, gram = problem.n, problem.centred.gram.exact
     needed = rows_at_once(options.rules, n)
     return stored_rows(gram, max(options.cache_mb, megabytes(needed, n)), at_least=needed)
@@ -77,7 +77,7 @@ def begins_in_float32(problem: DualProblem, rules: Rules, cache_mb: float) -> bo
 
 
 def float32_pays(gram: KernelMatrix, tolerance: float, reads_float32: bool, *, crowded: bool = False) -> bool:
-    """Return whether a solve is faster on float32 values, and its tolerance permits float32 values.
+    """Return whether a solve is faster on float32 values, and its tolerance permits them.
 
     Parameters
     ----------

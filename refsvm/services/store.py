@@ -27,7 +27,7 @@ from refsvm.services.identity import described as described  # noqa: PLC0414  th
 from refsvm.services.identity import digest_of
 from refsvm.services.summary import counted
 
-_APPLICATION: Final = 0x52535652  # the characters RSVR, which mark the file as a store
+_APPLICATION: Final = 0x52535652  # the text RSVR, which marks a store
 _FORMAT: Final = 1
 _WAIT_SECONDS: Final = 60.0  # seconds that a writer waits for another writer
 _SEAL: Final = "_digest"  # name of the entry with a digest of the metrics
@@ -97,7 +97,7 @@ class RunStore:
         OSError
             If the file cannot be created or written, or another process locks it for a minute.
         """
-        if str(self.path) == ":memory:":  # each connection to :memory: opens another, empty database
+        if str(self.path) == ":memory:":  # each connection opens another, empty database
             raise self._refused("is a database in memory, which keeps nothing; give a file, or omit store.")
         if not self.path.absolute().parent.is_dir() or self.path.is_dir():
             raise self._refused("cannot be written; give a file in a folder that exists.")

@@ -232,7 +232,7 @@ class HeldOutLoss(Stamped):
                 return self._adjoint(near, some, at)
             except ValueError:
                 self.events += nudge == 1.0
-        return np.zeros(len(self.space.bounds))  # 0, so that only other folds set the direction
+        return np.zeros(len(self.space.bounds))  # 0: only other folds set the direction
 
     def _next_to(self, solution: Solution, values: dict[str, Any], nudge: float) -> Solution:
         """Return the model of `solution` with every C multiplied by `nudge`."""

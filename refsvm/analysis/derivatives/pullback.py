@@ -70,8 +70,8 @@ class Gradients(Stamped, Mapping[str, Any]):
     optimum : Optimum
         The optimum.
     variables, u : ndarrays of shape (m,)
-        The free variables (if no variable is free, the variables at the ends of the interval of b), and their entries u
-        of the solution (t, u).
+        The free variables (without free variables, the variables at the ends of the interval of b), and their entries
+        of u.
     t : float
         t, the first entry of the system's solution (t, u).
     """

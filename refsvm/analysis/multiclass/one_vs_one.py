@@ -116,7 +116,7 @@ class BinaryResult:
     decision_range : float
         max − min of the decision values over the training examples, which warnings mention; inf if the pair converged.
     origin : ndarray of shape (d,) or None
-        Point subtracted from the data for the linear kernel; None without a shift.
+        Point subtracted from data for the linear kernel, or None.
     centred_intercept : float
         b for data shifted to `origin`, where b has no rounding error from the shift.
     """
@@ -205,7 +205,7 @@ def solve_pairs(
     problems: Iterable[Pair], previous: list[BinaryResult] | None, interrupt: interruptible, options: RunOptions,
     workers: int = 1,
 ) -> Iterator[BinaryResult]:  # fmt: skip
-    """Solve the problem of every pair, one after another, or several at the same time in threads.
+    """Solve the problem of every pair, one after another, or several in threads.
 
     Parameters
     ----------

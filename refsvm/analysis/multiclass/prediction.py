@@ -104,8 +104,8 @@ def decision_values(
     origin : ndarray of shape (d,), optional
         Point subtracted from X and `vectors` for a linear kernel.
     reduce : callable, optional
-        Function that turns the decision values of some rows of X into one entry or row for each row; by default the
-        values are returned unchanged.
+        Function that turns the decision values of some rows of X into one entry or row for each row; the default
+        changes nothing.
 
     Returns
     -------

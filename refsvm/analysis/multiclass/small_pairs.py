@@ -119,7 +119,7 @@ def small_pairs(
     """
     known, solved = np.flatnonzero(penalties > 0.0), dict[int, BinaryResult]()
     rules, backend = options.rules, small_backend(options.engine)
-    # all pairs shift the data alike, because they predict the same examples
+    # all pairs shift the data alike: they predict the same examples
     gram = gram_of_rows(kernel, X, known, origin=origin_for(kernel, X, known), may_move=False)
     warn_of_rounding(gram.facts.data_error, rules.stop.tolerance)
     limit, late = min(options.max_iter or MOST_STEPS, MOST_STEPS), None

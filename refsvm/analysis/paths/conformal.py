@@ -94,8 +94,7 @@ def conformal_intervals(
     -------
     ndarray of shape (m, 2)
         Lower and upper ends of the smallest interval that contains the set of accepted targets, which may have gaps.
-        The ends of the interval are infinite if there are too few examples, so that confidence > n/(n + 1), where an
-        example of weight w counts w times.
+        The ends of the interval are infinite if confidence > n/(n + 1), where an example of weight w counts w times.
 
     Raises
     ------

@@ -169,8 +169,8 @@ def _resumed(walk: PathState, alpha: np.ndarray, reached: Reached) -> bool:
 def before_growth(solved: DualProblem, problem: DualProblem) -> tuple[DualProblem, np.ndarray]:
     """Return the larger problem with empty boxes for the added examples, and the positions of the old variables.
 
-    The smaller and the larger problem begin with the same examples. In a regression, each added example has a variable
-    at the end of each of the two groups of variables.
+    The smaller and the larger problem begin with the same examples. In a regression, both groups of variables end with
+    the added examples.
     """
     old_places = np.arange(solved.n)
     if isinstance(problem.gram, View) and problem.gram.repeats:

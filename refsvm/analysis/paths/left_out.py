@@ -4,8 +4,8 @@ The variables are scaled: s = λα, f = λ(h − b) and ŵ = λw. If s is feasib
 r. If the machine trained with r predicts r wrongly, the machine trained without r also predicts r wrongly. In all other
 cases, a ball contains ŵ_R, the weights of the machine trained without r:
 
-    s + δ is feasible without r:  δᵣ removes the excess of r, and the free variables j ∈ M share this excess.
-    P_R(ŵ, b̂) − D_R(s + δ) = ½‖δŵ‖²,  as G = b on M,  so  ½‖ŵ − ŵ_R‖² + ½‖ŵ + δŵ − ŵ_R‖² ≤ ½‖δŵ‖²
+    s + δ is feasible without r: δᵣ removes the excess of r, which the free variables j ∈ M share. P_R(ŵ, b̂) − D_R(s +
+    δ) = ½‖δŵ‖², as G = b on M, so ½‖ŵ − ŵ_R‖² + ½‖ŵ + δŵ − ŵ_R‖² ≤ ½‖δŵ‖²
 
 A computed breakpoint is only near the optimum, so `LeftOutPaths` adds the breakpoint's duality gap and |G − b| on M to
 the radius (`refsvm.core.stopping.midpoint`).

@@ -170,7 +170,7 @@ def left_out(stack: Stack, backend: SmallBackend, rules: Any, rounding: float) -
         arrays = [each[at, rest] for each in (problems.v, problems.lower, problems.upper)]
         kernels = problems.kernels[at[:, :, None], rest[:, :, None], rest[:, None, :]]
         rounds = SmallProblems(kernels, *arrays)
-        # the full solution is already the optimum of each round that leaves out an example of α = 0: start there
+        # start at the full solution, the optimum of each round that leaves out an example of α = 0
         rounds.alpha[:], rounds.gradient[:] = problems.alpha[at, rest], problems.gradient[at, rest]
         rounds.results[:, [STEPS, LARGEST_ALPHA]] = problems.results[p][:, [STEPS, LARGEST_ALPHA]]
         moves, stands = np.flatnonzero(problems.alpha[p, r] != 0.0), np.ones(len(some), dtype=bool)

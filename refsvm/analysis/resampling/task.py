@@ -112,7 +112,7 @@ class Task:
 
     @property
     def pairs(self) -> list[tuple[int, int]]:
-        """Numbers of the two classes of each machine; (0, 0) without classes."""
+        """The two class numbers of each machine; (0, 0) without classes."""
         return self.scheme.pairs or [(0, 0)]
 
     @property
@@ -142,7 +142,7 @@ class Task:
         return f"{name}, C={C}, epsilon={epsilon_of(self.problem, len(self.labels)):.6g}"
 
     def on(self, gram: KernelMatrix) -> Task:
-        """Return the same task with another kernel matrix of its examples."""
+        """Return the task with another kernel matrix of its examples."""
         if gram is self.gram:
             return self
         problem = self.problem
@@ -247,7 +247,7 @@ def task_given(
     Raises
     ------
     ValueError
-        If a constructor of `refsvm.DualProblem` refuses the arguments, the arguments contradict each other, or a given
+        If a `refsvm.DualProblem` constructor refuses the arguments, the arguments contradict each other, or a given
         problem is of an unknown kind.
 
     Examples

@@ -107,7 +107,7 @@ class SmallProblems:
         return self.v.shape[1]
 
     def part(self, which: slice) -> SmallProblems:
-        """Return some of the problems as a `SmallProblems` that shares their memory."""
+        """Return some problems as a `SmallProblems` that shares their memory."""
         some = object.__new__(SmallProblems)
         some.__dict__.update({name: array[which] for name, array in self.__dict__.items()})
         return some
@@ -120,7 +120,7 @@ class SmallProblems:
     def memories(self, rules: Rules) -> np.ndarray:
         """Return the initial memory of the rules, one row for each problem."""
         table = np.tile(np.concatenate(rules.memories(self.problem(0))), (len(self), 1))
-        if rules.stop.relative:  # each row ends with the memory of `KKTGap`, which begins with v
+        if rules.stop.relative:  # rows end with the memory of `KKTGap`, which begins with v
             table[:, -2 - self.size : -2] = self.v
         return table
 

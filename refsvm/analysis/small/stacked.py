@@ -105,7 +105,7 @@ class StackedStates:
         self._refresh()
 
     def leave(self, problems: SmallProblems, code: np.ndarray, ends: np.ndarray, iteration: int) -> None:
-        """Store α and G of the problems that end in this iteration, and continue with the other problems."""
+        """Store α and G of the problems that end in this iteration, and keep the other problems."""
         ends = np.flatnonzero(ends & self.runs)
         if not len(ends):
             return
@@ -190,7 +190,7 @@ def check(stop: KKTGap, state: StackedStates) -> np.ndarray:
     some = np.flatnonzero(code)
     if not stop.relative or not len(some):
         return code
-    # stop at a KKT gap ≤ tol · min(1, s/relative), where s is the range of v − G, or of v while α = 0
+    # KKT gap ≤ tol · min(1, s/relative), with s the range of v − G, or of v while α = 0
     alpha, G, free = state.alpha[some], state.gradient[some], (state.lower < state.upper)[some]
     has_moved = (alpha != 0.0).any(axis=1)
     values = np.where(has_moved[:, None], state.v[some] - G, state.v[some])

@@ -1,8 +1,8 @@
 """The guard for float32 rows: if their rounding errors are too large, it replaces them by float64 rows, or warns.
 
 `refsvm.core.kernels.precision` estimates the rounding errors of float32 rows. A solve may start on float32 rows,
-because they take half the time. A solve may end on float32 rows only if the verdict of its stopping rule holds for
-every possible rounding error.
+because they take half the time. It may end on them only if the verdict of its stopping rule holds for every possible
+rounding error.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from refsvm.services.float32 import SHARE_OF_TOLERANCE
 
 
 class Float32Rows(Guard):
-    """Checks whether the rounding errors of float32 rows are small enough for a solve.
+    """Checks whether float32 rounding errors are small enough for a solve.
 
     Parameters
     ----------
     limits : Limits
-        Limits of the run, which decide whether the run has time to compute float64 rows.
+        Limits of the run, which decide whether time is left for float64 rows.
     in_float64 : callable, optional
         Function that returns storage for the same rows as float64. If `in_float64` is missing, the solve keeps the
         float32 rows.

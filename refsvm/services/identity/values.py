@@ -54,7 +54,7 @@ def digest_of(*values: Any, without: tuple[str, ...] = ()) -> str:
     """Return a digest of values, equal exactly if the values are equal.
 
     Numbers, text and containers are identified by type and value; arrays, sparse matrices and frames by content and
-    dtype; objects by class and full content, even if their `repr` does not show it. A user's functions and classes are
+    dtype; objects by class and full content, including what their `repr` omits. A user's functions and classes are
     identified by their instructions, closures, and the code that they call in the user's files. Functions of Python and
     NumPy are identified by name, and functions of other packages by name, version and file.
 
@@ -95,7 +95,7 @@ def opaque_parts(*values: Any) -> list[Any]:
 
 
 class _Walk:
-    """One pass over values and over everything to which the values refer."""
+    """One pass over values and everything to which the values refer."""
 
     def __init__(self, without: tuple[str, ...]) -> None:
         self.without, self.opaque, self._tolerates = without, [], 0  # type: tuple[str, ...], list[Any], int
@@ -114,7 +114,7 @@ class _Walk:
             raise NoIdentityError("the value is nested too deeply") from None
 
     def digest(self, value: Any, place: str) -> bytes:
-        """Return the digest of a value; if the value contains itself, hash how many levels lie between both places."""
+        """Return the digest of a value; if the value contains itself, hash the number of levels between both places."""
         if isinstance(value, np.generic) and (value.dtype.kind == "U" or value.dtype.name in _NUMBERS):
             value = value.item()
         if type(value) in (bytes, memoryview):
