@@ -270,11 +270,16 @@ def test_the_headlines_follow_the_p_of_the_tables(verdicts, monkeypatch):
 @pytest.mark.parametrize(
     ("ratios", "ps", "never", "either"),
     [
-        ((1.01, 0.9), (0.001, 0.4), "does not: ", "does not hold: significantly fewer on none, more on a"),
+        (
+            (1.01, 0.9),
+            (0.001, 0.4),
+            "does not hold: ",
+            "does not hold: significantly fewer on none, more on a",
+        ),
         ((1.01, 0.9), (0.4, 0.4), "open: ", "is open: significantly different on no set"),
         ((0.99, 0.9), (0.4, 0.4), "holds: ", "is open: significantly different on no set"),
         ((0.99, 0.9), (0.001, 0.4), "holds: ", "does not hold: significantly fewer on a, more on none"),
-        ((1.1, 0.9), (0.001, 0.001), "does not: ", "holds: significantly fewer on b, more on a"),
+        ((1.1, 0.9), (0.001, 0.001), "does not hold: ", "holds: significantly fewer on b, more on a"),
     ],
 )
 def test_what_is_not_significant_is_not_shown_to_be_none(ratios, ps, never, either, verdicts):

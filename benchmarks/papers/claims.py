@@ -39,7 +39,7 @@ def leave_one_out(page: Tables) -> Iterator[Answer]:
         f"signs that differ from the optimum: {wrong:.0f} of {proved:.0f} that F < H has ended, {loose:.0f} of "
         f"{by_gap:.0f} that ended at the KKT gap",
         f"{holds(not wrong)} where F < H decides, with k′ and Corollary 1 corrected"
-        + "; at the KKT gap it does not" * bool(loose)
+        + "; at the KKT gap it does not hold" * bool(loose)
         + f" (one realisation of {len({each.partition(',')[0] for each in compared})} sets: with 95 % confidence at "
         f"most {at_most(wrong, proved)} and {at_most(loose, by_gap)} of such signs are wrong)",
     )
@@ -376,7 +376,7 @@ def svmp(page: Tables) -> Iterator[Answer]:
         "“KKT violation should be checked when Gaussian kernel is used”, less so with the linear one (section VIII)",
         "by the paper's settings, without it the cost is off by more than 1 % on "
         + "; ".join(f"{', '.join(names)} ({kernel})" for kernel, names in lost.items()),
-        "the check is needed, but with the linear kernel and on HillValley: which kernel needs it does not hold",
+        "the check is needed, but with the linear kernel and on HillValley; the claim on kernels does not hold",
     )  # fmt: skip
     saved = {
         table: [
@@ -509,7 +509,7 @@ def maximum_gain(page: Tables) -> Iterator[Answer]:
     yield Answer(
         "HMG is “especially efficient for appropriate kernel and regularization parameter settings” (conclusion)",
         f"ahead of second order on {ahead} of {len(cells)} cells in kernel rows, on {quick} in seconds",
-        "holds in kernel rows where C is large and γ is not; does not in seconds",
+        "holds in kernel rows where C is large and γ is not; does not hold in seconds",
     )
     one, two = (
         {row["problem"]: row for row in page.rows("Table 6") if row["strategy"] == f"{rows} KKT gap"}

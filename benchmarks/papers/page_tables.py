@@ -67,7 +67,7 @@ def number(cell: str) -> float:
 
 def holds(condition: bool, words: str = "") -> str:
     """Return the verdict."""
-    return f"{'holds' if condition else 'does not'}{words}"
+    return f"{'holds' if condition else 'does not hold'}{words}"
 
 
 def percent(share: float) -> str:

@@ -129,7 +129,7 @@ def in_all(family: Family) -> str:
 def never_more(family: Family, what: str) -> str:
     """Return the verdict on "it is never more": that no difference is significant does not show it."""
     if family.more:
-        return f"does not: significantly {what} on {', '.join(family.more)}"
+        return f"does not hold: significantly {what} on {', '.join(family.more)}"
     if not family.ratio or family.higher:
         return f"open: it is significantly {what} on no set, which does not show that it is never {what}"
     return "holds: no mean is higher"
