@@ -92,15 +92,16 @@ print("the widest street:", round(2.0 / float(np.linalg.norm(machine.coef_[0])),
 #
 # The square and the half do not change the minimiser.
 #
-# Why should the street be wide? The classifier has to *generalise*: to be right on points that it has not seen. If a
-# new point is nearer to an old point of its kind than the geometric margin, the line puts both points on the same side.
-# So the wider the street, the further all points may move before one of them is misclassified.
+# Why should the street be wide? The classifier has to *generalise*: to be right on points that it has not seen. If the
+# distance of a new point from an old point of its kind is below the geometric margin, the line puts both points on the
+# same side. So the wider the street, the further all points may move before one of them is misclassified.
 #
 # A theorem about the perceptron supports wide streets (Novikoff, 1962, for lines through the origin). After every
 # example that it gets wrong, :math:`y_iw\cdot x_i\le0`, the perceptron adds :math:`y_ix_i` to :math:`w`, from
-# :math:`w=0` on. Let :math:`R` be the length of the longest example, :math:`\rho` the geometric margin, and :math:`u`
-# the unit vector with :math:`y_iu\cdot x_i\ge\rho` for all :math:`i`. A correction adds at least :math:`\rho` to
-# :math:`w\cdot u` and at most :math:`R^2` to :math:`\lVert w\rVert^2`, so :math:`k` corrections make
+# :math:`w=0` on, until it gets all examples right. Let :math:`R` be the length of the longest example, :math:`\rho` the
+# geometric margin, and :math:`u` the unit vector with :math:`y_iu\cdot x_i\ge\rho` for all :math:`i`. A correction adds
+# at least :math:`\rho` to :math:`w\cdot u` and at most :math:`R^2` to :math:`\lVert w\rVert^2`, so :math:`k`
+# corrections make
 #
 # .. math:: k\rho\le w\cdot u\le\lVert w\rVert\le\sqrt k\,R , \qquad\text{that is}\qquad k\le(R/\rho)^2 .
 #
@@ -260,8 +261,8 @@ plt.show()
 # %%
 # A small :math:`C` buys width with slack, and a large :math:`C` gives up width to avoid slack. A street that turns and
 # narrows for every single point *overfits*: it follows chance, and errs on points not yet seen. Which :math:`C` is too
-# large is a question about data, not about geometry. :doc:`Chapter 5 <05_the_whole_loop>` draws overfitting, and
-# chapters :doc:`11 <11_leave_one_out>` and :doc:`15 <15_the_path_of_c>` measure it.
+# large is a question about data, not about geometry. :doc:`Chapter 5 <05_the_whole_loop>` draws overfitting; chapters
+# :doc:`11 <11_leave_one_out>` and :doc:`15 <15_the_path_of_c>` estimate the error on new points.
 #
 # Below, the button "End" lays the street for the :math:`C` of the slider. Drag a point across the line, and press "End"
 # again. Chapters 3 to 5 build the solver behind the button "Step"; chapters 2 to 7 explain the other pictures.
@@ -352,7 +353,7 @@ plt.show()
 # An exercise with ★ takes a few lines, ★★ half a page, ★★★ a page.
 #
 # 1. ★ Remove all points of the first picture that are not on a margin, and find the street again. Has the street moved?
-# 2. ★ Show that the least :math:`F` of a soft street is at most :math:`Cn`. (Which :math:`w` is the laziest?)
+# 2. ★ Show that the least :math:`F` of a soft street is at most :math:`Cn`.
 # 3. ★ Why is a general optimiser unsuited to ten thousand points?
 #
 # .. fold:: Hints

@@ -364,7 +364,7 @@ print("inner products right:", np.allclose(coordinates @ coordinates.T, K))
 # %%
 # The gradient :math:`G=\nabla f(\alpha)` holds the slope of :math:`f` in each variable: :math:`G_i=\partial
 # f/\partial\alpha_i=v_i-\sum_jK_{ij}\alpha_j`. In one line :math:`G=v-K\alpha`, and for classification :math:`v=y`. The
-# gradient explains the code of :math:`F` at the end of chapter 1: ``alpha @ (v - G)`` is :math:`\alpha^\top
+# gradient explains the code of :math:`F` at the end of chapter 1: ``dot(alpha, self.v - G)`` is :math:`\alpha^\top
 # K\alpha=\lVert w\rVert^2`, the losses come from :math:`y_i-h(x_i)=G_i-b`, and ``b=None`` asks for the best intercept.
 #
 # .. shipped:: core/problem.py

@@ -157,8 +157,8 @@ print(matched(np.array([0.5, -0.2, 0.4, -0.6, -0.1])))
 # %%
 # .. admonition:: Known elsewhere as
 #
-#    The pair is also called the *subproblem*, and the most violating pair the *maximal violating pair*. A solver that
-#    moves a few variables at a time is a *decomposition method*. LIBSVM writes :math:`I_\text{low}` for
+#    The problem of a pair is also called the *subproblem*, and the most violating pair the *maximal violating pair*. A
+#    solver that moves a few variables at a time is a *decomposition method*. LIBSVM writes :math:`I_\text{low}` for
 #    :math:`I_\text{down}`. Osuna, Freund and Girosi moved larger sets of variables in 1997, Platt pairs in 1998.
 #
 # Exercises

@@ -59,9 +59,9 @@ plt.show()
 # --------
 #
 # Start at :math:`\alpha=0`, where :math:`G=y`. Then repeat four actions: take the most violating pair; stop if its
-# violation is within the tolerance; go up the parabola of the pair as far as the box allows; update :math:`G`. The
-# intercept :math:`b` is the middle between the last two values of :math:`G` that were compared; :doc:`chapter 6
-# <06_when_it_is_over>` shows why.
+# violation is within the tolerance; go to the top of the parabola of the pair, or as far as the box allows; update
+# :math:`G`. The intercept :math:`b` is the middle between the last two values of :math:`G` that were compared;
+# :doc:`chapter 6 <06_when_it_is_over>` shows why.
 
 
 def smo(K, y, C, tol=1e-3):
@@ -86,8 +86,6 @@ h = K @ alpha + b
 print(f"{len(pairs)} steps, {np.mean(np.sign(h) == y):.1%} of the examples right, Σα = {alpha.sum():.1e}")
 
 # %%
-# You have trained a support vector machine.
-#
 # The certificate of chapter 2 shows how near the machine is to the optimum. With exactly the same matrix and rules, the
 # package takes the same steps.
 
@@ -318,7 +316,7 @@ for price in (0.1, 10.0, 100.0):
 
 # %%
 # 1. With this choice ``smo`` takes fewer steps, on the same pairs as the package.
-# 2. Any pair that gains leads uphill, so random pairs also reach the top. Chance takes its time.
+# 2. Any pair that gains leads uphill, so random pairs also reach the top.
 # 3. Here a larger :math:`C` leads to more steps, fewer bounded support vectors, and a street that fits the examples
 #    more closely.
 # 4. A single variable could move, so every line about :math:`j` would go, and with these lines the intercept :math:`b`.

@@ -243,8 +243,8 @@ plt.show()
 #    :object: WorkingSetGap.check
 #
 # Two more rules stop when the *sign* of one decision is certain, often long before the optimum (:doc:`chapter 12
-# <12_a_sign_is_enough>`). A limit in steps or seconds, a callback and Ctrl-C also end a solve. ``solve`` always returns
-# a solution, whose status says why the solve ended:
+# <12_a_sign_is_enough>`). A limit in steps or seconds, a callback and Ctrl-C also end a solve. ``solve`` returns a
+# solution, whose status says why the solve ended (after Ctrl-C, an exception holds the solution):
 
 print(solve(wide, max_iter=50, shrinking=False).status.value)
 many = make_banana(400, rng=0)

@@ -2,10 +2,10 @@ r"""
 7 · Which pair
 ==============
 
-Any pair that gains leads uphill. The best pair is too expensive to find, and the steepest pair is not the best. This
-chapter draws the gain of every pair as a map, shows which part of the map each selector examines, and presents four
-examples on which a plausible rule gets stuck. Glasmachers and Igel (2006) published the maximum-gain rules, Fan, Chen
-and Lin (2005) second-order selection.
+Any pair that gains leads uphill. The best pair is too expensive to find, and the steepest pair need not be the best.
+This chapter draws the gain of every pair as a map, shows which part of the map each selector examines, and presents
+four examples on which a plausible rule gets stuck. Glasmachers and Igel (2006) published the maximum-gain rules, Fan,
+Chen and Lin (2005) second-order selection.
 """
 
 # fold: Imports and settings
@@ -379,11 +379,11 @@ print("maximum gain:", maximum_gain(*there, [2, 0]), " the hybrid:", hybrid_maxi
 #
 # Maximum gain gets stuck only in corners: if a variable of the previous set is free and the point is not optimal, a
 # pair with this variable gains (Lemma 8). The authors of the lemma checked 2,834,352 cases by computer, and the tests
-# of this package repeat the check. Let variable :math:`r` be free and suppose no pair with :math:`r` gains. Then
-# :math:`G_t\le G_r` for every :math:`t` that may rise and :math:`G_t\ge G_r` for every :math:`t` that may fall, so
-# :math:`\psi\le0`. So the hybrid never stalls before the optimum. The gains of the hybrid's steps might still shrink to
-# nothing; Theorem 1 of Glasmachers and Igel (2006) proves that the hybrid converges if all principal :math:`2\times2`
-# minors of :math:`K` are positive.
+# of this package repeat the check. To prove the lemma, let variable :math:`r` be free and suppose no pair with
+# :math:`r` gains. Then :math:`G_t\le G_r` for every :math:`t` that may rise and :math:`G_t\ge G_r` for every :math:`t`
+# that may fall, so :math:`\psi\le0`. So the hybrid never stalls before the optimum. The gains of the hybrid's steps
+# might still shrink to nothing; Theorem 1 of Glasmachers and Igel (2006) proves that the hybrid converges if all
+# principal :math:`2\times2` minors of :math:`K` are positive.
 #
 # Corners are not rare, because with a small :math:`C` most variables end at a bound. How often does each rule get stuck
 # on the banana with :math:`C=0.1`, in ten orders of the examples?
@@ -475,7 +475,7 @@ for selector in (SecondOrder(), HybridMaximumGain()):
 
 # %%
 # 1. ``Greedy`` needs the fewest steps and examines every pair in each step. ``MaximumGain`` and its hybrid take equally
-#    many steps here, and more than ``SecondOrder``. Both maximum-gain rules compare twice as many pairs as
+#    many steps here, and more than ``SecondOrder``. Both maximum-gain rules compare about twice as many pairs as
 #    ``SecondOrder``, but only pairs with a variable that has just moved, so on average they find a smaller share of the
 #    best gain.
 # 2. Here the rule takes fewer steps if it examines more rows, but each step costs more.

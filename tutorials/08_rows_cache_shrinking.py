@@ -341,9 +341,8 @@ plt.show()
 #    :object: Restriction restricted displaced
 #    :fold: Restriction, and how a problem is restricted
 #
-# ``solve`` calls ``steps`` until the stopping rule is satisfied. While blocks pay, each call of ``steps`` roughly
-# solves a block. Later a call solves the problem restricted to the active set, or takes a number of steps on all
-# variables.
+# ``solve`` calls ``steps`` until the solve ends. While blocks pay, each call of ``steps`` roughly solves a block. Later
+# a call solves the problem restricted to the active set, or takes a number of steps on all variables.
 #
 # A restriction pays if the active set is small, and as many steps as in the last call would save more numbers than the
 # restriction copies (``_pays``). ``displaced`` makes the problem in :math:`\delta`, with ``G`` as its linear term.

@@ -25,7 +25,6 @@ __all__ = ["EXCEPTIONS", "Block", "of_markdown", "of_script", "stale", "unsaid_n
 COUNTED, MEASURED = "a count of the text itself", "measured by the script that the page names"
 EXCEPTIONS = {
     "01_the_widest_street": {"to ten thousand points": "a size", "Ten thousand examples": "the same"},
-    "02_prices": {"``alpha @ (v - G)``": "quotes the code at the end of chapter 1"},
     "07_which_pair": {"2,834,352 cases": "counted by the authors; tests/theorems count again"},
     "09_does_it_end": {
         "some tens of thousands of examples": "advice that rests on that table",
