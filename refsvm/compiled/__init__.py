@@ -1,4 +1,4 @@
-"""The Numba twins: each file mirrors the file of `refsvm.core` at the same path.
+"""Twins, rules compiled by Numba: each file mirrors the file of `refsvm.core` at the same path.
 
 For example, ``compiled/selectors/second_order.py`` holds the twin of the rule in ``core/selectors/second_order.py``.
 ``interface/`` has no counterpart: it holds the parts that all compiled code shares.
@@ -21,9 +21,8 @@ For example, ``compiled/selectors/second_order.py`` holds the twin of the rule i
 
 A twin is a function of ``(parameters, state, …)`` where ``parameters`` is a float64 array of the rule's
 hyper-parameters. The arrays in ``state`` are named as in `refsvm.core.state.SolverState`; its numbers are in
-``state.now[0]``.
-The loop gets the twins as functions; all twins of a family, such as the selectors, share one signature. One compiled
-loop therefore works with every combination of rules, and users can write ``@njit`` functions of their own. A twin is
-compiled when a solve first uses it, and kept in a disk cache. The names of cached files contain a stamp of all files in
-this folder, so that outdated code is never used.
+``state.now[0]``. All twins of a family, such as the selectors, share one signature. One compiled loop therefore works
+with every combination of rules, and users can write ``@njit`` functions of their own. A twin is compiled when a solve
+first uses it, and kept in a disk cache. The names of cached files contain a stamp of all files in this folder, so that
+outdated code is never used.
 """

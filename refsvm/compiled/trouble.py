@@ -12,7 +12,7 @@ class TwinError(ValueError):
 
 
 def numba_trouble(error: BaseException) -> str:
-    """Return a sentence that explains an error which occurred while Numba was imported, or loaded or compiled code.
+    """Return a sentence that explains an error of importing Numba, or of loading or compiling code with Numba.
 
     Parameters
     ----------

@@ -92,7 +92,7 @@ def twin_of(rule: Any) -> Callable[..., Any] | None:
         place = import_module(f"refsvm.compiled.interface.{'seeding' if role == 'SEED' else 'layout'}")
         if twin.signature != getattr(place, role):
             raise TwinError(
-                f"{name}.twin() is a twin of another role; decorate the function with @twin({role})."
+                f"{name}.twin() fits another kind of rule; decorate the function with @twin({role})."
             )
     checked: Callable[..., Any] | None = twin
     return checked

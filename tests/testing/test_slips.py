@@ -642,5 +642,5 @@ def test_a_twin_of_another_role_is_found():
 
     fails(
         broken(Alternating, "role", {"twin": lambda self: greedy}),
-        r"is a twin of another role; .* @twin\(LENGTH\)",
+        r"fits another kind of rule; .* @twin\(LENGTH\)",
     )

@@ -32,7 +32,7 @@ class Seeding(NamedTuple):
     gradient: np.ndarray  # the gradient at α*
     solved_lower: np.ndarray  # the box of the solved problem
     solved_upper: np.ndarray
-    v: np.ndarray  # the next problem has this v and, below, this box and z
+    v: np.ndarray  # v of the next problem, whose box and z follow
     lower: np.ndarray
     upper: np.ndarray
     z: float
@@ -43,7 +43,7 @@ class Seeding(NamedTuple):
     seed: np.ndarray  # the twin writes its seed, a feasible α of the next problem, to this array
     chosen: np.ndarray  # an array of marks, one for each variable, which the twin may read and write
     scratch: np.ndarray  # memory for intermediate numbers
-    now: np.ndarray  # its one record has the kernel row that the seeder requests, or −1 if it needs none
+    now: np.ndarray  # one record: the kernel row that the twin requests, or −1 without a request
 
 
 REQUEST = np.dtype([("missing", np.int64)])

@@ -110,7 +110,7 @@ def copied(function: Function, name: str) -> Function:
 
 
 class NotCompiledYet(BaseException):
-    """Raised instead of compiling inside `never_compiling`; not an Exception, so that `except Exception` misses it."""
+    """Raised instead of compiling inside `never_compiling`; `except Exception` does not catch it."""
 
 
 class _Thread(threading.local):

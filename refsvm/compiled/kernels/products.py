@@ -1,7 +1,7 @@
 """Compiled twin of `refsvm.core.arithmetic`: inner products of dense data.
 
-The inner loops run along the examples, so that one register holds the sums of several examples. The source writes out
-the sum over eight features, because with a short loop the compiler would not keep several sums in a register.
+The inner loops run along the examples, so that one register holds the sums of several examples. This code adds eight
+features without a loop, because with a short loop the compiler would not keep several sums in a register.
 """
 
 from __future__ import annotations

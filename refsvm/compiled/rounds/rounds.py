@@ -184,7 +184,7 @@ def compared_with(state, numbers):  # type: ignore[no-untyped-def]
 def follow(seeding, stage, origin, before, after, alphas, lowers, uppers):  # type: ignore[no-untyped-def]
     """Shift the seed by the change of the solution between two neighbouring rounds.
 
-    Return True if computing G of the seed from the neighbour's solution needs fewer kernel rows than from the origin's.
+    Return True if computing G of the seed from the neighbour's solution needs fewer kernel rows than from `origin`.
     """
     if stage != STEPS:
         old, new = (before, origin) if min(before, origin) >= 0 else (after, after)

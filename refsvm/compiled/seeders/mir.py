@@ -62,7 +62,7 @@ def least_squares(rows, right, max_iter, tol):  # type: ignore[no-untyped-def]
 
 @allocating
 def equations(seeding, b):  # type: ignore[no-untyped-def]
-    """Return the rows of the matrix A and the right side of MIR's equations, with T and X in ascending order."""
+    """Return the matrix and the right side of MIR's equations, with examples in ascending order."""
     chosen, before, G = seeding.chosen, seeding.solved, seeding.gradient
     T, X = np.flatnonzero(chosen == ADDED), np.flatnonzero((chosen == ADDED) | (chosen == SHARED))
     rows, right = np.ones((len(T), len(X) + 1)), np.zeros(len(X) + 1)

@@ -93,7 +93,7 @@ def foreseen(walk, step, unit, tie, noise_of_alpha, noise_of_excess):  # type: i
 
 @called
 def may_cross(walk, i, hits, is_c_path):  # type: ignore[no-untyped-def]
-    """Return s of variable i if it may join M, 1 if it may leave M or i = −1, and 0 if its event is not ordinary."""
+    """Return i's squared distance s if i may join M, 1 if i may leave M or i = −1, 0 if the event is not ordinary."""
     m, slot, left = walk.now[0].m, 0, 0
     if i < 0 or hits != 1:
         return 1.0 if i < 0 and hits == 0 else 0.0
@@ -113,7 +113,7 @@ def may_cross(walk, i, hits, is_c_path):  # type: ignore[no-untyped-def]
 
 @called
 def expected(walk, i, step, t, noise_of_alpha, noise_of_excess, limits):  # type: ignore[no-untyped-def]
-    """Return s for the event of i at t (0 if the event is not ordinary) and the worst violation of KKT or Σα = 0."""
+    """Return the result of `may_cross` for the event of i at t, and the worst violation of KKT or Σα = 0."""
     unit = limits[UNIT] + limits[UNIT_RATE] * t
     tie = TIE if i >= 0 else 2.0 * TIE  # at the line's end, bounds are rounded differently
     hits, worst, total, size = foreseen(walk, step, unit, tie, noise_of_alpha, noise_of_excess)

@@ -62,7 +62,7 @@ def add(values, size, z, sign):  # type: ignore[no-untyped-def]
 
 @called
 def distance(system, size, corner):  # type: ignore[no-untyped-def]
-    """Compute s of variable k from u = (1, K_Mk), stored in ``vectors[1]``; write w to ``vectors[2]`` and return s."""
+    """Return the squared distance s of k from u = (1, K_Mk) in ``vectors[1]``; write w to ``vectors[2]``."""
     times(system, size, system.vectors[1], system.vectors[2])
     return corner - inner(system.vectors[1], system.vectors[2], size)
 

@@ -39,7 +39,7 @@ def follow_run(walk: PathState, tracker: Rule, end: float, most: int) -> list[Po
         walk.t, walk.b, walk.factors = float(log.t[events - 1]), float(log.intercept[events - 1]), None
         walk.members, walk.system.size = arrays.members[:m].tolist(), m + 1
     moved = log.moved[:events]
-    # the twin records sides of the box; turn them into the sets that a `Move` names, which depend on the label
+    # the twin records 1 for U; along λ = 1/C, a `Move` records 1 for the bound that is not 0
     moved[:, 1:3] *= walk.sign[moved[:, :1]].astype(np.int64)
     points = [
         along.point(t, scaled, b, "full rank", (Move(i, before, after, "full rank"),), m)

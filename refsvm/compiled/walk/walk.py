@@ -93,7 +93,7 @@ WALK = Block(
 
 
 def arrays_of(walk):  # type: ignore[no-untyped-def]
-    """Return the arrays of a `refsvm.core.walk.state.PathState` as a `Walk`, which has space for some members."""
+    """Return the arrays of a `refsvm.core.walk.state.PathState` as a `Walk` with space for more members."""
     # share the arrays of the state, of which most events change only a few entries, and copy its numbers
     n, m, x, now = len(walk.side), len(walk.members), walk.system.x, np.zeros(1, dtype=NOW)
     now[0] = walk.t, walk.b, walk.total, walk.system.least, m

@@ -85,7 +85,7 @@ class Decomposition(Shrinking):
         B = working_set(state, min(self.size, 2 * (state.rows.evaluator.capacity // 2)))
         # the update of G needs the rows of B, and computing them together takes only one product
         state.rows.evaluator.fetch(state.rows.indices[B])
-        # stop early: the next working set undoes part of what an exact solution for B would gain
+        # do not solve exactly for B: the next working set would undo part of the gain
         return self.solve_restricted(
             backend, limits, state, rules, trace, B, budget, at_least=SHARE_OF_GAP * state.gap
         )

@@ -8,9 +8,9 @@ width of the margin is at most the distance of these points, ‖w‖/s, with ‖
 distance of the two points is not larger than rounding errors, the hulls meet: no function of this kernel separates the
 classes.
 
-**Stretch.** f(tα) is largest at t = vᵀα/αᵀKα. At the optimum t = 1. If the hulls meet, the factor t is large:
-multiplying α by t lets α grow much faster than steps would, and the distance of the two points falls to zero as fast as
-in Gilbert's algorithm for the two nearest points.
+**Stretch.** f(tα) is largest at t = vᵀα/αᵀKα. At the optimum t = 1. If the hulls meet, t is large: multiplying α by
+this t lets α grow much faster than steps would, and the distance of the two points falls to zero as fast as in
+Gilbert's algorithm for the two nearest points.
 
 References: E. G. Gilbert, "An iterative procedure for computing the minimum of a quadratic form on a convex set", SIAM
 Journal on Control 4, 1966; S. S. Keerthi et al., "A fast iterative nearest point algorithm for support vector machine
@@ -73,7 +73,7 @@ class HardMargin:
                 is_beyond = True  # α of a restricted problem that overflowed is not in this state
             except ValueError:
                 if self._is_bounded():
-                    raise  # otherwise α has diverged, and the rules have met NaN or infinite values
+                    raise  # α has diverged, and the rules have met NaN or infinite values
         # α also diverges if the kernel is indefinite and q < 0 in a direction without a bound
         if is_beyond or not self._is_bounded():
             self._state.alpha[:], self._state.iteration = before, iteration
@@ -83,7 +83,7 @@ class HardMargin:
             return INSEPARABLE
         if self._hulls_meet():
             return INSEPARABLE
-        # stretch only while steps continue: when the usual loop converges, α already has the right length
+        # multiply α only while steps continue: when the usual loop converges, α has the right length
         if not outcome and self._cone:
             self._stretch()
         return outcome
@@ -96,7 +96,7 @@ class HardMargin:
         state = self._state
         alpha = np.where(self._open, state.alpha, 0.0)
         above, below = float(alpha.clip(0.0, None).sum()), float(-alpha.clip(None, 0.0).sum())
-        # a class whose α are all 0 does not describe a point yet
+        # a class whose α are all 0 describes no point
         if min(above, below) <= 0.0:
             return False
         if not self._cone:
@@ -119,7 +119,7 @@ class HardMargin:
         return quadratic <= self._state.largest_diagonal * (0.5 * NARROWEST * linear / self._scale) ** 2
 
     def _stretch(self) -> None:
-        """Multiply α by the t that maximises f(tα), and update G ← v − t(v − G)."""
+        """Multiply α by the factor t that maximises f(tα), and update G ← v − t(v − G)."""
         state = self._state
         v, past = state.v, state.v - state.gradient
         # t = vᵀα / αᵀKα

@@ -1,13 +1,13 @@
 """LIBSVMShrinking: LIBSVM's shrinking heuristic, built from restricted problems.
 
     Every min(n, period) steps on the active variables A:
-        all variables return, the first time that ψ_A ≤ 10 ε;
-        A loses the variables that G keeps at a bound, strictly: G > max over I_up, or G < min over I_down.
-    When ψ_A ≤ ε, all variables return, the solver takes a step on all of them and chooses A again.
+        the first time that ψ_A ≤ 10 ε, all variables become active;
+        A loses the variables that G keeps at a bound: Gᵢ > max over I_up of G, or Gᵢ < min over I_down of G.
+    When ψ_A ≤ ε, all variables become active, the solver takes a step on all variables and chooses A again.
 
-The rule does not update the gradient of inactive variables until all variables return; then G ← G − K[:, S] δ_S, where
-S are the variables that moved. Until all variables return, A only loses variables, so A may lack variables that should
-move. The solve ends only when the stopping rule is satisfied by all variables with their true gradient.
+When all variables become active, the rule updates the gradient, G ← G − K[:, S] δ_S, where S are the variables that
+moved. Until all variables become active, A only loses variables, so A may lack variables that should move. The solve
+ends only when the stopping rule is satisfied by all variables with their true gradient.
 """
 
 from __future__ import annotations
@@ -47,10 +47,10 @@ NEARLY_SOLVED = 10.0
 class LIBSVMShrinking(Shrinking):
     """Shrink as LIBSVM does, for comparisons with papers that used LIBSVM.
 
-    Three things differ from LIBSVM. After all variables return, the rule compares each Gᵢ with the extremes of G over
-    all variables, whereas LIBSVM uses only the previously active variables. The rule updates G with the kernel rows of
-    all variables that moved, whereas LIBSVM keeps a second gradient for variables at their bounds, so counts of kernel
-    rows differ. Selectors and step rules that use recent steps forget these steps when the active set changes.
+    Three things differ from LIBSVM. When all variables are active again, the rule compares each Gᵢ with the extremes of
+    G over all variables, whereas LIBSVM uses only the previously active variables. The rule updates G with the kernel
+    rows of all variables that moved, whereas LIBSVM keeps a second gradient for variables at their bounds, so counts of
+    kernel rows differ. Selectors and step rules that use recent steps forget these steps when the active set changes.
 
     Parameters
     ----------
@@ -95,7 +95,7 @@ class LIBSVMShrinking(Shrinking):
 
 
 class Work(NamedTuple):
-    """The arguments of one call of `steps`, which the state does not store, because it must not refer to itself."""
+    """The arguments of one call of `steps`; a state must not store them, because it would refer to itself."""
 
     backend: Backend
     limits: Limits[SolverState]
@@ -148,7 +148,7 @@ class ShrinkingMemory:
             take_over(now, A, inner)
             del inner  # free the kernel rows of A before the next restricted problem needs memory
             A, shrunk = (A, False) if B is None else (A[B], True)
-        # --- let all variables return; if A was solved (not only nearly), take a step on all before the next review ---
+        # --- make all variables active; if ψ_A ≤ ε, take a step on all variables before the next review ---
         solved = bool(outcome)
         self.left = stop.period - (state.iteration + now.iteration) % stop.period if solved else 0
         before = state.objective

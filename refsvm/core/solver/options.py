@@ -33,7 +33,7 @@ class RunOptions:
     Attributes
     ----------
     progress : Progress or None
-        The progress report of the call, which its solves keep up to date.
+        The progress report, which all solves of the call update.
     rows_and_guards : callable
         Function that makes the kernel rows and the guards of a run; by default the function in `refsvm.core.doors`.
     rules : Rules

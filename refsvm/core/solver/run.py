@@ -1,8 +1,8 @@
-"""Run: takes the steps of a solve in chunks, until the guards accept a verdict that ends the solve.
+"""Run: takes the steps of a solve in chunks, until the guards accept a reason to end the solve.
 
     Until the stopping rule is satisfied, no step gains, or a limit is reached:
         take a chunk of steps                     (`refsvm.core.solver.shrinking`, by a `refsvm.core.backend.Backend`).
-    Each guard reviews the verdict, and may withdraw it          (`refsvm.core.guards`).
+    Each guard reviews the reason, and may reject it             (`refsvm.core.guards`).
 
 `refsvm.solve` (through `solved`) and `refsvm.Rounds` both use `Run`.
 """
@@ -56,7 +56,7 @@ class Run:
     Attributes
     ----------
     guards : list of refsvm.core.guards.base.Guard
-        The guards, in the order in which they review a verdict.
+        The guards, in the order in which they review the reason to end.
 
     Examples
     --------
@@ -82,14 +82,14 @@ class Run:
             self.limits.progress = options.progress
         self.rows, self.guards = options.rows_and_guards(problem, options, self.limits, rows, reads_values)
         self.shrinking, self.backend = options.shrinking, chosen_backend(options.engine)
-        self._preparation = time.perf_counter() - self.limits.began  # the first solve counts these seconds
+        self._preparation = time.perf_counter() - self.limits.began  # part of the first solve's time
 
     def __enter__(self) -> Run:
         """Begin a solve: count its seconds and kernel rows from now on, and let Ctrl-C end the solve."""
         now = self.limits.last_check = time.perf_counter()
         self._began, self._preparation = now - self._preparation, 0.0
         self._counted = self.rows.computed, self.rows.hits
-        self.rows.evaluator.reserve()  # a solve that failed may not have reserved the memory again
+        self.rows.evaluator.reserve()  # a failed solve may have released this memory
         # compute rows before installing the handler of Ctrl-C, because a user's kernel may raise an error
         if self.rows.filled < self.rows.capacity:
             self.rows.fetch_if_few(self.shrinking.full_gram_up_to)
@@ -103,7 +103,7 @@ class Run:
     def take_steps(
         self, state: SolverState, rules: Rules, trace: int = False, shrinks: bool = True
     ) -> Ending:
-        """Take steps on this state until the stopping rule, a limit or Ctrl-C ends the solve; return the ending.
+        """Take steps on this state until the stopping rule, a limit or Ctrl-C ends the solve; return an `Ending`.
 
         Parameters
         ----------
@@ -139,7 +139,7 @@ class Run:
     def _until_stopped(
         self, state: SolverState, rules: Rules, guards: list[Guard], trace: Trace | None, shrinks: bool
     ) -> Verdict:
-        """Take chunks of steps until a verdict ends the solve and no guard withdraws the verdict."""
+        """Take chunks of steps until a reason ends the solve and no guard rejects this reason."""
         # begin with few steps, because the time of a step is not known
         limits, chunk, is_first = self.limits, 16, True
         take: Callable[..., int] = partial(

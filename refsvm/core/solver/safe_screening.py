@@ -5,15 +5,15 @@ Adding both inequalities at a feasible α, whose weight vector is w, gives
 
     ‖w − w*‖² ≤ δ = Σ (Uᵢ − αᵢ)(Gᵢ − b)₊ + (αᵢ − Lᵢ)(b − Gᵢ)₊          the duality gap at any b
 
-so |G*ᵢ − Gᵢ| ≤ rᵢ = √(δKᵢᵢ). b* minimises Σ max(Uᵢ(G*ᵢ − b), Lᵢ(G*ᵢ − b)) + zb, and the minimisers of this sum
-rise with every G*ᵢ. Therefore b* is at least b_lo, the smallest minimiser for G − r, and at most b_hi, the largest
-minimiser for G + r. So in every optimum
+so |G*ᵢ − Gᵢ| ≤ rᵢ = √(δKᵢᵢ). b* minimises Σ max(Uᵢ(G*ᵢ − b), Lᵢ(G*ᵢ − b)) + zb, and the minimisers of this sum rise
+with every G*ᵢ. Therefore b* is at least b_lo, the smallest minimiser of the sum for G − r, and at most b_hi, the
+largest for G + r. So in every optimum
 
     Gᵢ − rᵢ > b_hi   ⇒   αᵢ* = Uᵢ                    Gᵢ + rᵢ < b_lo   ⇒   αᵢ* = Lᵢ.
 
-If αᵢ is already at this bound, the rule removes variable i. The problem of the remaining variables has the same w*, so
-the next review can use its (smaller) δ. A removed variable never returns. If at the end ψ of all variables still
-exceeds ε, the rule solves the problem of the remaining variables again, to half its gap.
+If αᵢ is already at the bound αᵢ*, the rule removes variable i for good. The problem of the remaining variables has the
+same w*, so the next review can use the smaller δ of this problem. If at the end ψ of all variables still exceeds ε, the
+rule solves the problem of the remaining variables again, to half its gap.
 
 The proof needs a positive semi-definite K, finite boxes and kernel rows in float64. `error_of` bounds the rounding
 errors of G.
@@ -47,10 +47,9 @@ ROUNDED: Final = 1e-10
 class SafeScreening(Shrinking):
     """Remove a variable if it is at a bound and is proved to be at this bound in every optimum.
 
-    No removed variable has to return, because every removal is proved. The rule removes fewer variables than the other
-    shrinking rules, and removes them later. The proof does not hold with a hard margin, with kernel rows in float32, or
-    with a kernel that is not known to be positive semi-definite; in these cases the rule warns and takes all steps on
-    all variables.
+    The solver never adds a removed variable again. The rule removes fewer variables than the other shrinking rules, and
+    removes them later. The proof does not hold with a hard margin, with kernel rows in float32, or with a kernel that
+    is not known to be positive semi-definite; in these cases the rule warns and takes all steps on all variables.
 
     Parameters
     ----------

@@ -51,7 +51,7 @@ COPIES_MB: Final = 256.0
 
 
 class Shrinking(Rule):
-    """Base of shrinking rules, which choose the variables of the next steps and decide when the other variables return.
+    """Base of shrinking rules, which choose the variables of the next steps.
 
     ``bool(rule)`` is False for a rule that always chooses all variables.
 
@@ -86,7 +86,7 @@ class Shrinking(Rule):
         self, backend: Backend, limits: Limits[SolverState], state: SolverState, rules: Rules, trace: Trace | None,
         A: np.ndarray, budget: int, *, at_least: float = 0.0, to: float | None = None,
     ) -> int:  # fmt: skip
-        """Solve the problem over α_A and copy its result to the full problem.
+        """Solve the problem restricted to the variables A, and copy its result to the full problem.
 
         The method solves the problem to the stopping rule's `restricted_tolerance`, but to a KKT gap no smaller than
         `at_least`, or to the gap `to` if `to` is given. Return 0 if more steps may follow, or −1 if no step gains.
@@ -180,14 +180,14 @@ class Restriction(Shrinking):
         """Take some steps on all variables, or solve one restricted problem."""
         if code := rules.stop.check(state):
             return code
-        # `recent` counts the steps of the last call; a first call with α ≠ 0, near a solution, counts a full period
+        # steps of the last call; at the first call a full period if α ≠ 0, because such an α is near a solution
         recent = (self.period if state.alpha.any() else 0) if state.shrinking is None else state.shrinking
         before, solve_on = state.iteration, (backend, limits, state, rules, trace)
         # `facts` of the full matrix stores whether its kernel computes rows faster in batches
         whole = state.rows.evaluator.gram
         in_blocks = whole.facts.prefers_batches and len(state.alpha) == whole.n
         if in_blocks and len(B := block(state, self.block)):
-            # stop early: later steps on other variables undo part of what an exact solution for B would gain
+            # do not solve exactly for B: later steps on other variables would undo part of the gain
             outcome = self.solve_restricted(*solve_on, B, min(budget, 4 * len(B)), at_least=0.3 * state.gap)
         elif late := state.iteration % rules.stop.period:
             # a restricted solve may have ended at any step: continue to the next step that checks the stopping rule
@@ -296,7 +296,7 @@ def take_over(state: SolverState, A: np.ndarray, inner: SolverState) -> None:
     delta = inner.alpha
     lower, upper = state.lower[A], state.upper[A]
     alpha = np.clip(state.alpha[A] + delta, lower, upper)
-    # α + δ is rounded, so set a variable to its bound exactly: close to the bound it would count as free
+    # α + δ is rounded, but a variable at its bound must not count as free: set it exactly to the bound
     alpha[delta == inner.lower] = lower[delta == inner.lower]
     alpha[delta == inner.upper] = upper[delta == inner.upper]
     state.largest = max(state.largest, float(np.abs(state.alpha[A]).max()) + inner.largest)
@@ -348,7 +348,7 @@ def fits(state: SolverState, A: np.ndarray) -> bool:
 
 
 def release_rows(state: SolverState) -> None:
-    """Free a state's kernel rows, which its parent may share, and the compiled sessions that refer to them."""
+    """Free a state's kernel rows, even if another state shares them, and the compiled sessions that refer to them."""
     state.rows.evaluator.release()
     state.session = None
     if state.parent is not None:

@@ -1,4 +1,4 @@
-"""Initialisation and backup routines (§IV, §V), which find points and directions by SMO instead of tracking."""
+"""Initialisation and backup routines (Ong et al., §IV, §V), which find points and directions by SMO."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ def solve_at(walk: PathState, t: float, eps_smo: float, kind: str) -> bool:
     t : float
         The position on the line.
     eps_smo : float
-        Tolerance for the KKT gap, in units of the decision function; for C < 1 the tolerance is multiplied by C,
-        because h then has the size C.
+        Tolerance for the KKT gap, in units of the decision function; for C < 1 the tolerance is multiplied by C, the
+        size of the decision values.
     kind : str
         Name of the event for examples that change their set.
 
@@ -58,7 +58,7 @@ def solve_at(walk: PathState, t: float, eps_smo: float, kind: str) -> bool:
     solution = solved_on_path(
         walk, problem, stop, None if is_cold else problem.feasible(walk.variables.alpha)
     )
-    # if the range of the decision values is far below 1, as with one class, the gap reached is too large
+    # if the range of the decision values is far below 1, as with one class, this KKT gap is too large
     if solution is not None and solution.kkt_gap > ACCEPTED * solution.decision_range:
         finer = KKTGap(_tolerance_of_range(solution, walk.largest, eps_smo))
         solution = solved_on_path(walk, problem, finer, solution.alpha)
@@ -95,7 +95,7 @@ def solved_on_path(
 
 
 def choose_sets(walk: PathState) -> bool:
-    """Decide for examples that fit two sets whether they belong to the elbow, so that the walk can continue.
+    """Decide which of the examples between two sets belong to the elbow, so that the walk can continue.
 
     The derivative x of α along the line solves
 

@@ -16,9 +16,10 @@ from refsvm.core.walk.state import PathState
 class PathTracker(Rule):
     """Follow the optimum of a problem along a line, either while λ = 1/C falls or from one problem to another.
 
-    `refsvm.regularization_path` and `refsvm.parametric_path` call `follow` once for each path; between two breakpoints
-    they handle Ctrl-C and the time limit. A tracker's compiled twin may have its own signature. The twins of
-    `refsvm.SVMP` and `refsvm.Hastie` follow runs of events that need only the walk's arrays (`refsvm.core.backend`).
+    `refsvm.regularization_path` and `refsvm.parametric_path` call `follow` once for each path; these functions handle
+    Ctrl-C and the time limit between breakpoints. A tracker's compiled version (twin) may have its own signature. The
+    twins of `refsvm.SVMP` and `refsvm.Hastie` follow runs of events that need only the walk's arrays
+    (`refsvm.core.backend`).
     """
 
     example_call: ClassVar[str] = "SVMP()"
@@ -40,7 +41,7 @@ class PathTracker(Rule):
         Parameters
         ----------
         walk : PathState
-            The walk at the optimum for its λ: ŝ is inside the box for the elbow and exactly at a bound for all other
+            The walk at the optimum for its λ: ŝ is inside the box on the elbow and exactly at a bound for other
             examples. The tracker moves this walk.
         end : float
             Last t of the line; along 1/C, this is 1/C_max, the smallest λ.
@@ -54,7 +55,7 @@ class PathTracker(Rule):
 
 def points_of(tracker: PathTracker, walk: PathState, end: float) -> Iterator[Point]:
     """Return the breakpoints that `follow` yields; check the points of a user's own tracker."""
-    # the package's trackers are not checked, because tests cover them and checking each point takes time
+    # do not check the package's trackers, because tests cover them, and a check takes time
     points = tracker.follow(walk, end)
     return points if is_builtin(type(tracker)) else _until(tracker, points, walk, end)
 

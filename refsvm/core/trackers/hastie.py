@@ -31,10 +31,10 @@ RUN: Final = 50
 class Hastie(PathTracker):
     """The original tracker: it solves one linear system for each event, and raises an error for singular systems.
 
-    The next breakpoint is the largest λ below the present λ at which an ŝ on the elbow reaches 0 or its bound, or a g
-    outside the elbow reaches 0. The choice of the largest λ is right as long as events happen one at a time. When an
-    example joins or leaves the elbow, the tracker updates the inverse of A; if A is ill-conditioned, it solves the
-    system from scratch.
+    The next breakpoint is the largest λ below the present λ at which an ŝ on the elbow reaches 0 or its bound, or a gᵢ
+    outside the elbow reaches 0. The choice of the largest λ is right if events happen one at a time. When an example
+    joins or leaves the elbow, the tracker updates the inverse of the elbow's matrix A; if A is ill-conditioned, it
+    solves from scratch.
 
     Parameters
     ----------

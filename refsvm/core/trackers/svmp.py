@@ -240,7 +240,7 @@ class SVMP(PathTracker):
 
         Yield the point if an event of this `kind` or a repair has moved it. If no repair helps, the path ends.
         """
-        is_c_path = walk.along.is_c_path  # on other lines, the test ignores Σα
+        is_c_path = walk.along.is_c_path  # True if the test includes Σα
         # do not compute G from scratch after each event, because computing it takes as long as many events
         fresh = not kind or walk.unsettled or walk.t < walk.stale_below
         if fresh or max(walk.violation(), is_c_path and walk.unbalanced()) > self.eps_kkt:

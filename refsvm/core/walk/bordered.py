@@ -33,9 +33,9 @@ class Bordered:
     Parameters
     ----------
     inverse : ndarray of shape (m + 1, m + 1), float64
-        P at the beginning, which is copied.
+        The first inverse; the class copies it.
     least : float
-        Smallest s for which a variable may join M.
+        Smallest squared distance s at which variables join M.
 
     Attributes
     ----------
@@ -100,7 +100,7 @@ class Bordered:
         self.x[:m] -= w * change
         self.x[m] = pace + change
         self.size = m + 1
-        # add a product zzᵀ, so that P stays symmetric to the last bit despite rounding
+        # add a product zzᵀ, so that P stays symmetric to the last bit
         root = 1.0 / math.sqrt(s)
         z = np.append(w * root, -root)
         self.inverse[:] += z[:, None] * z

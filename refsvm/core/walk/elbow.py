@@ -155,10 +155,10 @@ def jump_of_alpha(walk: PathState, null: np.ndarray) -> bool:
 
 
 def take(walk: PathState, step: Step, end: float) -> str:
-    """Take the step and move the examples that reach the end of their set, (36)–(46); return the kind of event."""
+    """Take the step and change the set of each example that has an event, (36)–(46); return the kind of event."""
     walk.move(step.length, step.db)
     walk.clip(end)
-    # find the examples that are at the end of their set and move towards this end: (40)–(43)
+    # find the examples whose ŝ reaches a bound, or whose G reaches b: (40)–(43)
     width = walk.variables.upper - walk.variables.lower
     near = TIE * np.array([width, width, np.full(len(width), walk.unit)])
     at_end = (walk.rates(step.noise) > 0.0) & (walk.distances() <= near)

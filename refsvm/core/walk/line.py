@@ -56,7 +56,7 @@ class ProblemLine:
     is_c_path : bool
         True on the line λ = 1/C, where the path is complete when no variable is at the bound that is not 0.
     name : str
-        Name of the parameter, as cards and messages show it.
+        Name of the parameter in printed results and messages.
 
     Examples
     --------
@@ -178,7 +178,7 @@ class RegularizationLine(ProblemLine):
         return DualProblem._of_checked(problem.gram, t * problem.v, problem.lower, problem.upper)
 
     def tolerance(self, t: float, eps: float) -> float:
-        """Return the tolerance of the KKT gap; for C < 1 it is also relative to C, because h then has the size C."""
+        """Return the tolerance of the KKT gap; for C < 1 it is also relative to C, the size of the decision values."""
         return max(eps * min(t, 1.0), 1e-14 * t) * self.unit[1]
 
     def point(

@@ -1,8 +1,8 @@
 """Special-event routine (§VI): changes the set of examples that are exactly between two sets and block λ from falling.
 
 Flipping all blocking examples at once is block principal pivoting for the complementarity problem of the direction.
-Such pivoting can cycle. If flipping all examples cycles, the tracker flips only the example with the lowest index; if
-flipping one example also cycles, the tracker calls the backup routine.
+Such pivoting can cycle. If the sets repeat, the tracker flips only the example with the lowest index; if the sets
+repeat again, the tracker calls the backup routine.
 """
 
 from __future__ import annotations

@@ -55,7 +55,7 @@ class PathState(Walk):
     Raises
     ------
     ValueError
-        If the engine is unknown, or compiled and Numba is not installed.
+        If the engine is unknown, or needs Numba, which is not installed.
 
     Attributes
     ----------

@@ -29,11 +29,11 @@ class UpdatedQR(UpdatedAlgebra):
     Parameters
     ----------
     least_indicator : float
-        Smallest s, relative to the largest kernel value, with which a point enters by an update.
+        Smallest squared distance from the elbow, relative to the largest kernel value, for an update.
     least_ratio : float
         Updated factors are used only if no diagonal entry of |R| is below this fraction of the largest.
     qr : PivotedQR
-        The factorisation for all other elbows.
+        Factorisation without an update.
 
     Raises
     ------

@@ -42,7 +42,7 @@ class Line(NamedTuple):
 
 
 class Variables(NamedTuple):
-    """The state of all variables, in arrays of shape (n,): the rows of ``Walk.values``, which twins share.
+    """The state of all variables, in arrays of shape (n,): the rows of ``Walk.values``, which compiled code shares.
 
     Attributes
     ----------
@@ -84,7 +84,7 @@ class Walk:
     alpha, excess : ndarrays of shape (n,)
         α and G − b at the start.
     side : ndarray of shape (n,), int8
-        Set of each variable: BELOW, FREE, ABOVE, TIED or CLOSED. FREE variables must be put into M by `begin`.
+        Set of each variable: BELOW, FREE, ABOVE, TIED or CLOSED. `begin` must put the FREE variables into M.
     box : (ndarray, ndarray)
         L and U at the start.
 
@@ -134,7 +134,7 @@ class Walk:
         self.line, self.row, self.side, self.t, self.b = line, row, side, 0.0, 0.0
         # a variable that is not free moves with its bound
         pace = np.where(side == ABOVE, line.upper, np.where(side != FREE, line.lower, 0.0))
-        # store all variables in one array, which can be passed to the twin, and in which `watch` can select columns
+        # store all variables in one array, which compiled code can get, and in which `watch` can select columns
         self.values = np.zeros((len(Variables._fields), n))
         self.variables = Variables(*self.values)
         self.values[:8] = alpha, excess, *box, line.lower, line.upper, pace, line.v
@@ -146,7 +146,7 @@ class Walk:
         """Set M and the inverse of its matrix, and remove the members that are not FREE."""
         pace = self.variables.pace
         moving = np.flatnonzero(pace)
-        # sum in the order of the twin, not pairwise as NumPy does, to get the same bits
+        # sum in the order of compiled code, not pairwise as NumPy does, to get the same bits
         self.total -= total(pace[moving])
         for i in moving.tolist():
             self.variables.push[:] -= pace[i] * self.row(i)
@@ -249,7 +249,7 @@ class Walk:
     def move(self, step: float, db: float) -> None:
         """Move by `step` along the direction."""
         var, line = self.variables, self.line
-        # update in place, because the twin shares these arrays and may continue in the middle of a path
+        # update in place, because compiled code shares these arrays and may continue in the middle of a path
         var.alpha[:] += step * var.d
         var.excess[:] += step * var.speed
         var.lower[:] += step * var.lower_rate
@@ -315,7 +315,7 @@ class Walk:
             self.total -= change
 
     def take_first(self) -> bool:
-        """If M is empty, move b to the first variable that can balance the sum, and return True if there is one."""
+        """If M is empty, set b to the G of the first variable that can balance the sum; return True if one exists."""
         var = self.variables
         waiting = ((np.abs(self.side) == 1) | (self.side == TIED)) & (var.pace == 0.0)
         if self.total > 0.0:

@@ -41,7 +41,7 @@ class NoMethod(NewtonStep):
 
 @needs_jit
 def test_a_twin_of_another_role_is_refused_and_not_called():
-    with pytest.raises(ValueError, match=r"Misfitted.twin\(\) is a twin of another role; .* @twin\(SEED\)"):
+    with pytest.raises(ValueError, match=r"Misfitted.twin\(\) fits another kind of rule; .* @twin\(SEED\)"):
         leave_one_out(OVERLAPPING, seeder=Misfitted(), engine="numba")
 
 
