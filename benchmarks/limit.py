@@ -244,7 +244,7 @@ TEXT = """{table}
 
 {memory}
 
-Written by this script with refsvm {version}{commit} on {machine}.
+The script measured refsvm {version}{commit} on {machine}.
 """
 
 

@@ -126,7 +126,7 @@ LIBRARIES = (
     Library("ThunderSVM", "thundersvm:SVC", "thundersvm-cpu", threads=openmp, adapted=for_thundersvm),
 )
 DEFAULTS = (
-    refsvm_with("as it is"),
+    refsvm_with("refsvm"),
     refsvm_with("shrinking=False", shrinking=False),
     refsvm_with("step=NewtonStep()", step=NewtonStep()),
     refsvm_with("cache_size=10", cache_size=10),

@@ -86,5 +86,5 @@ def provenance(libraries: Sequence[Library], how: Settings) -> str:
         f"The times were measured on {processor}, with {versions(libraries)}. "
         f"The libraries use at most these numbers of threads: {', '.join(threads)}. "
         f"The tolerance is {TOL:g}, the memory for kernel rows is {how.cache_mb:g} MB, "
-        f"and the number of turns of each library is {how.rounds}."
+        f"and the number of turns is {how.rounds}."
     )

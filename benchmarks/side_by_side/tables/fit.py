@@ -31,9 +31,9 @@ class FitTable(Table):
         return Part(
             self.name,
             times_table(rows),
-            f"Milliseconds, the fastest turn of each library. {slower(rows)}",
+            f"The table shows milliseconds of each library's fastest turn. {slower(rows)}",
             times_table(rows, "first"),
-            "Milliseconds of the first fit that each library's process did on the set, with its compiled code loaded.",
+            "The table shows milliseconds of the first fit of each process on the set, with compiled code loaded.",
             objectives(rows),
             first_fits(libraries[0]),
             provenance(libraries, how),

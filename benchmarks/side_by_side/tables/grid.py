@@ -53,7 +53,7 @@ class GridTable(Table):
         few, rounds = suite["ida_heart"].load(), options.rounds or 3
         parts: list[str] = []
         for heading, names, compare in (
-            ("Ten folds, C and γ of the suite:", FOLDS, ten_folds),
+            ("This table shows ten folds with the suite's C and γ:", FOLDS, ten_folds),
             ("C = 0.1 … 1000, γ = 0.1 … 10 times “scale”, five folds:", CELLS, five_by_five),
         ):
             wanted = [name for name in names if not options.only or name in options.only]
@@ -128,6 +128,6 @@ def summary(rows: Sequence[Measured]) -> str:
     """Return the geometric mean of the ratios in a sentence."""
     mean = math.exp(np.mean([math.log(row.theirs / row.ours) for row in rows]))
     return (
-        f"The geometric mean of the ratios is {mean:.1f}. The column “apart” shows the largest difference of two "
-        "errors, in examples."
+        f"The geometric mean of the ratios is {mean:.1f}. The column “apart” shows the largest difference "
+        "between both libraries' errors, in examples."
     )

@@ -26,13 +26,11 @@ class PredictTable(Table):
         how = settings(options, rounds=5)
         rows = measured_on_suite(Predict, options, libraries, how)
         sentences = [sentence for row in rows for sentence in differing(row)]
-        agreement = (
-            " ".join(sentences) or "All libraries predict the same classes, up to 1 % of the examples."
-        )
+        agreement = " ".join(sentences) or "The libraries' predictions differ on at most 1 % of the examples."
         return Part(
             self.name,
             times_table(rows),
-            f"Milliseconds. {slower(rows)}",
+            f"The table shows milliseconds. {slower(rows)}",
             agreement,
             provenance(libraries, how),
         )

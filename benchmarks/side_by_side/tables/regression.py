@@ -122,11 +122,11 @@ class RegressionTable(Table):
             self.name,
             f"**SVR**, ε = {EPSILON:g}",
             times_table(rows),
-            f"Milliseconds. {slower(rows)}",
+            f"The table shows milliseconds. {slower(rows)}",
             objectives(rows),
             f"**OneClassSVM**, ν = {NU:g}",
             times_table(more),
-            f"Milliseconds. {slower(more)} scikit-learn-intelex has no OneClassSVM of its own.",
+            f"The table shows milliseconds. {slower(more)} scikit-learn-intelex has no OneClassSVM of its own.",
             objectives(more),
             provenance(libraries, how),
         )
