@@ -69,7 +69,7 @@ class Outcome:
 
 
 def choices(selectors: str | None, steps: str | None, engines: str, shrinking: bool) -> list[Choice]:
-    """Return a choice for every combination of a selector, a step and an engine, whose names commas separate.
+    """Return a choice for every combination of the named selectors, steps and engines.
 
     Without names of rules, return the papers' choices and the package's default, which uses shrinking.
     """

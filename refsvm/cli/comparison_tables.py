@@ -143,7 +143,7 @@ def counted(value: Any) -> str:
 
 
 def seconds(value: float) -> str:
-    """Return the text with which tables show seconds."""
+    """Return a number of seconds as tables show it."""
     return f"{value:.4f}" if value < 10 else f"{value:.1f}"
 
 

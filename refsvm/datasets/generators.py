@@ -47,15 +47,15 @@ def make_banana(n: int = 5300, rng: Any = None) -> Dataset:
     to mean 0 and standard deviation 1. We found no published formula or program that draws this sample. `make_banana`
     is therefore a *model of the sample*, not its origin. The model consists of five blobs. Two blobs are Gaussian;
     three blobs are uniform with added Gaussian noise, and a parabola bends one of these three blobs. The proportions,
-    means and covariances were fitted to the 5300 points. With u uniform on [−1, 1] and e standard normal, a point of
-    class +1 is, with probability 0.379 and 0.069,
+    means and covariances were fitted to the 5300 points. Let u be uniform on [−1, 1] and e standard normal. Class +1
+    has two blobs, with probabilities 0.379 and 0.069:
 
     - the banana: :math:`x_1 = -0.28 + t,\ t = 1.62u_1 + 0.2e_1,\ x_2 = 0.08 - 0.4t^2 + 0.72u_2 + 0.18e_2`;
-    - the bar above it: :math:`x_1 = 1.15 + t,\ t = 1.45u_1 + 0.15e_1,\ x_2 = 1.48 - 0.245t + 0.19e_2`;
+    - the bar above the banana: :math:`x_1 = 1.15 + t,\ t = 1.45u_1 + 0.15e_1,\ x_2 = 1.48 - 0.245t + 0.19e_2`.
 
-    and a point of class −1, with probability 0.207, 0.138 and 0.207,
+    Class −1 has three blobs, with probabilities 0.207, 0.138 and 0.207:
 
-    - the core below it: :math:`x = (-0.285, -1.16) + (0.62u_1 + 0.265e_1,\ 0.32u_2 + 0.135e_2)`;
+    - the core below the banana: :math:`x = (-0.285, -1.16) + (0.62u_1 + 0.265e_1,\ 0.32u_2 + 0.135e_2)`;
     - the left arm: N(m, S) with m = (−0.85, 1.08), S₁₁ = 0.432, S₁₂ = 0.253, S₂₂ = 0.218;
     - the right arm: N(m, S) with m = (0.99, 0.60), S₁₁ = 0.221, S₁₂ = −0.239, S₂₂ = 0.440.
 

@@ -101,7 +101,7 @@ def place_of(source: str, data_dir: str | os.PathLike[str] | None = None) -> Pat
     Raises
     ------
     FileNotFoundError
-        If the named directory does not exist.
+        If the data directory does not exist.
 
     Examples
     --------
@@ -130,7 +130,7 @@ def data_directory(data_dir: str | os.PathLike[str] | None = None) -> Path | Non
     Raises
     ------
     FileNotFoundError
-        If the named directory does not exist.
+        If the data directory does not exist.
 
     Examples
     --------

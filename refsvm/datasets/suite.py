@@ -89,8 +89,8 @@ def paper_suite(data_dir: str | os.PathLike[str] | None = None) -> list[SuitePro
     Notes
     -----
     C and γ come from T. Glasmachers (2008), "The Planning-ahead SMO Algorithm", arXiv:1307.8305, Table 1. The paper
-    does not say how its sets were prepared. With the preparations of this module, models have the paper's numbers of
-    support vectors, which the script ``benchmarks/papers/preparations.py`` compares; another paper may have prepared a
+    does not say how its sets were prepared. Models trained on the sets of this module have the paper's numbers of
+    support vectors; the script ``benchmarks/papers/preparations.py`` compares them. Another paper may have prepared a
     set differently. `data_instructions` says where to get the sets.
 
     Examples

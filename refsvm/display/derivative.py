@@ -24,7 +24,7 @@ class DerivativeDisplay(Display):
     name : str
         The parameter θ.
     rates : dict of str to ndarray of shape (n,)
-        dα/dθ for falling and for rising θ, or one entry if both are equal.
+        dα/dθ for falling and rising θ; one entry if both rates are equal.
 
     Examples
     --------

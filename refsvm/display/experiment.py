@@ -111,7 +111,7 @@ class BoxDisplay(Display):
     Parameters
     ----------
     values : mapping of (str, str) to ndarray of shape (r,), float64
-        Values of the metric by problem and strategy; if there is a baseline, divided by its mean on the problem.
+        Values of the metric by problem and strategy; with a baseline, divided by the baseline's mean.
     metric : str
         Name of the metric.
     baseline : str or None

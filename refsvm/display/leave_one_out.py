@@ -184,7 +184,7 @@ class LOODecisionDisplay(Display):
         Raises
         ------
         ValueError
-            If the examples do not have two features, or their number differs from the result's.
+            If the examples do not have two features, or the result has another number of examples.
         """
         require("loo", loo, LeaveOneOut, "give the result of leave_one_out()")
         if X is None and len(loo.full_solutions) == 1:

@@ -29,8 +29,8 @@ NEGATIVE, POSITIVE, INK = PALETTE[0], PALETTE[1], PALETTE[6]
 class PathDisplay(Display):
     """Draws α/(Cw) of each example against log C: the value is 0 outside the margin and 1 inside it.
 
-    A grey step function in the background shows the size of the elbow, the set of points on the margin (right axis),
-    and ticks at the bottom show the events. Between two breakpoints a line is straight in 1/C, and therefore slightly
+    A grey step function (right axis) shows the size of the elbow, the set of points on the margin, and ticks at the
+    bottom show the events. Between two breakpoints a line is straight in 1/C, and therefore slightly
     curved on this axis. For a path along another parameter, straight lines show α.
 
     Parameters

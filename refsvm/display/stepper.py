@@ -172,7 +172,7 @@ class Stepper:
         self._refresh()
 
     def end(self) -> None:
-        """Take all steps of each run; after Ctrl-C, keep the steps taken so far."""
+        """Take all steps of each run; after Ctrl-C, keep the steps so far."""
         self.to(LIMIT)
 
     def _advance(self, k: int, deadline: Deadline) -> None:

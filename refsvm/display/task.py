@@ -29,7 +29,7 @@ class StepperTask:
     Parameters
     ----------
     instance : refsvm.experiment.problem.Instance or DualProblem
-        The problem; a `DualProblem` cannot be changed.
+        The problem.
     ranges : ndarray of shape (2, 2), optional
         The square that the picture shows; by default, a square around the examples.
     classes : tuple of two labels
@@ -201,7 +201,7 @@ class StepperTask:
     def _changeable(self, name: str = "it", *_: str) -> Instance:
         if isinstance(self.instance, DualProblem):
             raise ValueError(
-                f"{name} cannot be changed in a Stepper made of a DualProblem; make the Stepper of X and y."
+                f"{name} cannot be changed in a Stepper made of a DualProblem; make the Stepper from X and y."
             )
         return self.instance
 

@@ -162,9 +162,9 @@ class WorkingSetDisplay(Display):
         Raises
         ------
         ValueError
-            If the recording ends at the state with this number.
+            If the recorded solve ended after `iteration` steps.
         IndexError
-            If the solve ended before this number of steps.
+            If the recorded solve ended earlier.
         ImportError
             If matplotlib is not installed.
 

@@ -163,8 +163,8 @@ class Experiment(PlainNumbers, Shown):
             after another in this process. If a worker crashes, the runs that it was computing start again; finished
             runs are in the store.
         callback : callable, optional
-            Called at the start and after each run with a `refsvm.core.engine.progress.Progress`, whose ``done`` and
-            ``total`` count the finished runs and all runs. If the callback returns True, the call ends.
+            Function that gets a `refsvm.core.engine.progress.Progress` at the start and after each run; its ``done``
+            and ``total`` count the finished runs and all runs. If the callback returns True, the call ends.
         progress : bool or "auto"
             Whether to show the progress on a line on stderr. "auto", the default, shows the line in a terminal or a
             notebook after two seconds (`refsvm.services.line`).
