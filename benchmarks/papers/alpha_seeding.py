@@ -278,8 +278,8 @@ def table_1(page: Page, records: list[Record]) -> None:
              "accuracy", "there"),
             tuple(counts),
         ),
-        "The second table shows CPU seconds of one thread, the least of three turns in which the methods follow each "
-        "other: the seconds of the seeds + the seconds of the rest, which include the kernel matrix.",
+        "The second table shows CPU seconds of one thread: seconds of the seeds + seconds of the rest, which include "
+        "the kernel matrix. The methods follow each other in three turns, and the least seconds count.",
         Grid(
             ("set", "LIBSVM", "there", "Cold", "ATO", "there", "MIR", "there", "SIR", "there"),
             tuple(seconds),

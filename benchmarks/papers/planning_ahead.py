@@ -126,7 +126,7 @@ def shrinking_tables(page: Page, chosen: Any, problems: Sequence[Problem]) -> No
         COMBINED, text,
         "The first table divides steps by the steps of second order with Newton steps and without shrinking. It shows "
         "geometric means over the sets, and the least and the largest ratio in brackets.", over_all(runs),
-        "The second table divides steps by those of second order with Newton steps and the same shrinking:",
+        "The second table divides steps by the steps of second order with Newton steps and the same shrinking:",
         by_set(runs),
         REMARKS["shrinking tables"],
     )  # fmt: skip

@@ -79,8 +79,8 @@ smallest sets take only milliseconds, so a seeder can save little time on these 
 """
 FIGURE_2_TEXT = """
 The table shows iterations. AVG and TOP start from the solution on all examples, the other seeders start from the
-solution of the previous round. We estimate LIBSVM's figures from ten rounds. The paper plots seconds for all five sets,
-but prints no numbers; we leave out adult, webdata and MNIST.
+previous round. We estimate LIBSVM's figures from ten rounds. The paper plots seconds for all five sets, but prints no
+numbers; we leave out adult, webdata and MNIST.
 """
 
 FIGURE_2_PLOT = """
@@ -310,14 +310,15 @@ violation of the KKT conditions along the path.
 """,
     "Table III: Gaussian kernel": """
 **We reproduce the largest elbow on every set except HillValley.** The elbow often contains all examples. Our number of
-events is within a fifth of the paper's, on {near}. **We do not reproduce the number of events on the other sets.** The
-paper reports a cost that is wrong by up to 30 % without its KKT check, and up to eleven repairs per set with the check.
-Our path computes g afresh every 50 events, corrects the elbow, and needs no repair. On HillValley LIBSVM's dual
-objective is below ours by up to 1.4·10⁻⁷ for C above 600, so LIBSVM is less exact there. **Linear algebra.** As in the
-paper, SVD is slower than QR and QR is slower than updates. The ratios of their times are larger if the elbow has
-hundreds of points and changes by one point (heart, diabetes, HillValley, german). By default `SVMP` keeps the inverse
-instead of updated factors. The inverse saves no time on sonar and ionosphere, whose paths have few events. The inverse
-saves less time if many examples move at one event (monks), because `SVMP` then computes the inverse anew.
+events is within a fifth of the paper's, on {near}. **We do not reproduce the number of events on the other sets, nor
+the need of repairs.** The paper reports a cost that is wrong by up to 30 % without its KKT check, and up to eleven
+repairs per set with the check. Our path computes g afresh every 50 events, corrects the elbow, and needs no repair. On
+HillValley LIBSVM's dual objective is below ours by up to 1.4·10⁻⁷ for C above 600, so LIBSVM is less exact there.
+**Linear algebra.** As in the paper, SVD is slower than QR and QR is slower than updates. The ratios of their times are
+larger if the elbow has hundreds of points and changes by one point (heart, diabetes, HillValley, german). By default
+`SVMP` keeps the inverse instead of updated factors. The inverse saves no time on sonar and ionosphere, whose paths have
+few events. The inverse saves less time if many examples move at one event (monks), because `SVMP` then computes the
+inverse anew.
 """,
     "IV": """
 These sets have more than a thousand examples, and the path uses its default linear algebra. A path needs as much memory
@@ -479,7 +480,7 @@ in memory, so these tables do not show how many rows and seconds shrinking saves
 """,
     "libsvm shrinking": """
 The paper used LIBSVM's shrinking. **We reproduce the steps of SMO on {near} of the 18 sets.** On these sets SMO takes
-the published number of steps up to 5 %. Planning saves {saved} of the steps in the geometric mean, nearly as much as
+the published number of steps up to 5 %. Planning saves {saved} of SMO's steps in the geometric mean, nearly as much as
 without shrinking. **We do not reproduce the steps of SMO on {others}.** The set internet_ads_adbench is our copy of the
 internet advertisements, which has fewer examples than the paper's set; our chessboard is another random sample.
 """,
@@ -518,8 +519,7 @@ Shrinking does not explain why planning saves more steps on titanic, banana and 
 **We reproduce the number of support vectors on seventeen of the eighteen sets.** Our numbers agree with the published
 numbers to within 5 %, on {exact} of these sets to within one vector. A comparison of [several
 preparations](preparations.md) shows that ringnorm and twonorm are standardised, and that the other sets are unchanged.
-**We do not reproduce the internet advertisements.** Our copy has fewer examples, so its iterations cannot be compared
-with the published iterations.
+**We do not reproduce the support vectors of the internet advertisements.** Our copy of this set has fewer examples.
 """,
     "table 2": """
 **We reproduce the iterations of SMO.** We leave the internet advertisements out of this comparison, because our copy
@@ -538,7 +538,8 @@ In the paper PA-SMO is never slower than SMO, and significantly faster on five s
 faster than SMO on {faster} of the {of} sets, and significantly slower on {slower} of the sets ({within}). The mean time
 of PA-SMO is longer on {higher} of the sets. The claim “never slower” {never}. If kernel rows take most of the time,
 planning saves a smaller share of the seconds than of the iterations, because SMO and PA-SMO compute about as many rows.
-On the chessboard the rows take less time, and planning saves as large a share of the seconds as of the iterations.
+On the chessboard the rows take less time, and planning saves about as large a share of the seconds as of the
+iterations.
 """,
     "objective": """
 **We reproduce the better objective on some sets.** The paper finds that planned steps end at a better objective on all
