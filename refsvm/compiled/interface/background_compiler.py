@@ -179,14 +179,14 @@ def ask(family: str, rules: Any) -> bool:
         Once in a process, if the child fails twice, or if no folder for compiled code is writable; the work continues
         in NumPy.
     """
-    if not can_keep(COMPILED / "twins.py"):  # without a folder, the child's code is lost
+    if not can_keep(COMPILED / "twins.py"):  # without a writable folder, the child's code would be lost
         return True
     return _compiler.ask(json.dumps([family, [place_of(rule) for rule in rules]]))
 
 
 def place_of(rule: Any) -> str:
-    """Return the module path of a rule of the package, such as "steps.newton", or of the stand-in for a user's rule."""
-    # for a user's subclass of a package rule, compile its stand-in, because the loop calls it through a pointer
+    """Return a rule's module path, such as "steps.newton"; for a user's rule, the path of a rule of the same family."""
+    # a user's subclass of a package rule counts as a user's rule, because the loop calls it through a pointer
     names = [base.__module__ for base in type(rule).__mro__ if base.__module__.startswith("refsvm.")]
     places = [name.removeprefix("refsvm.").removeprefix("core.") for name in names]
     if type(rule).__module__ == names[0]:
@@ -209,7 +209,7 @@ def own_path() -> list[str]:
 
     Entries of `sys.path` that are not strings are left out, because Python ignores them.
     """
-    # keep an entry that is the working directory if packages are installed there
+    # keep the working directory if packages are installed in it
     installed = sysconfig.get_paths().values()
     entries: list[Any] = [*sys.path]
     strings = [each for each in entries if isinstance(each, str)]

@@ -2,8 +2,8 @@
 
 The compiler normally compares floats one by one, because a float may be NaN. `larger` and `smaller` promise that no
 float is NaN, so that the processor can compare several floats at once. The processor can also compare several floats as
-integers, but without AVX-512 such a comparison takes more instructions. `bits` turns gains into integers,
-because loops over gains wait for divisions in any case.
+integers, but without AVX-512 such a comparison takes more instructions. `bits` turns gains into integers nevertheless,
+because loops over gains mostly wait for divisions.
 """
 
 from __future__ import annotations

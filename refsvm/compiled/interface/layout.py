@@ -71,9 +71,9 @@ class State(NamedTuple):
     stop_memory: np.ndarray
     # for each variable, RISES if it is in I_up, plus FALLS if it is in I_down; steps read sides instead of α, L and U
     sides: np.ndarray
-    scratch: np.ndarray  # memory for one number for each variable
+    scratch: np.ndarray  # memory for one number per variable
     # the next five arrays are empty unless the step rule uses momentum
-    displacement: np.ndarray  # Δ, valid outside the loop, which calls `displacement_of`
+    displacement: np.ndarray  # Δ, out of date in the loop, which calls `displacement_of`
     displacement_image: np.ndarray  # KΔ
     support: np.ndarray  # variables that a step may move, now.n_support many; the latest comes last
     places: np.ndarray  # for each variable: its position in the support, or −1

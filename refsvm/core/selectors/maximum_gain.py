@@ -26,9 +26,9 @@ class MaximumGain(WorkingSetSelector):
     Parameters
     ----------
     rows : {2, 1, "all"}
-        Kernel rows that the rule compares, 2 by default: the rows of both variables of the previous working set (2);
-        the row of its new variable, so that each variable moves in two successive steps (1, §2.5); or all rows in
-        memory ("all", §4.6), which equals `Greedy` once the memory holds the whole matrix.
+        Kernel rows that the rule compares, 2 by default. 2 means the rows of both variables of the last pair. 1 means
+        the row of its new variable, so that each variable moves in two successive steps (§2.5). "all" means all rows in
+        memory (§4.6), which equals `Greedy` once memory holds the whole matrix.
 
     Raises
     ------

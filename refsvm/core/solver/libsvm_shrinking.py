@@ -55,7 +55,7 @@ class LIBSVMShrinking(Shrinking):
     Parameters
     ----------
     period : int
-        Number of steps between two reviews of the active set, or n if n is smaller.
+        Number of steps between two choices of the active set, or n if n is smaller.
 
     Raises
     ------

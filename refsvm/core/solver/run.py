@@ -177,7 +177,7 @@ class Run:
                 return verdict
 
     def needs_solutions(self, problem: DualProblem) -> bool:
-        """Return True if some guard must review the solutions of compiled rounds."""
+        """Return True if a guard must review the solutions of compiled rounds."""
         return any(guard.needs_solutions(self.rows.gram, problem.fixed_noise) for guard in self.guards)
 
     def review_solution(self, solved: Solution, stop: StoppingRule) -> None:

@@ -249,7 +249,7 @@ def seconds_to_full_gradient(state: SolverState, limits: Limits[Any]) -> float:
         moved = A[moved]
         if outer.parent is not None:
             moved = np.union1d(moved, np.flatnonzero(outer.alpha))
-        # count rows that a state shares with its parent (as in `LIBSVMShrinking`) only once
+        # count rows that both states share (as in `LIBSVMShrinking`) only once
         if outer.parent is None or outer.parent[0].rows is not outer.rows:
             seconds += outer.rows.seconds_for(moved)
         state = outer
@@ -335,7 +335,7 @@ def restricted(state: SolverState, A: np.ndarray, rules: Rules, full_gram_up_to:
         if len(A) <= full_gram_up_to and small.holds_all:
             small.fetch(np.flatnonzero(source.slots[chosen] >= 0))
     else:
-        # both states share one memory budget, so rows of the full problem would be evicted anyway
+        # both states share one memory budget, so rows of the full problem could not stay in memory
         release_rows(state)
         small = stored_rows(source.gram.restrict(chosen), rows.cache_mb, dtype, read=dtype)
     return displaced(state, A, small, rules)

@@ -102,9 +102,9 @@ def choose_sets(walk: PathState) -> bool:
         max (v¹)ᵀx − ½ xᵀKx   subject to   1ᵀx = z¹,   xᵢ free on 𝓔,
                                            xᵢ ≥ L¹ᵢ if αᵢ = Lᵢ and Gᵢ = b,   xᵢ ≤ U¹ᵢ if αᵢ = Uᵢ and Gᵢ = b,
 
-    and equals the derivative of the bound for all other examples. The problem for x is a dual problem, which SMO solves
-    in a large box. Along λ = 1/C, x is the derivative of ŝ, v¹ = −v, and z¹, L¹ and U¹ are 0. Examples whose x differs
-    from the derivative of their bound form the elbow.
+    where xᵢ of all other examples is the derivative of their bound. The problem for x is a dual problem, which SMO
+    solves in a large box. Along λ = 1/C, x is the derivative of ŝ, v¹ = −v, and z¹, L¹ and U¹ are 0. Examples whose x
+    differs from the derivative of their bound form the elbow.
 
     Returns
     -------
@@ -136,7 +136,7 @@ def choose_sets(walk: PathState) -> bool:
     if derivative is None:
         return False
     x = derivative.alpha
-    # SMO computes x only up to its tolerance, so smaller rates count as 0
+    # SMO computes x up to its tolerance, so smaller rates count as 0
     tiny = 1e-9 * float(np.abs(x).max())
     low, high = at_low[B] & (x - lower <= tiny), at_high[B] & (upper - x <= tiny)
     side = walk.side.copy()

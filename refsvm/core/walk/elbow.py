@@ -77,7 +77,7 @@ def correct(walk: PathState, solve: Solve) -> None:
     walk.unsettled = False
     var, elbow = walk.variables, walk.elbow
     right = np.append(walk.along.z(walk.t) - var.alpha.sum(), var.excess[elbow])
-    # if the errors are negligible, do not solve the system, which would take as long as an event
+    # if the errors are negligible, do not solve the system, because solving takes as long as an event
     if np.abs(right).max() <= 1e-14 * (1.0 + walk.unit):
         return
     x = solve(right)
@@ -120,7 +120,7 @@ def jump_of_b(walk: PathState) -> bool:
     waiting = np.flatnonzero(walk.side == side)
     if abs(walk.total) <= 1e-12 * float(np.abs(var.pace).sum()) or not len(waiting):
         return False
-    # the first variable whose G the moving b reaches becomes free; all others keep their side
+    # the first variable whose G is reached by the moving b becomes free
     i = int(waiting[(side * var.excess[waiting]).argmin()])
     change = float(var.excess[i])
     walk.b += change

@@ -50,7 +50,7 @@ class ProblemLine:
     reach : float
         Largest possible decision value relative to `unit`, at most 1; it is small if C is small.
     push, pace : float
-        Largest sum of the rates of v and of K d_B, and largest rate of a bound: the scales of their rounding errors.
+        Scales of rounding errors: the largest rate of v plus K d_B, and the largest rate of a bound.
     widest : float
         Largest width of a box.
     is_c_path : bool

@@ -1,4 +1,5 @@
-"""Special-event routine (§VI): changes the set of examples that are exactly between two sets and block λ from falling.
+"""Special-event routine (Ong et al., §VI): changes the set of examples that are exactly between two sets and block λ
+from falling.
 
 Flipping all blocking examples at once is block principal pivoting for the complementarity problem of the direction.
 Such pivoting can cycle. If the sets repeat, the tracker flips only the example with the lowest index; if the sets
@@ -17,8 +18,8 @@ from refsvm.core.walk.walk import ABOVE, BELOW, FREE, Walk
 def blocking(walk: Walk, noise: tuple[float, float], shortest: float, regular: bool) -> list[tuple[int, int]]:
     """Return the examples that block λ from falling by more than `shortest`, each with the set to which it should move.
 
-    (S1) ŝ is at its bound and moves out: to 𝓛;  (S2) ŝ is at 0 and moves out: to 𝓡;
-    (S3), (S4) ξ is 0 and moves out of 𝓡 or 𝓛: to 𝓔.
+    (S1), (S2) ŝ is at its bound or at 0 and would leave the box: to 𝓛 or 𝓡; (S3), (S4) ξ is 0 and would get the wrong
+    sign: to 𝓔.
 
     S1 and S2 need a unique direction, hence a `regular` A. S3 and S4 need no unique direction, because null vectors do
     not change G − b̂.

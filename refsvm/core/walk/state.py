@@ -79,9 +79,9 @@ class PathState(Walk):
     factors : object or None
         The factors of the present elbow, if they were computed.
     kept : object or None
-        The object that an algebra other than the inverse keeps from one elbow to the next.
+        Factors that an algebra other than `UpdatedInverse` keeps for the next elbow.
     began : float
-        Start on the clock of `time.perf_counter`.
+        Time at the start, from `time.perf_counter`.
     backend : Backend
         The backend, which may follow many ordinary events in one call.
     problem : DualProblem
@@ -166,7 +166,7 @@ class PathState(Walk):
         var, (v, lower, upper) = self.variables, self.along.arrays(t)
         var.lower[:], var.upper[:] = lower, upper
         side = np.where(alpha == lower, BELOW, np.where(alpha == upper, ABOVE, FREE))
-        # if a box is about to open, G says which of its bounds α will follow
+        # if a box without width is about to open, G decides which bound α follows
         opening = (lower == upper) & (self.sign != 0.0)
         if opening.any():
             G = self.gradient(v, alpha) if gradient is None else gradient
