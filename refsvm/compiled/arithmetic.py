@@ -60,7 +60,7 @@ def loaded_twin(function: Callable[..., Any], kind: np.dtype) -> Callable[..., A
 
 
 def calling(function: Callable[..., Any], typed_by: int = -1) -> Any:
-    """Return a static method that calls the twin of a function, or the readable function until the twin is compiled.
+    """Return a static method that calls the twin of a function, or the NumPy function until the twin is compiled.
 
     The type of the argument at position `typed_by` decides for which type of values the twin is compiled.
     """
@@ -69,7 +69,7 @@ def calling(function: Callable[..., Any], typed_by: int = -1) -> Any:
 
 
 class CompiledArithmetic(arithmetic.Arithmetic):
-    """Computes the same bits as the readable arithmetic, in compiled code that reads each array only once."""
+    """Computes the same bits as the NumPy arithmetic, in compiled code that reads each array only once."""
 
     threads = int(numba.config.NUMBA_NUM_THREADS)
     sparse: ClassVar = sparse

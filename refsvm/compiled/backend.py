@@ -58,7 +58,7 @@ class CompiledBackend:
 
     def rounds(self, runner: Any, waiting: Sequence[Any]) -> list[Any]:
         """Run rounds for some ten milliseconds, or a single round if compiled code cannot read the kernel rows."""
-        # after the deadline, run a readable round, because compiled rounds do not check limits
+        # after the deadline, run rounds in NumPy, because compiled rounds check no limits
         late = runner.family.limits.deadline.left() <= 0.0
         if late or not runner.is_short(waiting[0]):
             return [runner.round(waiting[0])]

@@ -44,7 +44,7 @@ NOW = np.dtype(
         ("hits", np.int64),
         ("computed", np.int64),
         ("traced", np.int64),  # number of rows written to the trace buffer
-        ("every", np.int64),  # number of steps from one traced step to the next; 0: no trace
+        ("every", np.int64),  # number of steps between traced steps; 0: no trace
         ("n_support", np.int64),  # number of variables in the support: a step with momentum may move them
     ]
 )

@@ -79,7 +79,7 @@ def room_for_seeds(
 
 
 def no_request() -> np.ndarray:
-    """Return a record without a request, in which a seeder's twin can request a kernel row."""
+    """Return an empty record, in which a seeder's twin can request a kernel row."""
     return np.full(1, -1, dtype=REQUEST).view(np.recarray)
 
 

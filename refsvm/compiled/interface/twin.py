@@ -222,7 +222,7 @@ def cached(function: Function, *signatures: Any, **options: Any) -> Function:
     function.__qualname__ = f"{function.__name__}_{stamp()}"  # Numba names files after this name
     dispatcher: Any = njit(**{**OPTIONS, "no_cfunc_wrapper": True, **options})(function)
     if hasattr(dispatcher, "compile"):  # with NUMBA_DISABLE_JIT, Python runs the function
-        with suppress(RuntimeError):  # a function from executed text has no source file
+        with suppress(RuntimeError):  # a function made by `exec` has no source file
             dispatcher._cache = CodeOnDisk(function)
         for signature in signatures:
             dispatcher.compile(signature)

@@ -1,6 +1,6 @@
 """Compiled rounds: for each round in turn, sets the box, makes the seed, takes steps and computes decision values.
 
-This module is the twin of the readable rounds in `refsvm.core.rounds.runner`. All kernel rows must be in memory.
+This module is the twin of the rounds in `refsvm.core.rounds.runner`. All kernel rows must be in memory.
 `refsvm.compiled.solver.loop.one_step` takes the steps. This code uses no Python objects, so that several threads may
 each run a chunk of rounds.
 """

@@ -23,14 +23,14 @@ class HybridMaximumGain(WorkingSetSelector):
 
     The class implements the paper's rule with one addition for floating point: the rule also takes the most violating
     pair if the largest gain is only rounding error, or if no pair has a positive gain
-    (`refsvm.core.selectors.gain.unless_negligible`). The authors' later C++ library differs from the paper: it switches
-    to another selector on small problems, and skips variables removed by shrinking.
+    (`refsvm.core.selectors.gain.unless_negligible`). The authors' later C++ library switches to another selector on
+    small problems, and skips variables removed by shrinking.
 
     Parameters
     ----------
     eta : float
-        Distance η from a bound, relative to the width of the box, in [0, 0.5). The paper uses 1e-8 and reports almost
-        the same results for η = 0.
+        Distance η, relative to the box's width, within which a variable counts as bounded; in [0, 0.5). The paper uses
+        1e-8 and reports almost the same results for η = 0.
     rows : {2, 1, "all"}
         Kernel rows that the rule compares, as in `MaximumGain`.
 

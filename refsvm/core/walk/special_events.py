@@ -1,5 +1,4 @@
-"""Special-event routine (Ong et al., §VI): changes the set of examples that are exactly between two sets and block λ
-from falling.
+"""Special-event routine (Ong et al., §VI): changes the sets of examples between two sets that block λ from falling.
 
 Flipping all blocking examples at once is block principal pivoting for the complementarity problem of the direction.
 Such pivoting can cycle. If the sets repeat, the tracker flips only the example with the lowest index; if the sets
@@ -47,7 +46,7 @@ class SwitchingGuard:
     chosen: int = 0
 
     def looping(self, walk: Walk) -> bool:
-        """Count a special event; return True if even flips of single examples cycle, or after ℓ events."""
+        """Count a special event; return True after ℓ events, or if flips of single examples repeat the sets."""
         self.n_sr += 1
         key = walk.side.tobytes()
         if key in self.visited:
