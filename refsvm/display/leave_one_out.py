@@ -130,7 +130,7 @@ class LOODecisionDisplay(Display):
     labels : ndarray of shape (n,)
         Labels; circles show examples with the larger label, and squares show the other examples.
     decided_by : ndarray of shape (n,) of str
-        The check, rule or other reason that decided each example, as in `refsvm.LeaveOneOut`.
+        The check, rule or other reason that decided each example, as in `refsvm.analysis.resampling.LeaveOneOut`.
     wrong : ndarray of shape (n,) of bool
         Whether the prediction is wrong.
 
