@@ -91,7 +91,7 @@ def heading(problem: dict[str, Any]) -> str:
 
 
 def screen() -> Console:
-    """Return a rich console on stdout that does not colour numbers, and that ignores FORCE_COLOR for a file."""
+    """Return a `rich.console.Console` on stdout that leaves numbers uncoloured and, for a file, ignores FORCE_COLOR."""
     return Console(highlight=False, force_terminal=Stream(sys.stdout).isatty())
 
 
@@ -108,7 +108,7 @@ def print_table(heading: str, columns: Columns, rows: list[Any]) -> None:
 
 
 def table_of(columns: Columns, rows: list[Any]) -> Table:
-    """Return a rich table of the rows with these columns."""
+    """Return a `rich.table.Table` of the rows with these columns."""
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
     shown = {name: column for name, column in columns.items() if column is not None}
     for name in shown:

@@ -144,7 +144,7 @@ def is_archive(source: Source, *, may_be_damaged: bool = False) -> bool:
 
 
 def archived(source: Source) -> dict[str, np.ndarray]:
-    """Return the arrays of an archive that contain X and y.
+    """Return the arrays that contain X and y in an archive.
 
     Parameters
     ----------

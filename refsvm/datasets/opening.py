@@ -136,7 +136,7 @@ def data_directory(data_dir: str | os.PathLike[str] | None = None) -> Path | Non
     --------
     >>> data_directory("no/such/place")
     Traceback (most recent call last):
-    FileNotFoundError: data_dir='no/such/place' is not a directory; create it or give another one.
+    FileNotFoundError: data_dir='no/such/place' is not a directory; create it or give another directory.
     """
     name, value = (
         ("data_dir", data_dir) if data_dir is not None else (_ENVIRONMENT, os.environ.get(_ENVIRONMENT))
@@ -145,7 +145,7 @@ def data_directory(data_dir: str | os.PathLike[str] | None = None) -> Path | Non
         return None
     if not Path(value).is_dir():
         raise FileNotFoundError(
-            f"{name}={os.fspath(value)!r} is not a directory; create it or give another one."
+            f"{name}={os.fspath(value)!r} is not a directory; create it or give another directory."
         )
     return Path(value)
 

@@ -113,7 +113,7 @@ class _GoesOn(LOODualityGap):
 
 
 BLUE, VERMILLION, GREEN, PINK, ORANGE, SKY, INK = PALETTE
-# give reasons that occur together colours that readers who cannot see red or green can distinguish
+# readers who cannot see red or green can distinguish the colours of reasons that occur together
 COLOURS: Final = dict(
     zip(DECIDERS, ("0.8", VERMILLION, PINK, BLUE, SKY, ORANGE, INK, "#661100", GREEN), strict=True)
 )

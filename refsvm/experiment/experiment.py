@@ -1,4 +1,4 @@
-"""Experiment: computes the runs that are missing, and shows the finished ones."""
+"""Experiment: computes the missing runs, and shows the finished runs."""
 
 from __future__ import annotations
 
@@ -328,7 +328,7 @@ class Experiment(PlainNumbers, Shown):
         ]
 
     def _finished(self) -> list[tuple[_Run, dict[str, Any]]]:
-        """Return a list of pairs of a finished run and its metrics."""
+        """Return a list of pairs (finished run, metrics)."""
         metrics = RunStore(Path(self.store)).metrics(run.hash for run in self._runs)
         return [(run, metrics[run.hash]) for run in self._runs if run.hash in metrics]
 

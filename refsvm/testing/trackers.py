@@ -47,7 +47,7 @@ def path_problems(problems: dict[str, DualProblem]) -> dict[str, DualProblem]:
 
 
 def check_tracker(tracker: PathTracker, problems: dict[str, DualProblem]) -> tuple[tuple[str, ...], int, str]:
-    """Track every problem that has a path: along three lines, twice and in both engines.
+    """For each problem that has a path, track up to three paths, twice and in both engines.
 
     Parameters
     ----------
@@ -93,7 +93,7 @@ def check_tracker(tracker: PathTracker, problems: dict[str, DualProblem]) -> tup
 
 
 def line_of(kind: str, problem: DualProblem) -> tuple[DualProblem, DualProblem]:
-    """Return the two ends of a line through a problem, along which v, L, U and z change.
+    """Return the problems at the two ends of a line, along which v, L, U and z change.
 
     For the kind "costs", the boxes on one side of 0 open while the boxes on the other side close. For "others", every
     third variable leaves, v moves, and z grows to a quarter of the sum that the upper bounds permit.
@@ -109,7 +109,7 @@ def line_of(kind: str, problem: DualProblem) -> tuple[DualProblem, DualProblem]:
 def _checked(
     tracker: PathTracker, kind: str, name: str, problem: DualProblem, names: list[str]
 ) -> tuple[int, int]:
-    """Check one line of one problem; return the numbers of breakpoints and of comparisons of the engines."""
+    """Check one path of one problem; return the numbers of breakpoints and of comparisons of the engines."""
     name = name if kind == "C" else f"{name} ({kind})"
     path = _tracked(tracker, kind, name, problem, "numpy")
     subject = f"Problem {name!r} with {tracker!r}"
