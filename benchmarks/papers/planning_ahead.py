@@ -561,7 +561,10 @@ def histories() -> list[Solve]:
 def figure_4(page: Page, runs: Experiment) -> None:
     """Iterations and seconds relative to one working set."""
     grids = [relative(runs.compare(metric, "N = 1")) for metric in ("iterations", "cpu")]
-    orders = f"The table uses {runs.permutations} orders of the examples; it shows ratios to N = 1, and p in brackets."
+    orders = (
+        f"The tables use {runs.permutations} orders of the examples; they show ratios to the solve with N = 1, and p "
+        "in brackets."
+    )
     both = ("Iterations:", grids[0], "CPU seconds:", grids[1])
     twenty = [
         cell.ratio or 1.0
