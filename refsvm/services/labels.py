@@ -22,7 +22,7 @@ FEW_EXAMPLES: Final = 20
 
 
 def refuse_contained(given: Mapping[str, Any]) -> None:
-    """Raise an error if an argument is given, by name, besides a problem that contains its value."""
+    """Raise an error if an argument in `given`, a dict by name, repeats what the problem contains."""
     for name, value in given.items():
         if value is not None:
             raise ValueError(f"X is a DualProblem, which already contains {name}; omit {name}.")

@@ -237,7 +237,8 @@ def influence(
         task = task_given(problem, None, None, None)
     if task.kind == NOVELTY:
         raise ValueError(
-            "In novelty detection, leaving out an example changes the required sum of alpha; use leave_one_out."
+            "influence does not take novelty detection, where leaving out an example changes the required sum of "
+            "alpha; use leave_one_out."
         )
     watching = checked_callback(callback)
     names, members = groups_given(groups, task.gram.n)
@@ -334,7 +335,7 @@ class EvaluatedExamples:
 
     @classmethod
     def of(cls, X: Any, y: Any, loss: Any, task: Any) -> EvaluatedExamples:
-        """Check the arguments, and return the examples with their loss."""
+        """Check the arguments; return the examples with their loss."""
         has_labels = task.kind == CLASSIFICATION
         known = None if loss is None else loss_called(loss, has_labels)
         X = None if X is None else examples_like(task.gram, X)

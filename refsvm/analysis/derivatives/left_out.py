@@ -156,7 +156,7 @@ class LeftOutGroups:
             self.status = Status.TIME_LIMIT
 
     def _take(self, place: Any, solution: Solution) -> None:
-        """Store the changes of α and b in a round's solution, and the solution's KKT gap."""
+        """Store the changes of α and b, and the KKT gap, of a round's solution."""
         change = np.bincount(self.example, solution.alpha - self.full.alpha, self.matrix.n)
         where = np.flatnonzero(change)
         gap = max(0.0, solution.kkt_gap)

@@ -326,7 +326,7 @@ def _scaling(kernel: Any, scaling: Scaling | None) -> Scaling | None:
 
 
 def _entries(estimator: Any) -> Iterator[list[tuple[int, float]]]:
-    """Yield the nonzero features of each support vector as (index from 1, value); if precomputed, yield (0, number)."""
+    """Yield each support vector's nonzero features as (index from 1, value); for a precomputed kernel, (0, number)."""
     if isinstance(estimator.kernel_, Precomputed):
         yield from ([(0, float(serial) + 1)] for serial in estimator.support_)
         return

@@ -65,7 +65,7 @@ def unsealed(content: bytes) -> str:
     Raises
     ------
     ValueError
-        If the content does not match the seal, or the file has no seal and its last line has no end.
+        If the content does not match the seal, or the file has no seal and ends without a line end.
     """
     seal = _SEAL.search(content)
     if seal is None or not seal[1].strip():
@@ -93,7 +93,7 @@ def sign(k: int) -> float:
 
 
 def _header(lines: list[str]) -> tuple[dict[str, list[str]], list[str]]:
-    """Return the lines of a file before the line SV, as a dict from keyword to words, and the lines after it."""
+    """Return the lines of a file before the line SV, as a dict from keyword to words, and the lines after SV."""
     header: dict[str, list[str]] = {}
     for number, line in enumerate(lines):
         keyword, *words = line.split(" ")

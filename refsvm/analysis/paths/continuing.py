@@ -86,7 +86,7 @@ def continued(
         State at the end of the walk that found `alpha`. If `alpha` is still optimal, `continued` neither refines it nor
         factorises the matrix again.
     progress : Progress, optional
-        Line on which the call shows how much of it is done, in percent.
+        Progress line, which shows the finished share of the call in percent.
     part : (int, int)
         If a call makes several walks: the number of this walk, and the number of all walks.
 

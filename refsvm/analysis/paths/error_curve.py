@@ -85,8 +85,8 @@ class ErrorCurve(Shown):
     def best(self) -> tuple[float, float, float]:
         """Return the ends of the interval of C with the least error, and the least error.
 
-        If several intervals have the least error, `best` chooses the widest interval in log C, and among equally wide
-        intervals the first.
+        If several intervals have the least error, `best` chooses the widest in log C, and among equally wide intervals
+        the first.
 
         Warns
         -----
@@ -132,8 +132,8 @@ class ErrorCurve(Shown):
         first, last = max(curve.C[0] for curve in curves), min(curve.C[-1] for curve in curves)
         if not first < last:
             raise ValueError(
-                f"The curves have no common range of C: {first:.6g} is not below {last:.6g}; track all paths over the "
-                "same range."
+                f"The curves have no common range of C: one curve begins at {first:.6g}, another curve ends at "
+                f"{last:.6g}; track all paths over the same range."
             )
         start = sum(curve.errors[curve._steps(first)].item() for curve in curves)
         at, change = [], []
@@ -157,10 +157,10 @@ def curve_of_changes(
     ends: tuple[float, float], errors: float, at: np.ndarray, change: np.ndarray, count: float,
     status: Status = Status.CONVERGED,
 ) -> ErrorCurve:  # fmt: skip
-    """Return the step function that starts with the value `errors` and changes by `change` at each C in `at`.
+    """Return the step function that starts with `errors` and changes by `change` at each C in `at`.
 
     The changes are whole numbers, or weights whose sums have no rounding error
-    (`refsvm.analysis.resampling.weights.in_exact_steps`), so that steps with equal errors have exactly equal values.
+    (`refsvm.analysis.resampling.weights.in_exact_steps`), so that equal errors have exactly equal values.
     """
     order = at.argsort(kind="stable")
     places, where = np.unique(at[order], return_inverse=True)

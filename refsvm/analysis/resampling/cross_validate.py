@@ -294,7 +294,7 @@ class FoldTable:
         self.progress.tell(len(self.reports), wrong)
 
     def take_small(self, solved: tuple[np.ndarray, list[FoldReport]] | None) -> None:
-        """Store the results of `small_folds`; do nothing if it returned None, because it could not solve the folds."""
+        """Store the results of `small_folds`; do nothing if they are None, because the folds were not solved."""
         if solved is not None:
             self.values, self.reports = solved
             self.iterations = sum(each.iterations for each in self.reports)

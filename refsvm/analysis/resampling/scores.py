@@ -1,7 +1,7 @@
 """Scores of predictions for examples that were not trained on: errors of classes, residuals of targets.
 
 An example of weight w counts w times (`refsvm.analysis.resampling.weights`). While some examples have no prediction, a
-score is NaN, and its bounds are the lowest and highest value that the missing predictions can give it.
+score is NaN, and its bounds are the lowest and highest value that the missing predictions permit.
 """
 
 from __future__ import annotations
@@ -158,7 +158,7 @@ class Scores(Shown, ABC):
 
     @property
     def outside(self) -> float:
-        """Share of examples outside the region of the model trained without them; for novelty detection."""
+        """Share of examples that the model trained without the example places outside; for novelty detection."""
         return self._of_all("outside", share_wrong, NOVELTY)
 
     @property

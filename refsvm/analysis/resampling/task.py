@@ -65,7 +65,7 @@ class LeftOutMachine(NamedTuple):
         )
 
     def values_of_others(self, full: Solution) -> np.ndarray:
-        """Return h of the machine trained on all its examples at examples of other classes, for unshifted data."""
+        """Return h at the examples of other classes for unshifted data, from the solution on all examples."""
         support = np.flatnonzero(full.alpha)
         values = self.gram.block(self.examples[support], self.others)
         return arithmetic.product(full.alpha[None, support], values)[0] + full.intercept

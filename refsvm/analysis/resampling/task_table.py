@@ -103,7 +103,7 @@ class TaskTable:
         self.traces |= {(examples[r], *pair) if pair else examples[r]: t for r, t in table.traces.items()}
 
     def take_small(self, counts: Iterator[int], deadline: Deadline, interrupt: interruptible) -> None:
-        """Let `SmallPairs` write results to the table, until it is done, or a limit, Ctrl-C or the callback ends it."""
+        """Let `SmallPairs` write its results to the table; a limit, Ctrl-C or the callback ends the writing."""
         for count in counts:
             self._place = self._place[0] + count, None
             if interrupt.pressed:
@@ -116,7 +116,7 @@ class TaskTable:
                 return
 
     def _copy(self, part: LeftOutMachine, table: LeftOutTable) -> int:
-        """Copy the results so far of a machine into its column, and return the column's index."""
+        """Copy a machine's results so far into its column, and return the column's index."""
         column, others = self.task.pairs.index(part.machine.pair), part.others
         cells = part.examples[table.asked], column
         for name in ("decided", "signs", "values", "iterations", "proved"):

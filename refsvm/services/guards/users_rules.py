@@ -1,4 +1,4 @@
-"""Guards against faults of users' rules: a rule may never take a step, or leave the feasible set."""
+"""Guards against faults of users' rules: a rule takes no step, or leaves the feasible set."""
 
 from __future__ import annotations
 
