@@ -258,7 +258,7 @@ def compiled_rounds(  # type: ignore[no-untyped-def]  # noqa: PLR0913, PLR0917 (
         if origin < 0:
             set_unseeded(seeding, state, after)
             present, largest = -1, 0.0
-        elif origin != present:  # copy a solution only if the last seed had another origin
+        elif origin != present:  # copy a solution only if the last seed started from another
             largest, present = copy_solution(seeding, origin, alphas, gradients, lowers, uppers), origin
         if stage == STEPS:
             copy_vector(starts[number], seeding.seed)

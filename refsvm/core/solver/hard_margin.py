@@ -40,7 +40,7 @@ ROUND: Final = 1000
 """Number of steps between two measurements of the margin, or the number of variables if that number is larger."""
 
 LONGER: Final = 1.5
-"""Smallest factor t by which α is stretched; the usual steps make smaller corrections."""
+"""Smallest factor t by which α is multiplied; the usual steps make smaller corrections."""
 
 
 class HardMargin:

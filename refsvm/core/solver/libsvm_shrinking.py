@@ -40,7 +40,7 @@ from refsvm.core.state import SolverState
 from refsvm.core.stopping.kkt_gap import KKTGap
 
 NEARLY_SOLVED = 10.0
-"""All variables return when the KKT gap of the active variables is at most this multiple of ε."""
+"""All variables become active when the KKT gap of the active variables is at most this multiple of ε."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class LIBSVMShrinking(Shrinking):
     Parameters
     ----------
     period : int
-        Number of steps between two choices of the active set, or n if n is smaller.
+        Number of steps between two choices of the active set, or n if smaller.
 
     Raises
     ------

@@ -44,7 +44,7 @@ UNLIMITED_STEPS: Final = 2**31
 
 LARGE_FROM: Final = 3_000
 LOOSE_FROM: Final = 1e-4
-"""From this tolerance on, a problem with at least `LARGE_FROM` variables solves its parts to half the gap."""
+"""From this tolerance on, problems with `LARGE_FROM` variables solve restricted problems to half the gap."""
 
 COPIES_MB: Final = 256.0
 """Largest amount of kernel rows, in MiB, that a restricted problem may copy from the full problem."""

@@ -25,7 +25,7 @@ MOST_STEPS: Final = 20_000
 """SMO may take this many steps, or 100n if 100n is larger; if it needs more steps, rounding errors hide the optimum."""
 
 WEAK = 1e-8
-"""An example is between two sets if its α is this close to a bound, relative to the box, and its g is this close to 0.
+"""An example is between two sets if its α is this close to a bound, relative to the box, and its gᵢ is this close to 0.
 """
 
 

@@ -14,7 +14,7 @@ from refsvm.core.walk.state import PathState
 from refsvm.core.walk.walk import ABOVE, BELOW, FREE
 
 TIE: Final = 1e-10
-"""An example within this distance, relative to the box and to the unit of G − b̂, is at the end of its set."""
+"""An example within this distance of its event, relative to the box and to the unit of G − b̂, changes its set."""
 
 LEFT_OVER: Final = 1e-4
 """Largest accepted residual of a direction, relative to its zero tolerance; rounding alone leaves about 1e-5."""

@@ -20,7 +20,7 @@ FAR = 0.01
 """If values of a row of K differ by less than this fraction of the values, the origin is far from the data."""
 
 SMALLEST = 1e-4
-"""Tolerances of t are relative to t, or absolute where t is below this fraction of the line's length."""
+"""Tolerances of t are relative to t, or absolute if t is below this fraction of the line's length."""
 
 
 class ProblemLine:
