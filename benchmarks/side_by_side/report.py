@@ -127,11 +127,11 @@ def objectives(rows: Sequence[Row]) -> str:
         return "All dual objectives agree up to a relative error of 1e-5."
     first = next(iter(rows[0].outcomes))
     ours = any(shortfalls(row).get(first, 0.0) > TOLERANCE for row in rows)
-    verdict = f"**{first} is one of them.**" if ours else f"{first} is never lower:"
+    verdict = f"**{first} is one of them.**" if ours else f"{first} never does:"
     lines = (f"* {sentence}" for sentence in found)
     return "\n".join(
         [
-            f"Some dual objectives are lower than the best by more than a relative error of 1e-5. {verdict}",
+            f"Some libraries end below the best dual objective by a relative error of more than 1e-5. {verdict}",
             "",
             *lines,
         ]

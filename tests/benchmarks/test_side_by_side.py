@@ -109,7 +109,7 @@ def test_a_library_that_stops_early_is_named_and_only_that_one(peers, thyroid):
     rows = [results.Row("thyroid", 215, 5, outcomes)]
     (sentence,) = agreement.disagreements(rows)
     assert sentence.startswith("thyroid: b ends ")
-    assert "a is never lower" in peers("report").objectives(rows)
+    assert "a never does" in peers("report").objectives(rows)
 
 
 def test_predictions_of_another_class_are_told(peers):

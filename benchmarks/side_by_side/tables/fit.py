@@ -50,6 +50,6 @@ def first_fits(library: Library) -> str:
                 answer = worker.ask(FirstFit, problem, 100.0)
             seconds.append(answer.reason if isinstance(answer, Stopped) else f"{answer.seconds:.2g} s")
     return (
-        f"The table leaves out first fits: the first fit of {library.name} after installation takes {seconds[0]}; the "
-        f"first fit of any later process takes {seconds[1]}, including imports."
+        f"The tables leave out the first fit of {library.name} after installation ({seconds[0]}) and the first fit "
+        f"of any later process ({seconds[1]}, including imports)."
     )

@@ -54,7 +54,11 @@ class GridTable(Table):
         parts: list[str] = []
         for heading, names, compare in (
             ("This table shows ten folds with the suite's C and γ:", FOLDS, ten_folds),
-            ("C = 0.1 … 1000, γ = 0.1 … 10 times “scale”, five folds:", CELLS, five_by_five),
+            (
+                "This table shows five folds, with C = 0.1 … 1000 and γ = 0.1 … 10 times “scale”:",
+                CELLS,
+                five_by_five,
+            ),
         ):
             wanted = [name for name in names if not options.only or name in options.only]
             with one_thread():
