@@ -169,5 +169,5 @@ def cells_in(text: str, delimiter: str) -> list[list[str]]:
     lines = "".join(islice(StringIO(text, newline=""), 20))
     try:
         return [row for row in csv.reader(StringIO(lines, newline=""), delimiter=delimiter) if row] or [[""]]
-    except csv.Error:  # `csv` refuses cells above 128 KiB; reading all rows reports such a cell
+    except csv.Error:  # a cell is larger than 128 KiB; `csv_table` reports it
         return [[""]]

@@ -349,7 +349,7 @@ class ValidationPathDisplay(Curves):
 
 @dataclass(eq=False)
 class LOOPathDisplay(Display):
-    """Draws for each example the C at which the model trained without the example predicts it wrongly.
+    """Draws for each example all C at which the model trained without the example predicts it wrongly.
 
     The display draws a line for each example that is predicted wrongly for some C, and marks the C of the smallest
     error. Examples that are predicted wrongly over most of the range are at the bottom.

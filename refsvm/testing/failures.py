@@ -83,7 +83,7 @@ def _wrong_answer(rules: tuple[object, ...], state: SolverState | None) -> str:
 
 
 def within(seconds: float, name: str, rules: tuple[object, ...], run: Callable[[], Result]) -> Result:
-    """Call `run` in a separate thread, and end the thread if it takes too long, because a rule may never return.
+    """Call `run` in a separate thread, and end the thread if the call takes too long, because a rule may never return.
 
     Raises
     ------

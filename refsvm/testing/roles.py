@@ -104,7 +104,7 @@ def check_check(check: Check, problems: dict[str, DualProblem]) -> int:
 
 
 def check_matrix(gram: KernelMatrix) -> int:
-    """Check that all methods of a kernel matrix agree on the same symmetric values; return how many were compared.
+    """Check that all methods of a kernel matrix agree on symmetric values; return the number of compared values.
 
     Raises
     ------

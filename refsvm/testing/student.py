@@ -114,7 +114,7 @@ def run(cells: list[str], function: str, calls: Any, answers: Any) -> None:
 
 
 def main() -> None:
-    """Read the settings and cells, import what answers may use, and give up all rights before the first cell."""
+    """Read settings and cells, import modules that answers may use, and give up all rights before the first cell."""
     calls, answers = sys.stdin, os.fdopen(int(sys.argv[1]), "w", buffering=1, encoding="utf-8")
     sys.stdin = io.StringIO()
     settings = json.loads(calls.readline())
