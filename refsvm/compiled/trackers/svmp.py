@@ -167,7 +167,7 @@ def svmp(parameters, walk, log, limits):  # type: ignore[no-untyped-def]
         scale, near = max(min(abs(now[0].t), limits[SPAN]), limits[LEAST]), (end - t) * way <= enough
         if step <= parameters[TAU_2] * scale or (i >= 0 and near) or t < limits[STALE]:
             return k
-        # --- continue if one example changes its set (at the end no example), (56) holds, and A is regular ---
+        # --- continue if one example changes its set (none at the end), (56) holds, and A is regular ---
         s, violation = expected(walk, i, step, t, noise_of_alpha, noise_of_excess, limits)
         if s == 0.0 or violation > parameters[EPS_KKT]:
             return k

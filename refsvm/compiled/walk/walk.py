@@ -37,7 +37,7 @@ FIELDS = [
     ("t", np.float64),
     ("b", np.float64),
     ("total", np.float64),
-    ("least", np.float64),  # smallest s with which a variable may join M
+    ("least", np.float64),  # smallest squared distance of a variable that joins M
     ("m", np.int64),
 ]
 # np.record makes the fields attributes when Python interprets the twins

@@ -22,7 +22,7 @@ class PlanningAheadStep(StepRule):
         g₂(μ) = −½ (det/Q₂₂) μ² + ((Q₂₂w₁ − Q₁₂w₂)/Q₂₂) μ + ½ w₂²/Q₂₂,     det = Q₁₁Q₂₂ − Q₁₂²          (eq. 7)
         μ_P = (Q₂₂w₁ − Q₁₂w₂)/det,     then  μ₂ = (w₂ − Q₁₂μ_P)/Q₂₂                                      (eqs. 8, 6).
 
-    The rule plans only if the previous step was a free, unplanned SMO step. It takes μ_P if both planned steps end
+    The rule plans only if the previous step was a free, unplanned SMO step. It takes μ_P only if both planned steps end
     strictly inside the box, otherwise the clipped Newton step. A planned step alone may lower f. The planned step and
     the next step together never lower f if the selector considers B₂ (Lemma 3); `solve` therefore accepts this rule
     only with such a selector.

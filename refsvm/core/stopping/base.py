@@ -62,9 +62,9 @@ class StoppingRule(Rule):
         return min(1.0, s / self.relative) if self.relative else 1.0
 
     def with_absolute_tolerance(self, state: SolverState) -> Any:
-        """Return a copy of the rule with an absolute tolerance, with which this rule last compared the KKT gap.
+        """Return a copy whose absolute tolerance is the number with which this rule last compared the KKT gap.
 
-        If the tolerance is absolute, or ψ is above ε or not finite, return the rule unchanged.
+        Return the rule unchanged if its tolerance is absolute, ψ exceeds ε, or that number is not finite.
         """
         if not self.relative or state.gap > self.tolerance or not math.isfinite(state.stop_memory[-1]):
             return self
