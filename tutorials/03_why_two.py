@@ -127,8 +127,7 @@ for name, at in (("α = 0", np.zeros(3)), ("start", np.append(start, -start.sum(
 #
 # .. math:: d = \sum_{i:\,d_i>0}\ \sum_{j:\,d_j<0} t_{ij}\,(e_i-e_j), \qquad t_{ij}\ge0 .
 #
-# (Pour the positive entries one after another into the negative entries.) Each :math:`i` rises, so it is in
-# :math:`I_\text{up}`; each :math:`j` falls, so it is in :math:`I_\text{down}`. Hence
+# Each :math:`i` rises, so it is in :math:`I_\text{up}`; each :math:`j` falls, so it is in :math:`I_\text{down}`. Hence
 #
 # .. math:: \nabla f\cdot d = \sum_{i,j} t_{ij}\,(G_i-G_j) \;\le\; \psi\sum_{i,j} t_{ij} .
 #

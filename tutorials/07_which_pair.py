@@ -229,9 +229,9 @@ print(
 # all examples, the second modification of Keerthi and others moves the pair (up, down) until its violation is within
 # the tolerance. A solver that stores all of :math:`G` needs no passes.
 #
-# ``ImprovedSMO`` selects pairs like the second modification, and counts the kernel values which that solver computes:
-# in each step two for each known :math:`G_i`, and for each bounded example that is examined one for each support
-# vector. Without a store, ``MostViolatingPair`` needs two whole rows in each step.
+# ``ImprovedSMO`` selects the pairs of the second modification, and counts the kernel values that the paper's solver
+# computes. Each step needs two values for each known :math:`G_i`; the examination of a bounded example needs one value
+# for each support vector. Without a store, ``MostViolatingPair`` needs two whole rows in each step.
 
 points = make_banana(150, rng=0)
 print("     C  selector           steps   kernel values, in rows")
@@ -263,7 +263,8 @@ for C in (1.0, 30.0, 300.0):
 # --------------
 #
 # If memory holds the whole matrix, the solver computes each kernel row only once. A smaller memory drops rows, which
-# are then computed again. In the next table memory holds a twentieth of the rows of three problems:
+# the solver computes again if a step needs them. In the next table memory holds a twentieth of the rows of three
+# problems:
 
 problems = {
     "banana": (make_banana(400, rng=0), 100.0, 0.25),
@@ -294,10 +295,10 @@ for name, (sample, C, gamma) in problems.items():
         )
 
 # %%
-# On tic-tac-toe the hybrid takes more steps than second-order selection but computes fewer rows; on ionosphere it takes
-# more of both. The kernel of ionosphere is narrow: the median of its values between two examples is nearly zero. So a
-# step changes most other gradients little, and moving one of the same two variables again gains less. Glasmachers and
-# Igel warn against reselecting with a narrow kernel, and with a kernel so wide that most variables end at a bound
+# On tic-tac-toe the hybrid takes more steps than second-order selection but computes fewer rows; on ionosphere both
+# numbers are larger. The kernel of ionosphere is narrow: the median of its values between two examples is nearly zero.
+# So a step changes most other gradients little, and moving one of the same two variables again gains less. Glasmachers
+# and Igel warn against reselecting with a narrow kernel, and with a kernel so wide that most variables end at a bound
 # (§4.3).
 #
 # In the figure of the runs on tic-tac-toe, thick lines show the smallest gap so far:

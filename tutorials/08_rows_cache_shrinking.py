@@ -333,9 +333,9 @@ plt.show()
 # ------------------------
 #
 # By default, the package shrinks with restricted problems, which may be restricted again. The solver first steps on all
-# variables, because the early gradient does not show which variables can be left out. If rows are much cheaper
-# together, the solver begins with *blocks*: a block holds the free variables and the most violating bounded variables,
-# and large products compute its missing rows.
+# variables, because the early gradient does not show which variables can be left out. If the kernel computes rows much
+# faster in batches, the solver begins with *blocks*: a block holds the free variables and the most violating bounded
+# variables, and large products compute its missing rows.
 #
 # .. shipped:: core/solver/shrinking.py
 #    :object: Restriction restricted displaced
