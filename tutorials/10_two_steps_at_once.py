@@ -43,7 +43,8 @@ plt.rcParams.update({
 
 # fold: The code of this figure
 # alt: Three panels show steps to the optimum of three points, over contours of the objective. Newton steps make a
-#     staircase of shorter and shorter steps; three planned steps, or two conjugate steps, reach the optimum.
+#     staircase of shorter and shorter steps; three steps with planning, or two with conjugate directions, reach the
+#     optimum.
 X, y = np.array([[-0.5, 0.0], [0.4, 0.0], [0.0, 0.1]]), np.array([1, 1, -1])
 kernel = RBF(gamma=0.5)
 three = DualProblem.classification(X, y, kernel=kernel, C=1e4)
@@ -82,8 +83,8 @@ plt.show()
 #
 #    \cos\vartheta = \frac{Q_{12}}{\sqrt{Q_{11}Q_{22}}}, \qquad Q_{st} = d_s^\top K d_t ,
 #
-# (:math:`Q_{11}` and :math:`Q_{22}` are the :math:`q` of chapter 4.) Each step multiplies :math:`f^*-f` by
-# :math:`\cos^2\vartheta`:
+# (:math:`Q_{11}` and :math:`Q_{22}` are the :math:`q` of chapter 4.) Each step after the first multiplies :math:`f^*-f`
+# by :math:`\cos^2\vartheta`:
 
 directions = np.array([[1.0, 0.0, -1.0], [0.0, 1.0, -1.0]])
 (Q11, Q12), (_, Q22) = directions @ K @ directions.T
@@ -114,8 +115,8 @@ print("what a step leaves", (lacking[1:] / lacking[:-1]).round(6))
 #
 # .. math:: \mu_P = \frac{\hat\mu}{1-\cos^2\vartheta} .
 #
-# After a free step the planned step is never shorter than the Newton step, and much longer if the two directions nearly
-# coincide. The figure shows the second step of the three points.
+# So the planned step is never shorter than the Newton step, and much longer if the two directions nearly coincide. The
+# figure shows the second step of the three points.
 
 # fold: The code of this figure
 # alt: In the box of two variables the planned step goes further than the Newton step. The right panel shows the gain of
@@ -178,14 +179,14 @@ print(f"planned step {own:.3f}")
 #    :twin:
 #    :fold: EagerPlanningStep in the package
 #
-# The formula ignores the box, and the next step may not be the planned step. So there are two guards:
+# The formula ignores the box, and the next step may not be the planned step. Two guards help:
 #
 # * The rule plans a step only if the previous step was free and not planned, and only if both planned steps end
 #   strictly inside the box. Otherwise the rule takes the clipped Newton step.
 #   (:class:`~refsvm.core.steps.eager_planning.EagerPlanningStep` also plans after clipped steps.)
 # * After a planned step the selector adds the planned pair to its candidates. If the planned step differed from the
-#   Newton step by more than 0.9 of its length, the selector compares exact gains. So the selected pair gains at least
-#   as much as the planned pair.
+#   Newton step by more than 0.9 of the Newton step, the selector compares exact gains. Then the selected pair gains at
+#   least as much as the planned pair.
 #
 # The package refuses a selector that does not consider the planned pair:
 
@@ -196,12 +197,12 @@ except ValueError as error:
 print(f"a step within 1 ± 0.9 of the Newton step gains at least {1 - 0.9**2:.2f} of what that gains")
 
 # %%
-# Why 0.9? A step of :math:`\omega\hat\mu` gains :math:`1-(\omega-1)^2` of what the Newton step gains (exercise 2 of
+# Why 0.9? A step of :math:`\omega\hat\mu` gains :math:`1-(\omega-1)^2` times the gain of the Newton step (exercise 2 of
 # chapter 4). If :math:`\omega` differs from 1 by at most 0.9, this share is at least the printed number. Any limit
 # below one would do.
 #
 # The convergence proof allows the objective to fall in a planned step, but not over this step and the next together.
-# The next lines count such losses on the chessboard, which takes many steps:
+# The next lines count such losses on the chessboard:
 
 board = make_chessboard(300, rng=0)
 chessboard = DualProblem.classification(board.X, board.y, kernel=kernel, C=1e3)
@@ -221,8 +222,7 @@ print(
 # %%
 #
 # The next step rarely moves the planned pair. Why does planning still pay? As a control, every second Newton step is
-# multiplied by a factor :math:`\mu_P/\hat\mu` of a run with planning, in random order, so it is as long as a planned
-# step but has no plan:
+# multiplied by a random factor :math:`\mu_P/\hat\mu` from a run with planning, so it is longer but follows no plan:
 
 
 # fold: Lengths of planned steps in random order
@@ -248,8 +248,8 @@ print(f"steps, mean of three orders: Newton {newton:.0f}, stretched {stretched:.
 print(f"share of the saving without a plan: {(newton - stretched) / (newton - plan):.0%}")
 
 # %%
-# So most of the saving comes from longer steps, and the rest from the plan. Try planned steps yourself; a planned step
-# passes the top of its own parabola:
+# So here most of the saving comes from longer steps, and the rest from the plan. Try planned steps yourself; a planned
+# step usually passes the top of its own parabola:
 #
 # .. stepper::
 #    :data: chessboard
@@ -275,12 +275,13 @@ print(f"share of the saving without a plan: {(newton - stretched) / (newton - pl
 #
 # .. math:: q_p = p^\top Kp = q-\frac{\beta^2}{q_\Delta}, \qquad \mu=\frac{\ell}{q_p} .
 #
-# So if :math:`\beta\ne0`, a conjugate step is longer than the Newton step and gains more, :math:`\ell^2/2q_p`. In a
-# plane, as above, two conjugate steps reach the top. A conjugate step needs no new kernel row, because
-# :math:`Kp=K_{i\cdot}-K_{j\cdot}-\tfrac\beta{q_\Delta}K\Delta`. But a conjugate step moves more than two variables, and
-# any of them may meet its bound. If a variable of the pair meets its bound first, the step ends, and the next step is a
-# Newton step. If a variable outside the pair meets its bound first, the part along :math:`\Delta` ends; the pair alone
-# moves on to its own maximum, and its move is the :math:`\Delta` of the next step. Without the box the rule is short:
+# So if :math:`\beta\ne0`, a conjugate step inside the box is longer than the Newton step and gains more,
+# :math:`\ell^2/2q_p`. In a plane, as above, two conjugate steps reach the top. A conjugate step needs only the kernel
+# rows of the pair, because :math:`Kp=K_{i\cdot}-K_{j\cdot}-\tfrac\beta{q_\Delta}K\Delta`. But a conjugate step can move
+# many variables, and any of them may meet its bound. If a variable of the pair meets its bound first, the step ends,
+# and the next step is a Newton step. If a variable outside the pair meets its bound first, the part along
+# :math:`\Delta` ends; the pair alone moves on to its own maximum or a bound, and its move is the :math:`\Delta` of the
+# next step. Without the box the rule is short:
 
 
 def conjugate_move(K, G, i, j, last):
@@ -314,7 +315,7 @@ print("slopes after two conjugate steps", three.gradient(first + conjugate_move(
 #    :twin:
 #    :fold: ConjugateSecondOrder in the package
 #
-# The state moves by :math:`\mu d+\kappa\Delta` with :math:`\kappa=-\mu\beta/q_\Delta`:
+# :math:`\alpha` moves by :math:`\mu d+\kappa\Delta`; inside the box :math:`\kappa=-\mu\beta/q_\Delta`:
 #
 # .. shipped:: core/state.py
 #    :object: SolverState._carry
@@ -323,9 +324,9 @@ print("slopes after two conjugate steps", three.gradient(first + conjugate_move(
 # Where planning pays
 # -------------------
 #
-# The lowest index wins a tie, so the number of steps depends on the order of the examples. The table shows mean numbers
-# of steps over three orders, as ratios to the steps of the Newton rule. The last rule in the table, a much cheaper
-# trick, makes every Newton step a tenth longer.
+# The lowest index wins a tie, so the number of steps depends on the order of the examples. The table shows means over
+# three orders: the number of Newton steps, and for the other rules the ratio to this number. The last rule in the
+# table, a much cheaper trick, makes every Newton step a tenth longer.
 
 samples = {
     "chessboard": (board, 1e3, 0.5),
@@ -363,13 +364,13 @@ for name, (sample, C, gamma) in samples.items():
     )
 
 # %%
-# The column ``free`` is the share of steps that do not hit the box, and ``cos²`` is the median of
-# :math:`\cos^2\vartheta` over the planned steps. If :math:`\cos^2\vartheta` is nearly zero, consecutive steps do not
-# disturb each other, and the planned step *is* the Newton step. In the table, planning saves most on the problems with
-# many steps, whose directions are related.
+# In one run with planning, ``free`` is the share of steps that do not hit the box, and ``cos²`` is the median of
+# :math:`\cos^2\vartheta` over the planned steps. If :math:`\cos^2\vartheta` is nearly zero, consecutive steps hardly
+# disturb each other, and the planned step is nearly the Newton step. In the table, planning saves most on the problems
+# with many steps, whose directions are related.
 #
-# The next figure shows one run of each rule on the chessboard. Most losses of planned steps are too small to see: their
-# median is less than a hundredth of :math:`f^*-f`. The largest loss sticks out of the curve as a thin line.
+# The next figure shows one run of each rule on the chessboard. Most losses of planned steps are too small to see: the
+# median loss is below a hundredth of :math:`f^*-f`. The largest loss sticks out of the curve as a thin line.
 
 # fold: The code of this figure
 # alt: The distance of the objective from its maximum is drawn over the steps for four rules. Conjugate steps end first,
@@ -389,14 +390,14 @@ plt.show()
 # %%
 # .. worth:: 10
 #
-#    If consecutive directions hardly disturb each other, planning and conjugate steps save few steps, and each step
-#    costs more.
+#    If consecutive directions hardly disturb each other, planning and conjugate steps save few or no steps, and each
+#    step costs more.
 #
 # .. admonition:: Known elsewhere as
 #
 #    Repeating a part of the last step in the next step is *momentum* or the *heavy ball* method. *Conjugate directions*
-#    are known from the conjugate gradient method of Hestenes and Stiefel (1952). Planning is a *look-ahead*, and a
-#    fixed factor is *over-relaxation*.
+#    are known from the conjugate gradient method of Hestenes and Stiefel (1952). Planning is a *look-ahead*, and
+#    stretching steps by a fixed factor is *over-relaxation*.
 #
 # Exercises
 # ---------

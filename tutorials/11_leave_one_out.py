@@ -4,14 +4,14 @@ r"""
 
 How well will a classifier do on examples that it has not seen? Leave an example out, train on all other examples, and
 predict it; repeat this for every example. The share of wrong predictions is the *leave-one-out error*. Every example
-serves for training and for testing, and no split is random. The error costs far less than :math:`n` trainings: three
-proofs decide many examples after one training, and the rounds for the remaining examples begin near their end. Franc,
+serves for training and for testing, and no split is random. The error usually costs far less than :math:`n` trainings:
+three proofs decide many examples after one training, and its solution is the start of the remaining rounds. Franc,
 Laskov and Müller (2008) published the procedure.
 """
 
 # fold: Imports, the data, and the code of this figure
-# alt: Colours show what decided the leave-one-out prediction of each example. Examples without weight lie away from the
-#     boundary, training errors lie beyond it, and the examples that were left out in a round lie along it. Wrong
+# alt: Colours show what decided the leave-one-out prediction of each example. Most examples without weight lie away
+#     from the boundary, training errors lie beyond it, and most examples left out in a round lie near it. Wrong
 #     predictions are ringed.
 import time
 
@@ -57,7 +57,7 @@ plt.show()
 # The obvious way
 # ---------------
 #
-# An example that is left out has no weight: in the dual its box is empty, :math:`L_r=U_r=0`; the matrix does not
+# An example that is left out has no weight: in the dual its box is closed, :math:`L_r=U_r=0`; the matrix does not
 # change. The gradient shows the decision value of the left-out example, :math:`h(x_r)=y_r-G_r+b`.
 # :class:`~refsvm.core.rounds.rounds.Rounds` trains one machine after another and keeps the kernel rows:
 
@@ -126,8 +126,8 @@ for tol in (1.0, 1e-3):
 #    :math:`a-\sum_j(U_j-\alpha_j)<0`. The sum of losses still falls at 0, so :math:`h_r(x_r)>0`.
 #
 # For one example, the figure draws :math:`f` along two straight lines from the optimum to a point without :math:`r`. At
-# the end of the first line all free variables share the weight of :math:`r` equally; the second line ends at the best
-# point. Both ends lie above the lower bound of step 1.
+# the end of the first line all free variables share the weight of :math:`r`, equally unless a box is full; the second
+# line ends at the best point.
 
 # fold: The code of this figure
 # alt: Two curves show the falling objective on straight lines from the full optimum. The curve to the best point ends a
@@ -174,8 +174,8 @@ print(f"example {r}: the weights move by {moved:.4f}, at most by {np.sqrt(2 * R2
 # the computed :math:`w` (:doc:`chapter 12 <12_a_sign_is_enough>`). So the conditions of the proofs get stricter:
 #
 # * *Zero alpha.* If :math:`\alpha_r=0`, the point is feasible without :math:`r`, and its gap in the problem without
-#   :math:`r` is not larger. The ball of chapter 12 then proves the sign, unless :math:`x_r` is far away from the other
-#   examples; then a round decides.
+#   :math:`r` is not larger. If this gap is small enough, the ball of chapter 12 proves the sign; otherwise a round
+#   decides.
 # * *Training error.* The second inequality of the proof holds up to :math:`\delta`, which leaves
 #   :math:`\xi_r(m)-\delta/C_r\le\xi_r(m')`. So the check requires :math:`y_rh(x_r)<-\delta/C_r`, with the penalty
 #   :math:`C_r` of the example.
@@ -206,12 +206,12 @@ for reason, count in loo.counts.items():
         print(f"  {reason:15s} {count:4d} examples")
 
 # %%
-# In the picture at the head of the chapter, only examples near the boundary need a round of training.
+# In the first picture, mostly examples near the boundary need a round.
 #
-# If every :math:`b` of an interval is optimal without :math:`r`, :math:`h(x_r)` may have both signs. Such an example is
-# a *tie*: the lower bound of the error counts it as right, the upper bound as wrong. With a small :math:`C` two of the
-# points -1, 0 and 1 are ties. Without the point 0, both weights are :math:`\pm C`, and :math:`h(0)=b` may be any number
-# in an interval around zero:
+# If several :math:`b` are optimal without :math:`r` and give :math:`h(x_r)` different signs, :math:`r` is a *tie*: the
+# lower bound of the error counts it as right, the upper bound as wrong. With a small :math:`C` two of the points -1, 0
+# and 1 are ties. Without the point 0, both weights are :math:`\pm C`, and :math:`h(0)=b` may be any number in an
+# interval around zero:
 
 three = leave_one_out([[-1.0], [0.0], [1.0]], [-1, 1, 1], kernel=Linear(), C=0.1)
 print(three.decided_by, three.error_bounds)
@@ -228,7 +228,7 @@ print(three.decided_by, three.error_bounds)
 # The span rule
 # -------------
 #
-# Suppose that all bounded examples stay bounded when :math:`r` leaves. Then only free examples take its weight, in
+# Suppose that all other examples stay in their sets when :math:`r` leaves. Then only free examples take its weight, in
 # shares :math:`\lambda_i` with the sum 1. With :math:`p=\sum_i\lambda_i\varphi(x_i)`, each :math:`h(x_i)` changes by
 # :math:`\alpha_r\,(p-\varphi(x_r))\cdot\varphi(x_i)` and by the change of :math:`b`. For free :math:`i` both changes
 # cancel, because :math:`h(x_i)=y_i` stays. Subtracting the mean of these changes, weighted with :math:`\lambda_i`, from
@@ -263,7 +263,7 @@ print(
 # vectors can be wrong, so this mean error is at most :math:`E[\#\mathrm{SV}]/n` if :math:`b` is unique.
 # Cross-validation with :math:`k` folds estimates the error of machines trained on :math:`n-n/k` examples, with only
 # :math:`k` trainings. The smallest of the estimates for several :math:`C` and :math:`\gamma` is too optimistic. The
-# table shows forty samples of sixty points, with the errors on 2,000 new points:
+# table shows means over forty samples of sixty points, with the errors on 2,000 new points:
 
 # fold: Estimates and errors on new points
 new = make_banana(2000, rng=1)
@@ -293,16 +293,16 @@ correlation = np.corrcoef(columns)[0]
 print(f"correlation of the estimate with ten folds {correlation[1]:.2f}, with the error {correlation[2]:.2f}")
 
 # %%
-# The means differ by less than a standard error, so the table shows no bias. From sample to sample both estimates
-# rise and fall together, and vary more than the error on new points. The estimates hardly tell which sample gave the
-# better machine: they estimate the mean error over all samples.
+# The means in the first line differ by less than the standard error of an estimate, so they show no bias. From sample
+# to sample both estimates rise and fall together, and vary more than the error on new points. Leave-one-out hardly
+# tells which sample gave the better machine: it estimates the mean error over all samples.
 #
 # Where a round begins
 # --------------------
 #
 # The round of a remaining example begins at the solution with all examples. To keep the sum at zero, the weight
-# :math:`\alpha_r` has to go to other examples, which a *seeder* chooses. ``TOP`` gives this weight to the most similar
-# example, ``AVG`` shares the weight equally among all free examples, and ``Cold`` starts again from zero.
+# :math:`\alpha_r` has to go to other examples, which a *seeder* chooses. As far as the boxes permit, ``TOP`` gives this
+# weight to the most similar example, and ``AVG`` shares it equally among all free examples. ``Cold`` starts from zero.
 
 for seeder in (Cold(), AVG(), TOP()):
     result = leave_one_out(heart.X, heart.y, kernel=kernel, C=C, seeder=seeder, stop=KKTGap(1e-3))
@@ -311,8 +311,8 @@ for seeder in (Cold(), AVG(), TOP()):
     )
 
 # %%
-# All starts give the same error, although the solutions are right only to :math:`10^{-3}`: a round that proves
-# no sign of :math:`h` is solved again.
+# All starts give the same error, although the solutions are right only to :math:`10^{-3}`: a round whose end does not
+# prove the sign is solved again.
 #
 # How much does a seed lose? Let :math:`\delta` be the change of :math:`\alpha`: the variable :math:`r` goes to zero,
 # and other variables take its weight. The entries of :math:`\delta` sum to zero, so :math:`b` may be subtracted from
@@ -378,7 +378,8 @@ print("the seed of the package:", np.allclose(own, AVG().seed(full, problem.with
 # .. shipped:: core/seeders/base.py
 #    :fold: What a seeder is
 #
-# This function is the procedure, in the order of the paper; ``leave_one_out`` calls it once for each pair of classes:
+# This function is the procedure, in the order of the paper; ``leave_one_out`` calls it once for each pair of classes,
+# except small pairs:
 #
 # .. shipped:: core/rounds/leave_one_out.py
 #    :object: algorithm_1
@@ -391,8 +392,8 @@ print("the seed of the package:", np.allclose(own, AVG().seed(full, problem.with
 #
 # .. worth:: 11
 #
-#    The proofs gain least on heart, where they leave the largest share of the examples open. The seed gains little if
-#    the weight of an example is large.
+#    The proofs gain least on heart, where they leave the largest share of the examples open. A seed gains little if the
+#    weight of the left-out example is large.
 #
 # .. admonition:: Known elsewhere as
 #
@@ -406,8 +407,8 @@ print("the seed of the package:", np.allclose(own, AVG().seed(full, problem.with
 #    are needed?
 # 2. ★ Write the first two checks yourself, with :math:`\alpha` and the decision values, in two lines of NumPy. Do your
 #    checks decide as many examples as the package's?
-# 3. ★★ Of the correctly predicted examples, leave out the example with the largest weight. Compute both terms of the
-#    loss for its seeds by ``TOP`` and ``AVG``. How far are the seeds from the new optimum?
+# 3. ★★ Leave out the correctly predicted example with the largest weight. Compute both terms of the loss for its seeds
+#    by ``TOP`` and ``AVG``. How far are the seeds from the new optimum?
 #
 # .. fold:: Hints
 #
@@ -445,6 +446,6 @@ for seeder in (TOP(), AVG()):
 # 1. The predictions do not change: the checks are theorems. Without checks each example needs a round.
 # 2. The first check is :math:`\alpha_r=0`, the second :math:`y_rh(x_r)<0`. No example passes both checks: a training
 #    error has a slack above one, and so :math:`|\alpha_r|=C`.
-# 3. A seed is never further from the optimum than its loss, because leaving out an example never raises the optimum.
+# 3. A seed never lacks more than it lost, because leaving out an example never raises the optimum.
 #
 # .. endfold::

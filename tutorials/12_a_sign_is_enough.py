@@ -9,8 +9,9 @@ Laskov and Müller (2008), and a ball that contains the machine, which this pack
 """
 
 # fold: Imports, the data, and the code of this figure
-# alt: Over the steps of a round, the primal objective falls in jumps, the dual objective rises, and the bound H ends
-#     above both. A vertical line marks where the primal objective falls below H, long before the end.
+# alt: Over the steps of a round, the primal objective jumps up and down while it falls, the dual objective rises, and
+#     the bound H ends above both. A vertical line marks where the primal objective first falls below H, long before the
+#     end.
 import matplotlib.pyplot as plt
 import numpy as np
 
@@ -73,8 +74,7 @@ print(
 # .. math:: H(\eta) = y^\top\eta-\tfrac12\,\eta^\top K'\eta, \qquad L\le\eta\le U,\quad \eta_r=0 .
 #
 # :class:`~refsvm.core.stopping.loo_duality_gap.LOODualityGap` raises :math:`H` alongside :math:`f` and stops at
-# :math:`F<H`. In the picture at the head of the chapter, training may end where the falling primal objective crosses
-# the rising bound.
+# :math:`F<H`. In the first picture, training may end where the falling primal objective first crosses the rising bound.
 #
 # .. shipped:: core/stopping/loo_duality_gap.py
 #    :object: _begin _ascend _decided
@@ -89,10 +89,10 @@ print(
 #
 # Before we train without :math:`r` we do not know the machine, but we can say in which region it must lie. Okumura and
 # others (2015) and Hanada and others (2023) derived balls that contain the machine of changed data; Ndiaye and others
-# (2017) let such balls shrink with the duality gap during training. Let :math:`(w_r,b_r)` be the machine without
-# :math:`r`, :math:`(w,b)` *any* machine, and :math:`\tilde w` the weights of any feasible :math:`\tilde\alpha`. Let
-# :math:`P_r` and :math:`D_r` be the primal and the dual objective without :math:`r`, and :math:`P_r^*=D_r^*` the
-# optimum.
+# (2017) used balls around the optimum that shrink with the duality gap during training. Let :math:`(w_r,b_r)` be the
+# machine without :math:`r`, :math:`(w,b)` *any* machine, and :math:`\tilde w` the weights of any feasible
+# :math:`\tilde\alpha`. Let :math:`P_r` and :math:`D_r` be the primal and the dual objective without :math:`r`, and
+# :math:`P_r^*=D_r^*` the optimum.
 #
 # * The primal contains :math:`\tfrac12\lVert w\rVert^2`, so it curves upwards at least as much as this term:
 #   :math:`P_r(w,b)\ge P_r^*+\tfrac12\lVert w-w_r\rVert^2`.
@@ -225,7 +225,7 @@ plt.show()
 # %%
 # Dots mark the lowest points; the middle dot is at :math:`\zeta=h_r(x_r)`. In the left panel even the curve with the
 # smallest :math:`c_i` rises at 0. So the curve of :math:`w_r` also rises at 0, and the sign is negative. In the right
-# panel the curve with the smallest :math:`c_i` falls at 0, so the sign stays open, and the solver trains the round.
+# panel the curve with the smallest :math:`c_i` falls at 0, so this test leaves the sign open.
 #
 # A second test uses a single variable, and the term :math:`T(w_r,b_r)`, which the ball ignores. Let :math:`x` be the
 # distance of :math:`w_r` from the midpoint, so :math:`x^2+T(w_r,b_r)\le\rho^2`. Take an example :math:`i` that can
@@ -254,9 +254,10 @@ for state in iterate(without, start=TOP().seed(full, without), stop=KKTGap(1e-5)
         )
 
 # %%
-# The package tries both tests at the seed, during the round, and with :math:`w=\tilde w` when the round reaches its
-# tolerance. If both tests fail even then, the package solves the round again to a smaller tolerance; with
-# ``BallRule`` each round starts with this tolerance. An example whose sign no tolerance proves is called a *tie*.
+# ``BallRule`` tries both tests at the seed and during the round. When a round with any rule reaches its tolerance, the
+# package tries both tests with :math:`w=\tilde w`. If they fail, the package solves the round again to a smaller
+# tolerance; with ``BallRule`` each round starts with this tolerance. If no tolerance proves the sign, the example is a
+# *tie*.
 #
 # .. shipped:: core/stopping/midpoint.py
 #    :object: gap distances certain_sign sign_at
@@ -282,8 +283,8 @@ for stop in (KKTGap(), LOODualityGap(), BallRule()):
 # %%
 # .. worth:: 12
 #
-#    The bound H saves steps and loses time: raising H costs more than the steps that it saves. If the decision value is
-#    nearly zero, both proofs fail, and the round runs to its end.
+#    The bound H saves steps, but raising H costs more time. If the decision value is nearly zero, both proofs succeed
+#    late or never.
 #
 # .. admonition:: Known elsewhere as
 #
@@ -294,8 +295,8 @@ for stop in (KKTGap(), LOODualityGap(), BallRule()):
 # ---------
 #
 # 1. ★ Leave out one of two equal examples, and compute :math:`K'_{ii}` of the remaining example.
-# 2. ★★ Of the correctly predicted examples of heart, leave out the example with the largest weight. Compute
-#    :math:`\rho` and the distance of :math:`w_r` from the midpoint.
+# 2. ★★ Leave out the correctly predicted example of heart with the largest weight. Compute :math:`\rho` and the
+#    distance of :math:`w_r` from the midpoint.
 # 3. ★★★ Without the sum constraint a variable may move alone (exercise 3 of chapter 3). Write the ascent of :math:`H`
 #    in six lines for the linear machine of the disc, and show that :math:`H` ends at the :math:`F` of a machine with
 #    :math:`h(x_r)=0`.

@@ -3,9 +3,9 @@ r"""
 ====================
 
 Related problems, ten folds, say, or twenty values of :math:`C`, have related solutions. This chapter guesses the
-solution of a problem from a related solution. The guess, or *seed*, changes the answer only within the tolerance,
-because the solver continues from it. A seed may save nearly all steps, a few, or none. Wen and others (2017) published
-the three seeds for folds.
+solution of a problem from a related solution. The solver continues from the guess, or *seed*, so a seed changes the
+answer only within the tolerance. A seed may save nearly all steps, a few, or none. Wen and others (2017) published the
+three seeds for folds.
 """
 
 # fold: Imports and settings
@@ -22,7 +22,7 @@ plt.rcParams.update(
 NEGATIVE, POSITIVE, INK = "#0072B2", "#D55E00", "#222222"
 
 # %%
-# A fold is an empty box
+# A fold is a closed box
 # ----------------------
 #
 # Holding a fold out sets :math:`L_i=U_i=0` for its examples, as :doc:`chapter 11 <11_leave_one_out>` does for one
@@ -80,20 +80,19 @@ plt.show()
 
 # %%
 # An example on the diagonal has its final weight from the start. With ``budget=np.inf`` ATO follows its walk to the
-# end, whatever the cost, so its seed is the optimum.
+# end, whatever the cost, and here its seed is the optimum.
 #
 # One for one, or all at once
 # ---------------------------
 #
 # **SIR** gives the weight of a removed example :math:`r` to an added example :math:`t`. This changes
 # :math:`h=\sum_i\alpha_ik(x_i,\cdot)+b` by :math:`\alpha_r\bigl(k(x_t,\cdot)-k(x_r,\cdot)\bigr)`, whose norm is
-# :math:`|\alpha_r|\lVert\varphi(x_r)-\varphi(x_t)\rVert`. For a Gaussian kernel the norm of this change is least for
-# the largest :math:`K_{rt}`. The examples :math:`r` and :math:`t` must be of the same class, so that the weight fits
-# into the box:
+# :math:`|\alpha_r|\lVert\varphi(x_r)-\varphi(x_t)\rVert`. For a Gaussian kernel this norm is least for the largest
+# :math:`K_{rt}`. The examples :math:`r` and :math:`t` must be of the same class, so that the weight fits into the box:
 
 
 def sir(K, y, alpha, removed, added):
-    """Return α with what each removed example had given to the most similar added one of its class."""
+    """Return α after each removed example has given its weight to the most similar added example of its class."""
     seed, unused = np.where(np.isin(np.arange(len(y)), removed), 0.0, alpha), list(added)
     for r in removed:
         alike = [t for t in unused if y[t] == y[r]]
@@ -112,7 +111,7 @@ print(f"{gave} removed examples had a weight, {took} added ones have it now")
 
 # %%
 # If no added example of the class is left, the package's SIR gives the weight, with the sign turned, to a random unused
-# example. If the sum constraint is then violated, SIR spreads the difference over the added examples.
+# example. If the sum constraint is then violated, SIR spreads the difference, first over the added examples.
 #
 # **MIR** looks for weights :math:`x` of the added examples that restore optimality. Let the examples :math:`R` be
 # removed and :math:`T` added, and let :math:`X` be all examples of the new problem. If :math:`\alpha_R` goes to zero
@@ -132,11 +131,11 @@ print(f"{gave} removed examples had a weight, {took} added ones have it now")
 # MIR solves the system by least squares and clips the solution to the box. If the sum constraint is then violated, MIR
 # spreads the difference over :math:`T`, then over the free variables, then over all variables.
 #
-# The areas of rings and discs show weights of points in a plane. Only ATO changes the weights of shared examples:
+# The areas of rings and discs show weights of points in a plane. Here only ATO changes the weights of shared examples:
 
 # fold: The code of this figure
-# alt: Three panels show points of a plane, with rings for removed and discs for received weight. With SIR the discs lie
-#     near the rings, with MIR the discs are smaller. Only ATO has grey discs.
+# alt: Three panels show points of a plane, with rings for removed and discs for received weight. With SIR most discs
+#     lie near a ring, with MIR the discs are smaller. Only ATO has grey discs.
 plane, fold_of = make_banana(120, rng=2), np.random.default_rng(0).permutation(120) % 6
 flat = DualProblem.classification(plane.X, plane.y, kernel=RBF(0.5), C=10.0)
 before = solve(flat.without(np.flatnonzero(fold_of == 0)))
@@ -170,9 +169,9 @@ plt.show()
 # The loop over the folds
 # -----------------------
 #
-# Cross-validation is now a loop: empty the box of a fold, start at the seed, solve, and read the decision values of the
-# fold. The loop need not predict, because the solver keeps :math:`G=v-K\alpha` of all examples, including the held-out
-# fold, and :math:`h(x_i)=(K\alpha)_i+b=v_i-G_i+b`:
+# Cross-validation is now a loop: close the boxes of a fold, start at the seed, solve, and read the decision values of
+# the fold. The loop need not predict, because the solver keeps :math:`G=v-K\alpha` of all examples, including the
+# held-out fold, and :math:`h(x_i)=(K\alpha)_i+b=v_i-G_i+b`:
 
 
 def held_out(problem, fold, seeder):
@@ -211,14 +210,14 @@ print("the decision values of the package:", np.allclose(values, result.decision
 # .. shipped:: analysis/resampling/cross_validate.py
 #    :fold: The whole of cross_validate
 #
-# ``planned`` lists the rounds, each with its empty box and the solution that it starts from. ``take`` reads the
+# ``planned`` lists the rounds, each with its held-out examples and the solution that it starts from. ``take`` reads the
 # decision values of each round, like the last line of the loop above.
 #
 # The savings of a seed
 # ---------------------
 #
 # With :math:`C=10` rounds are short, and ATO usually does not follow its path, which would cost more than it saves.
-# With :math:`C=1000` rounds are long, and ATO often follows its path to the end, so no step is left:
+# With :math:`C=1000` rounds are long, and after the first round ATO follows its path to the end, so no step is left:
 
 steps = {}
 for C in (10.0, 1000.0):
@@ -232,8 +231,8 @@ for C in (10.0, 1000.0):
               f" {saved:6.1%} saved; {(counts == 0).sum()} rounds without a step")  # fmt: skip
 
 # %%
-# Fewer steps do not always take less time: each event of a path costs a linear system, as much as many steps. In how
-# many rounds does a seed take more steps than a cold start?
+# Fewer steps do not always take less time: each event of a path costs as much as many steps. In how many rounds does a
+# seed take more steps than a cold start?
 
 for name in ("SIR", "MIR", "ATO"):
     more = (steps[1000.0, name] > steps[1000.0, "Cold"]).sum()
@@ -244,8 +243,8 @@ for name in ("SIR", "MIR", "ATO"):
 # :math:`\tfrac12\alpha_r^2\lVert\varphi(x_r)-\varphi(x_t)\rVert^2`, and by a term that is linear in the weight
 # (:doc:`chapter 11 <11_leave_one_out>`). Bounded weights are proportional to :math:`C`, so their loss grows like
 # :math:`C^2`, whereas a cold start lacks only :math:`f^*\le Cn` (exercise 2 of chapter 1). For the second round of the
-# first picture, the table shows how much each start lacks of the optimal :math:`f`, and the step at which a cold solve
-# comes as near:
+# first picture, the table shows how much each start lacks of the optimal :math:`f`, and after how many steps a cold
+# solve comes as near:
 
 print(f"{'':14}{'missing of f':>14}{'as near, cold, after':>22}{'steps in all':>14}")
 for C in (1.0, 10.0, 100.0, 1000.0):
@@ -287,8 +286,8 @@ for C in (10.0, 1000.0):
 #
 # When :math:`C` grows to :math:`C'`, a copy of :math:`\alpha` is feasible, and so is :math:`\alpha\,C'/C`, which keeps
 # the same variables at their bounds but also moves the free variables. ``ActiveSet`` moves bounded variables to their
-# new bounds and spreads the missing sum over the free variables. The table shows the steps for twenty values of
-# :math:`C` over two powers of ten:
+# new bounds and spreads the missing sum over the free variables. The table shows the steps for twenty :math:`C` over
+# two powers of ten:
 
 curved = make_banana(400, rng=0)
 sets = {
@@ -342,7 +341,7 @@ for name, guess in guesses.items():
 #
 # .. worth:: 13
 #
-#    SIR and MIR save next to nothing with a large :math:`C`. All seeds lose if a solve is short: computing a seed then
+#    With a large :math:`C`, SIR and MIR save next to nothing. If a solve is short, all seeds lose: computing a seed
 #    takes longer than the steps that it saves.
 #
 # .. admonition:: Known elsewhere as
@@ -383,7 +382,7 @@ print(f"3. optimum f = {solve(next_box, stop=KKTGap(1e-6)).objective:7.2f}")
 # %%
 # 1. A round without a step leaves out an example with :math:`\alpha_r=0`, which changes nothing.
 # 2. The training part has one class, so :math:`\alpha=0`. Every :math:`b\le-1` is optimal, and the package takes −1.
-# 3. The more expensive a seed is, the nearer its :math:`f` is to the optimum, and the walk of ATO ends at the optimum.
-#    But a nearer :math:`f` does not always mean fewer steps.
+# 3. Here a more expensive seed has an :math:`f` nearer to the optimum, and the walk of ATO ends there. But a nearer
+#    :math:`f` does not always mean fewer steps.
 #
 # .. endfold::

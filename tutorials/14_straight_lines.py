@@ -53,9 +53,10 @@ plt.show()
 #
 # At the optimum the examples form three sets (chapter 6): examples at the lower bound have :math:`G_i\le b`, examples
 # at the upper bound have :math:`G_i\ge b`, and free examples :math:`M` have :math:`G_i=b`. As long as no example
-# changes its set, the conditions of the sets determine all rates. Let :math:`d` be the rate of :math:`\alpha`. Bounded
-# variables :math:`B` travel with their bound: :math:`d_B=L^1_B` or :math:`U^1_B`. Free variables keep
-# :math:`v_i-(K\alpha)_i=b`, and all variables together keep the sum. Differentiating both equations gives
+# changes its set, the conditions of the sets determine all rates, unless the matrix below is singular. Let :math:`d` be
+# the rate of :math:`\alpha`. Bounded variables :math:`B` travel with their bound: :math:`d_B=L^1_B` or :math:`U^1_B`.
+# Free variables keep :math:`v_i-(K\alpha)_i=b`, and all variables together keep the sum. Differentiating both equations
+# gives
 #
 # .. math::
 #
@@ -81,7 +82,7 @@ plt.show()
 # One event of your own
 # ---------------------
 #
-# For each of these lines, thirty lines of NumPy find the direction, its length, and the example that changes its set.
+# For each row of the table, thirty lines of NumPy find the direction, its length, and the example that changes its set.
 
 BELOW, FREE, ABOVE, CLOSED = -1, 0, 1, 2  # closed: a box without width, which travels
 
@@ -149,9 +150,9 @@ print(
 # Cross-validation exchanges one fold for another fold, which is also a line of problems. For a *removed* example both
 # bounds move linearly from :math:`\alpha_r` to 0, and its variable moves with these bounds. For an *added* example
 # :math:`i`, :math:`\alpha_i` starts at 0. If :math:`\alpha_i=0` violates its condition, both bounds start at 0, and one
-# bound moves linearly to :math:`\pm C`. The variable moves with this bound until :math:`G_i=b`, and is free from then
-# on. At :math:`t=1` every box is the box of the new problem, so the walk ends at the optimum of the new problem. This
-# walk is the seed ATO of :doc:`chapter 13 <13_seeds_and_folds>`.
+# bound moves linearly to :math:`\pm C`. The variable moves with this bound until :math:`G_i=b`, and then becomes free.
+# At :math:`t=1` every box is the box of the new problem, so the walk ends at the optimum of the new problem. This walk
+# is the seed ATO of :doc:`chapter 13 <13_seeds_and_folds>`.
 
 
 def exchange(K, solved, target, removed, added):
@@ -187,14 +188,15 @@ print(f"{events} events; distance from a solution of the new problem: {np.abs(ow
 print("the seed of the package:", np.allclose(own, package))
 
 # %%
-# By default ``margin`` and ``budget`` of ``ATO`` are finite: it watches only examples whose :math:`G` may reach
-# :math:`b` at the rates of the start, and abandons a walk that would cost more than the steps that it saves.
+# By default ``margin`` and ``budget`` of ``ATO`` are finite: ``ATO`` watches only examples whose :math:`G` is likely to
+# reach :math:`b`, and does not finish a walk that seems to cost more than the steps that it saves.
 #
 # Any line
 # --------
 #
-# ``parametric_path`` follows any line between two problems. Four more lines have their own functions: ``epsilon_path``,
-# ``nu_path``, ``cost_path``, ``weight_path``. The path of the figure at the head of the chapter agrees with yours:
+# ``parametric_path`` follows any line between two problems with the same matrix. Four more lines have their own
+# functions: ``epsilon_path``, ``nu_path``, ``cost_path``, ``weight_path``. The path of the first figure agrees with
+# yours:
 
 off = max(np.abs(whole.alpha(C) - alpha).max() for C, alpha in corners)
 print(
@@ -205,8 +207,8 @@ print(
 # The walk of the package
 # -----------------------
 #
-# The walk of the package updates the inverse of the matrix from event to event instead of solving anew, and can
-# continue if the matrix is singular.
+# The walk of the package updates the inverse of the matrix from event to event, and can continue if the matrix is
+# singular.
 #
 # How does an inverse change when example :math:`k` joins the free set :math:`M`? Let :math:`A` be the matrix of the
 # system for :math:`M`, :math:`P` its inverse, and :math:`u=(1,K_{Mk})` the new column. Eliminating the old variables
@@ -219,8 +221,8 @@ print(
 #
 # To check the formula, multiply from the left, with :math:`APu-u=0` and :math:`u^\top Pu-K_{kk}=-s`. To remove an
 # example, read the formula backwards. Column :math:`k` of the large inverse is :math:`p=-z/s`, with the diagonal entry
-# :math:`p_k=1/s`; subtracting :math:`pp^\top/p_k` leaves :math:`P`. An update of the inverse takes :math:`m^2`
-# operations, solving anew :math:`m^3`.
+# :math:`p_k=1/s`; subtracting :math:`pp^\top/p_k` leaves :math:`P`. An update of the inverse takes about :math:`m^2`
+# operations, solving anew about :math:`m^3`.
 
 
 def joined(P, u, corner):
@@ -278,7 +280,7 @@ print("one more", np.allclose(more @ A, np.eye(7)), "one less", np.allclose(less
 #
 # .. fold:: Hints
 #
-# 1. Which change makes an event? Which power of :math:`t` does :math:`\alpha^\top G` contain?
+# 1. Which change makes an event? Which powers of :math:`t` does :math:`\alpha^\top G` contain?
 # 2. The box of one variable closes while all other boxes stay. The variable of a closing box needs the side ``CLOSED``.
 # 3. ``DualProblem.one_class`` shows whether the box or the sum depends on :math:`\nu`.
 #

@@ -8,8 +8,8 @@ corner. So the errors of cross-validation and of leave-one-out become exact func
 """
 
 # fold: Imports, the data, and the code of this figure
-# alt: Three panels show points, boundary and margins at three values of C. Open circles lie right of their margin,
-#     filled diamonds exactly on it, squares left of it. As C grows the squares become few.
+# alt: Three panels show points, boundary and margins at three values of C. Open circles lie beyond their margin, filled
+#     diamonds exactly on it, squares on its wrong side. As C grows the squares become few.
 import matplotlib.pyplot as plt
 import numpy as np
 from scipy.linalg import null_space
@@ -133,9 +133,9 @@ print(f"{len(patients.C)} breakpoints")
 # Choosing C
 # ----------
 #
-# Between breakpoints :math:`\lambda h(x)` is linear for *any* :math:`x`. So the :math:`C` at which the prediction of a
-# held-out example changes is as exact as the breakpoints, and the error of cross-validation is a step function of
-# :math:`C`. A grid may miss the minimum of this function; the path cannot:
+# Between breakpoints :math:`\lambda h(x)` is linear in :math:`\lambda` for *any* :math:`x`. So the :math:`C` at which
+# the prediction of a held-out example changes is as exact as the breakpoints, and the error of cross-validation is a
+# step function of :math:`C`. A grid may miss the minimum of this function; the path cannot:
 
 # fold: The code of this figure
 # alt: The error of ten-fold cross-validation over C falls in steps, is least in a narrow band, and rises slowly. The
@@ -156,19 +156,20 @@ display.ax_.legend(frameon=False)
 plt.show()
 
 # %%
-# The curve is ragged, because at most of its steps only one prediction changes. If several intervals share the least
+# The curve is ragged, because nearly every step changes only one prediction. If several intervals share the least
 # error, ``curve.best()`` returns the widest on the axis of :math:`\log C`.
 #
 # The C of leave-one-out
 # ----------------------
 #
-# Leave-one-out does not require :math:`n` separate paths. While :math:`\alpha_r=0`, the path of all examples is also
-# the path without :math:`r`. While the path of all examples predicts :math:`r` wrongly, the path without :math:`r` also
-# predicts :math:`r` wrongly. For other values of :math:`C` the ball of chapter 12 moves along with :math:`C`. The
-# package follows the path without :math:`r` only at those :math:`C` where the ball does not prove the sign:
+# Leave-one-out does not require :math:`n` separate paths. While :math:`\alpha_r=0` and another example is free, the
+# path of all examples is also the path without :math:`r`. While the path of all examples predicts :math:`r` wrongly,
+# the path without :math:`r` also predicts :math:`r` wrongly. For other values of :math:`C` the ball of chapter 12 moves
+# along with :math:`C`. The package follows the path without :math:`r` only near those :math:`C` where the ball does not
+# prove the sign:
 
 # fold: The code of this figure
-# alt: The row of each patient has a line at all C for which the machine without the patient is wrong: at the bottom for
+# alt: The row of a patient has a line at all C for which the machine without the patient is wrong: at the bottom for
 #     nearly all C, in a large block only for small C. A vertical band marks the least error.
 alone = cross_validate_path(heart.X, heart.y, kernel=RBF(0.005), C_min=0.01, C_max=10.0, folds="loo")
 low, high, error = alone.curve.best()
@@ -188,7 +189,7 @@ plt.show()
 
 # %%
 # Each row is a patient, coloured at every :math:`C` for which the machine without this patient predicts the patient
-# wrongly. No choice of :math:`C` helps the patients at the bottom.
+# wrongly. No :math:`C` of the figure helps the patients at the bottom.
 #
 # Ten folds and leave-one-out reach the same least error, on two disjoint intervals of :math:`C`. Ten folds count 43
 # errors at the best :math:`C` of the grid, and 38 at the exact minimum. The binomial standard deviation of such a count

@@ -29,7 +29,6 @@ EXCEPTIONS = {
     "09_does_it_end": {
         "some tens of thousands of examples": "advice that rests on that table",
     },
-    "10_two_steps_at_once": {"by more than 0.9 of it": "the default of `SecondOrder.planned_range`"},
     "13_seeds_and_folds": {"ten folds, say, or twenty values": "examples of related problems"},
     "14_straight_lines": {"thirty lines of NumPy": COUNTED},
     "01_add_your_own_rule": {
