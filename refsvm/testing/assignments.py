@@ -219,7 +219,7 @@ def pair(answer: Any, alpha: Any, lower: Any, upper: Any, at: str = "") -> tuple
     if not (alpha[i] < upper[i] and alpha[j] > lower[j]):
         wrong = "αᵢ is at its upper bound" if not alpha[i] < upper[i] else "αⱼ is at its lower bound"
         is_swapped = alpha[j] < upper[j] and alpha[i] > lower[i]
-        hint = "; is the order of i and j right?" if is_swapped else "."
+        hint = "; swap i and j." if is_swapped else "."
         raise Lost(f"{at}the step on the pair ({i}, {j}) must raise αᵢ and lower αⱼ, but {wrong}{hint}")
     return i, j
 
@@ -444,7 +444,7 @@ def an_active_set(rng: Generator) -> tuple[Any, ...]:
 
 
 def restricted(K: Any, y: Any, alpha: Any, active: Any) -> np.ndarray:
-    """Return the linear term v_B and the sum z_B of the problem over the active variables B, in one array."""
+    """Return the linear term v_B and the sum z_B of the problem over the active variables B."""
     rest = np.setdiff1d(np.arange(len(y)), active)
     return np.append(y[active] - K[np.ix_(active, rest)] @ alpha[rest], -alpha[rest].sum())
 
@@ -457,12 +457,12 @@ def a_change(rng: Generator) -> tuple[Any, ...]:
 
 
 def requests(rng: Generator) -> tuple[Any, ...]:
-    """Return numbers of rows in the order of their use, and how many rows the cache holds."""
+    """Return numbers of rows in the order of their use, and the capacity of the cache."""
     return rng.integers(0, 12, 300), int(rng.integers(3, 9))
 
 
 def misses(rows: Any, capacity: int) -> int:
-    """Count the rows that a cache must compute if it drops the row that was used least recently."""
+    """Count the rows that a cache computes if it drops the least recently used row."""
     held: list[int] = []
     missed = 0
     for row in rows.tolist():
@@ -629,9 +629,9 @@ PATH = [
 # -- the project -------------------------------------------------------------------------------------------------------
 
 FIVE = {"heart": 0.05, "sonar": 0.1, "ionosphere": 0.1, "thyroid": 0.5, "monks1": 0.1}
-"""Names of the five data sets of the project, with the γ of each."""
+"""The data sets of the project, with the γ of each."""
 MOST_ROWS = 4  # number of rows of K that one choice may ask for
-REPEATED = 100  # number of states that the grader shows again, to a new process
+REPEATED = 100  # number of states that the grader shows to a new process
 
 
 def asked(call: Call, arrays: Any, state: Any, **how: Any) -> tuple[int, int]:
