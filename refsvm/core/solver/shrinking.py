@@ -180,7 +180,7 @@ class Restriction(Shrinking):
         """Take some steps on all variables, or solve one restricted problem."""
         if code := rules.stop.check(state):
             return code
-        # steps of the last call; at the first call a full period if α ≠ 0, because such an α is near a solution
+        # `recent`: steps of the last call; at the first call a full period if α ≠ 0, because α is then near a solution
         recent = (self.period if state.alpha.any() else 0) if state.shrinking is None else state.shrinking
         before, solve_on = state.iteration, (backend, limits, state, rules, trace)
         # `facts` of the full matrix stores whether its kernel computes rows faster in batches
