@@ -2,10 +2,10 @@
 
     maximise   f(α) = vᵀα − ½ αᵀKα     subject to   1ᵀα = z,   L ≤ α ≤ U
 
-C-SVM classification with labels yᵢ = ±1 and penalties Cᵢ has v = y, z = 0, Lᵢ = min(0, yᵢCᵢ), Uᵢ = max(0, yᵢCᵢ).
-The α of the literature is aᵢ = yᵢαᵢ ∈ [0, Cᵢ]. Regression and novelty detection differ in v, z and the box.
-`DualProblem.without` leaves out example r by setting Lᵣ = Uᵣ = 0. `DualProblem.restrict` makes folds, shrunk problems
-and blocks.
+C-SVM classification with labels yᵢ = ±1 and penalties Cᵢ has v = y, z = 0, Lᵢ = min(0, yᵢCᵢ), Uᵢ = max(0, yᵢCᵢ). The α
+of the literature is aᵢ = yᵢαᵢ ∈ [0, Cᵢ]. Regression and novelty detection differ in v, z and the box.
+`DualProblem.without` leaves out example r by setting Lᵣ = Uᵣ = 0. `DualProblem.restrict` makes problems of fewer
+variables.
 """
 
 from __future__ import annotations

@@ -359,7 +359,7 @@ class KernelMachine(KernelEstimator):
         return None if self._centred is None else self._centred[0]
 
     def _set_intercepts(self, b: list[float], origin: np.ndarray | None) -> None:
-        """Store b for the given origin, and ``intercept_`` for the origin 0; this needs ``dual_coef_``."""
+        """Store b for the given origin, and ``intercept_`` for the origin 0; set ``dual_coef_`` first."""
         self.__dict__.pop("_centred", None)
         self.intercept_ = np.array(b)
         if origin is not None:
@@ -388,7 +388,7 @@ class KernelMachine(KernelEstimator):
             return reduce(self._users_values(X) + self.intercept_)
         vectors = self.support_ if is_precomputed(self.kernel_) else self.support_vectors_
         origin, intercept = self._origin, self.intercept_
-        if self._centred is not None:  # follow a change of intercept_ by the caller
+        if self._centred is not None:  # the caller may have changed `intercept_`
             intercept = self._centred[1] + (intercept - self._centred[2])
         return decision_values(
             self.kernel_, X, vectors, self._sums, origin, lambda sums: reduce(sums + intercept)

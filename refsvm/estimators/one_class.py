@@ -152,7 +152,7 @@ class OneClassSVM(OutlierMixin, SingleMachine):
         Parameters
         ----------
         X : array-like or sparse of shape (t, d)
-            For ``kernel="precomputed"`` the kernel values between these rows and the n training examples, shape (t,
+            For ``kernel="precomputed"``, the kernel values between these rows and the n training examples, shape (t,
             n).
 
         Returns

@@ -155,7 +155,7 @@ class Search:
                     pace.take()
 
             try:
-                # the loop below solves all cells that these workers leave
+                # the loop below solves cells that workers leave unsolved
                 workers = worker_count(n_jobs)
                 if workers > 1 and (joblib_is_set_up() or self._is_compiled):
                     self._solve_at_once(X, labels, token, workers, cells, take)

@@ -80,7 +80,7 @@ class SearchCV(SearchScores, ABC):
         Parameters
         ----------
         X : array-like or sparse of shape (n, d)
-            Examples; for ``kernel="precomputed"`` the dense (n, n) kernel matrix.
+            Examples; for ``kernel="precomputed"``, the dense (n, n) kernel matrix.
         y : array-like of shape (n,)
             Labels of at least two classes, or real targets.
         sample_weight : array-like of shape (n,), optional

@@ -92,8 +92,8 @@ class RowBuffer:
     def ensure_ready(self, stop: int) -> None:
         """Wait until the second thread has mapped the pages of all rows before `stop`.
 
-        Call `ensure_ready` before writing to a row for the first time. It makes the second thread map as many further
-        rows as are already mapped, up to `MAPPED_AHEAD_BYTES`.
+        Call `ensure_ready` before writing to a row for the first time. The call makes the second thread map as many
+        further rows as are already mapped, up to `MAPPED_AHEAD_BYTES`.
         """
         if stop <= self._ready:
             return

@@ -1,4 +1,4 @@
-"""Rounds: many related solves, and the algorithms of leave-one-out and folds over them.
+"""Rounds: many related solves, and the algorithms that leave out examples and folds.
 
 =================  ===============================================================
 `rounds`           Rounds: related solves that share one kernel matrix; the other files use it

@@ -63,7 +63,7 @@ def algorithm_1(
         # efficiency test: drop the rule unless it ended half of the first M rounds early
         stop = stop if len(rest) <= tried or table.gap_rule_pays(tried) else kkt
     table.record_rounds(rounds.run(rest[tried:], seeder, stop, proves=table.proves), stop)
-    # if the end of a round does not prove the sign, solve the round again to smaller tolerances
+    # if the end of a round does not prove the sign, solve the round again with smaller tolerances
     if not isinstance(stop, BallRule):
         least, near = table.smallest_tolerance(), kkt.tol * kkt.share_of_tolerance(table.full.decision_range)
         stop = BallRule(least, relative=kkt.relative, near=math.inf if stop.left_out else max(near, least))

@@ -141,9 +141,9 @@ class XiAlphaBound(Check):
 
     Joachims assumes an exact solution, and a bound R² ≥ k(x, x) − k(x, x′) for all pairs. The other free variables can
     take over αᵣ if Σ (Uⱼ − αⱼ) > αᵣ over the free j ≠ r for yᵣ = 1, and Σ (αⱼ − Lⱼ) > −αᵣ for yᵣ = −1. Joachims only
-    requires one free support vector. If examples have weights, this does not suffice, even if all other examples of the
-    class of r together can take over αᵣ. The proof for yᵣ = 1 uses the duality gap δ at b, the weight vector w_R
-    without r, and f = Kα:
+    requires one free support vector. If examples have weights, one support vector does not suffice, even if all other
+    examples of the class of r together can take over αᵣ. The proof for yᵣ = 1 uses the duality gap δ at b, the weight
+    vector w_R without r, and f = Kα:
 
     1. Moving αᵣ to free variables gives α̃, which is feasible without r, and ‖w − w̃‖² ≤ 2R²αᵣ². In the ball of
        `refsvm.core.stopping.midpoint`, ``T(α̃, G − b) ≤ δ + αᵣ max |Gⱼ − b|`` over the free j. So w_R is within
@@ -173,7 +173,7 @@ class XiAlphaBound(Check):
         loss = float((np.abs(G - full.intercept) + error)[free].max())
         half = 0.5 * square * weight**2
         reach = math.sqrt(2.0 * square) * (np.sqrt(half) + np.sqrt(half + delta + weight * loss))
-        # yᵣ(fᵣ + b) at the end of the interval of b that gives the smaller value
+        # compute yᵣ(fᵣ + b) at the end of the interval of b where it is smaller
         ends = np.where(y > 0.0, G[full.most_violating[1]], G[full.most_violating[0]])
         certain = y * (y - G + ends) > reach * (1.0 + EXCESS) + 2.0 * error.max()
         # Σ (Uⱼ − αⱼ) > αᵣ or Σ (αⱼ − Lⱼ) > −αᵣ over the free j ≠ r
