@@ -306,7 +306,7 @@ class SVC(ClassifierMixin, Incremental):
         vectors.
 
         `fit` keeps support vectors only, so `partial_fit` after `fit` warns and discards the fitted model. If you set
-        another C (or ε of `SVR`, ν of `OneClassSVM`) between two calls, the next call applies the new value to all
+        another C (or ε of `SVR`, ν of `OneClassSVM`) between calls, the next call applies the new value to all
         examples. If you set another kernel, γ or class weight, the next call raises an error.
 
         Examples
