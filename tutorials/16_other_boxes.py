@@ -4,7 +4,7 @@ r"""
 
 Classification, regression, novelty detection and the hard margin look like four methods. This chapter derives each
 method like :doc:`chapter 2 <02_prices>`, with a price for each constraint. The result is always the same dual problem,
-with its own linear term, sum and box, so each rule of this package serves all four methods.
+with its own linear term, sum and box, so the same selectors and step rules serve all four methods.
 """
 
 # fold: Imports, the data, and the code of this figure
@@ -84,9 +84,9 @@ plt.show()
 #    \quad\text{where}\quad \mathbf 1^\top\alpha = z,\; L \le \alpha \le U .
 #
 # Each constraint of the form "at least" gets a price, a multiplier :math:`a\ge0`. The sign of :math:`h` in the
-# constraint becomes the sign of :math:`\alpha`, and the right-hand side becomes :math:`v`. A slack with the cost
-# :math:`C` caps the price at :math:`C`. The derivative with respect to :math:`b` fixes the sum :math:`z` of all
-# :math:`\alpha`.
+# constraint becomes the sign of :math:`\alpha`, and this sign times the right-hand side becomes :math:`v`. A slack with
+# the cost :math:`C` caps the price at :math:`C`. The derivative with respect to :math:`b` fixes the sum :math:`z` of
+# all :math:`\alpha`.
 #
 # **Hard margin.** Slack is not allowed: :math:`y_ih(x_i)\ge1`. Nothing caps the prices, so the box is open on its far
 # side: :math:`[0,\infty)` or :math:`(-\infty,0]`. If no street exists, the prices grow for ever; the solver reports
@@ -134,12 +134,12 @@ plt.show()
 # makes :math:`\varepsilon` an unknown that costs :math:`\nu`, so :math:`\nu` bounds the share of examples outside the
 # tube from above and the share of support vectors from below.
 #
-# Every :math:`C` thus has its :math:`\nu=\sum_ia_i/(nC)`. For labelled points on a line the figure shows how it falls
-# between the two shares that it bounds:
+# Every :math:`C` thus has its :math:`\nu=\sum_ia_i/(nC)`. For labelled points on a line the figure shows :math:`\nu`
+# and the two shares that it bounds:
 
 # fold: The code of this figure
-# alt: Over C, on a logarithmic axis, nu falls smoothly between two jagged falling curves: the share of support
-#     vectors above nu, and the share of examples inside the street or wrong below nu.
+# alt: Over C, on a logarithmic axis, nu falls smoothly after a level start. It lies between two jagged curves: above
+#     the share of examples inside the street or wrong, and below the share of support vectors.
 prices, curves = np.geomspace(0.05, 50.0, 80), []
 for C in prices:
     a = np.abs(solve(DualProblem.classification(X, labels, kernel=kernel, C=C)).alpha)
@@ -153,7 +153,7 @@ axes.legend(frameon=False)
 plt.show()
 
 # %%
-# The table has a line for each constraint:
+# The table shows a line for each constraint:
 #
 # ========================================================  =======================  ================  =============
 # constraint of the primal                                  linear term :math:`v_i`  box               sum :math:`z`
@@ -173,7 +173,7 @@ plt.show()
 # Four problems on the same examples
 # ----------------------------------
 #
-# The points of the first figure lie on a line, with labels and with targets.
+# The points of the first figure have labels and targets.
 
 problems = {
     "classification": DualProblem.classification(X, labels, kernel=kernel, C=2.0),
@@ -193,8 +193,8 @@ problems = {
 
 # fold: The code of this figure
 # alt: Four panels show a grey bar for the box of each variable and a dot for its value. The bars reach up or down from
-#     zero in classification, to the edge of the picture with a hard margin, half up and half down in regression, and
-#     from zero to one in novelty detection.
+#     zero in classification, nearly to the edge of the picture with a hard margin, half up and half down in regression,
+#     and from zero to one in novelty detection.
 def draw(axes, name, problem, alpha):
     """Draw the box of a problem, and α in it."""
     top = 1.15 * np.abs(alpha).max()
@@ -247,8 +247,8 @@ print(f"{outside} of 40 examples are outside; at most ν·n = 8 may be")
 # More than two classes
 # ---------------------
 #
-# With :math:`k` classes, lay a street for each pair of classes, :math:`k(k-1)/2` in all, on the examples of this pair,
-# and let each street vote. All streets read the same kernel matrix. If two classes have equally many votes, the first
+# With :math:`k` classes, lay a street for each of the :math:`k(k-1)/2` pairs of classes, on the examples of this pair,
+# and let each street vote. All streets read the same kernel matrix. If several classes share the most votes, the first
 # of them wins, as in LIBSVM.
 #
 # Let training time grow like the square of the number of examples (:doc:`chapter 9 <09_does_it_end>`). A pair of
@@ -267,7 +267,7 @@ print(f"{outside} of 40 examples are outside; at most ν·n = 8 may be")
 # * *Output codes* (Dietterich and Bakiri, 1995) give each class a word of bits. Each bit has a street between the
 #   classes with 1 and the classes with 0, and the class with the nearest word wins. If all words differ in many bits,
 #   they correct errors of single streets. Each split of three classes in two is a split of one-vs-rest, so output codes
-#   and one-vs-rest nearly agree on iris and wine below.
+#   and one-vs-rest have similar errors on iris and wine below.
 # * A *joint machine* (Crammer and Singer, 2001) trains a :math:`w_c` for each class in a single problem without
 #   intercepts:
 #
@@ -286,10 +286,10 @@ print(f"{outside} of 40 examples are outside; at most ν·n = 8 may be")
 #      \max_\alpha\; \sum_i\alpha_{iy_i}-\tfrac12\sum_c\alpha_c^\top K\alpha_c \quad\text{where}\quad
 #      \sum_c\alpha_{ic}=0,\quad \alpha_{iy_i}\le C,\quad \alpha_{ic}\le0\ \text{for}\ c\ne y_i .
 #
-#   Each example has its own sum, so the problem needs another solver; LIBLINEAR has one for the linear kernel. (An
-#   intercept for each class would add :math:`\sum_i\alpha_{ic}=0`.) Weston and Watkins (1999) give each constraint its
-#   own slack. At points where no class has half of the probability, the joint machine need not predict the likeliest
-#   class, even with unlimited data; the machine of Lee, Lin and Wahba (2004) does.
+#   Each example has its own sum, so the problem needs another solver; LIBLINEAR has one for the linear kernel. Weston
+#   and Watkins (1999) give each constraint its own slack. At points where no class has half of the probability, the
+#   joint machine need not predict the likeliest class, even with unlimited data; the machine of Lee, Lin and Wahba
+#   (2004) does.
 
 # fold: The code of this figure
 # alt: In each panel straight lines divide the plane among three classes, clouds side by side, the middle cloud a little
@@ -319,11 +319,11 @@ plt.show()
 # %%
 # The kernel is linear. No line separates the middle class from both others, so one-vs-rest gets the most points wrong.
 #
-# The next lines compare all schemes but the graph on iris, wine and a third of the digits, with five random splits.
-# Features are scaled on the training examples of each split, and :math:`\gamma=1/d`. In each split, each scheme takes
-# the best of five :math:`C` on a validation part of the training examples. The first line of each set shows the mean
-# and the standard deviation of the error. The second line shows both for the difference, split by split, from the
-# first column with the same kernel.
+# The next lines compare these schemes without the graph on iris, wine and a third of the digits, with five random
+# splits. Features are scaled on the training examples of each split, and :math:`\gamma=1/d`. In each split, each scheme
+# takes the best of five :math:`C` on a validation part of the training examples. The first line of each set shows mean
+# and standard deviation of the error. The second line shows both for the difference, split by split, from the first
+# column with the same kernel.
 
 # fold: Errors of five schemes on iris, wine and digits
 splits = StratifiedShuffleSplit(5, test_size=0.3, random_state=0)
@@ -469,8 +469,8 @@ print(f"4. {round_robin.sum()} of {len(grid)} points of the picture, around ({x:
 print(f"   predicted there: class {np.unique(model.predict(grid[round_robin]))}")
 
 # %%
-# 1. The tube holds all targets, and α = 0 is the optimum.
-# 2. No function separates two equal examples.
+# 1. The tube around :math:`h=0` holds all targets, so α = 0 is the optimum.
+# 2. No function separates two equal examples with different labels.
 # 3. If both variables move towards zero by the same amount, :math:`w` and the sum stay, and :math:`v^\top\alpha` gains
 #    :math:`2\varepsilon` for each unit.
 # 4. Each class has one vote where 0 beats 1, 1 beats 2 and 2 beats 0, or the reverse: here in the triangle between the

@@ -2,9 +2,9 @@ r"""
 17 · Your own rule
 ==================
 
-An object that you pass in makes each decision of the loops in this package, and you can write your own. This chapter
-writes a selector in eight lines, proves that a solve with it ends, races it on five sets, checks it, and breaks it on
-purpose. :doc:`Write your own </write_a_rule>` shows the other kinds of rules.
+In this package a rule makes each decision of a loop, and you can write your own rules. This chapter writes a selector
+in eight lines, proves that a solve with it ends, races it on five sets, and checks it and a wrong selector. :doc:`Write
+your own </write_a_rule>` shows the other kinds of rules.
 """
 
 # fold: Imports and settings
@@ -50,9 +50,9 @@ problem = DualProblem.classification(heart.X, heart.y, kernel=RBF(gamma=0.005), 
 #
 # ``select(state)`` returns :math:`i`, which rises, and :math:`j`, which falls; or (−1, −1) if no pair gains. The
 # selector below goes round: it takes the next :math:`i` whose violation is at least a share of :math:`\psi`, by default
-# half. (With the share zero it may spend its steps on pairs that gain next to nothing.) The state knows the lowest
-# variable that may fall, ``state.bottom``, the violation :math:`\psi`, ``state.gap``, and the :math:`i` of the last
-# step, ``state.working_sets[0, 0]``, which is −1 before the first step.
+# half. The state knows the variable with the lowest :math:`G` that may fall, ``state.bottom``, the violation
+# :math:`\psi`, ``state.gap``, and the :math:`i` of the last step, ``state.working_sets[0, 0]``, which is −1 before the
+# first step.
 
 
 @dataclass(frozen=True)
@@ -67,8 +67,8 @@ class InTurn(WorkingSetSelector):
 
 
 # %%
-# ``np.roll`` turns the list so that it begins behind the last :math:`i`; ``argmax`` finds the first :math:`i` that
-# gains.
+# ``np.roll`` turns the array ``gains`` so that it begins behind the last :math:`i`; ``argmax`` finds the first true
+# entry.
 
 runs = {}
 for selector in (InTurn(), MostViolatingPair(), SecondOrder()):
@@ -100,11 +100,11 @@ Stepper(banana.X, banana.y, kernel=RBF(0.5), C=10.0, selector=InTurn(), against=
 # .. math:: \text{free steps} \;<\; \frac{2D^2f^*}{(\varepsilon/2)^2} = \frac{8D^2f^*}{\varepsilon^2},
 #    \qquad \sum_t\mu_t \;\le\; \frac{4f^*}{\varepsilon} .
 #
-# The rest of the proof is mirrored, because :math:`j`, not :math:`i`, is always extreme: it is the lowest variable that
-# may fall. Suppose a variable both falls and rises infinitely often. Between two falls of this variable some lower
-# variable must leave its lower bound and return, so the lower variable also falls and rises infinitely often. Repeating
-# the argument gives an infinite descending chain among finitely many variables, which is impossible. Without the factor
-# ½, :math:`\ell` would have no positive lower bound, and the argument would fail.
+# The rest of the proof is mirrored, because :math:`j`, not :math:`i`, is always extreme: it has the lowest :math:`G` of
+# all variables that may fall. Suppose a variable both falls and rises infinitely often. Between two falls that a rise
+# separates, some variable with a lower :math:`G` must leave its lower bound and return, so it also falls and rises
+# infinitely often. Repeating the argument gives an infinite descending chain among finitely many variables, which is
+# impossible. With the share zero, :math:`\ell` would have no positive lower bound, and the argument would fail.
 #
 # The next lines count the steps for several shares of :math:`\psi` and two values of :math:`C`:
 
@@ -148,7 +148,7 @@ for name, sample, gamma, C in races:
 #
 # :func:`~refsvm.testing.strategy.check_strategy` runs a rule of any kind on random and degenerate problems: duplicates,
 # singular and indefinite kernels, constant features, two examples, tiny and huge :math:`C`. ``check_strategy`` tests
-# what the base class of the rule requires, and compares a rule with its compiled *twin*, if it has one, bit for bit.
+# what the base class requires, and compares the rule with its compiled *twin*, if any, bit for bit.
 
 report = check_strategy(InTurn())
 print(f"{report.rule}: {len(report.problems)} problems, {report.steps} steps. {report.twin}")
@@ -175,7 +175,8 @@ except AssertionError as error:
 # %%
 # .. worth:: 17
 #
-#    A rule without a twin loses against every compiled rule. Compare steps first, and seconds only with a twin.
+#    On every set the rule without a twin loses against the compiled rule. Compare steps first, and seconds only with a
+#    twin.
 #
 # .. admonition:: Known elsewhere as
 #

@@ -88,8 +88,8 @@ plt.show()
 #
 # For :math:`C` this system is the system of chapter 14: :math:`\dot K=0`, and the bounds move. For :math:`\gamma` of a
 # Gaussian kernel the bounds stand still and :math:`\dot k(x,z)=-\lVert x-z\rVert^2\,k(x,z)`. The next lines print
-# derivatives of :math:`b` and of a decision value; solves with slightly different :math:`\gamma` confirm the derivative
-# of :math:`b`:
+# derivatives of :math:`b` and of a decision value; solves with slightly different :math:`\gamma`, and the path of
+# :math:`C`, confirm the derivatives of :math:`b`:
 
 machine = optimum(smooth)
 step = 1e-5
@@ -157,17 +157,17 @@ except ValueError as error:
 
 # %%
 # If several examples stand at an event, each choice of a set changes all rates, so the sets cannot be chosen one by
-# one. For each such example, either :math:`\alpha_i` stays at its bound and :math:`G_i-b` does not change sign, or
-# :math:`\alpha_i` leaves its bound and :math:`\dot G_i=\dot b`. Rates :math:`d` with these properties maximise
-# :math:`(\dot v-\dot K\alpha)^\top d-\tfrac12d^\top Kd` among the rates that the box and the sum permit (conditions of
-# chapter 6). A walk solves this small dual problem at each event.
+# one. For each such example, either :math:`\alpha_i` stays at its bound and :math:`G_i-b` gets a sign that this bound
+# permits, or :math:`\alpha_i` leaves its bound and :math:`\dot G_i=\dot b`. Rates :math:`d` with these properties
+# maximise :math:`(\dot v-\dot K\alpha)^\top d-\tfrac12d^\top Kd` among the rates that the box and the sum permit
+# (conditions of chapter 6). The package solves this dual problem by moving examples between the sets:
 #
 # .. shipped:: analysis/derivatives/direction.py
 #    :object: settle
 #    :fold: Choosing the sets at an event
 #
 # Duplicates may share a change of :math:`\alpha` in many ways, while :math:`h` has a unique derivative. ``derivative``
-# then returns the derivative of :math:`h`, and refuses the derivative of :math:`\alpha`.
+# then returns the derivative of :math:`h`, and by default refuses the derivative of :math:`\alpha`.
 #
 # Backwards
 # ---------
@@ -263,12 +263,12 @@ print(f"random search: loss {min(losses):.3f}, error {error(RBF(lucky), wide):.3
 # %%
 # The descent used the validation points to choose ten parameters, so the loss on these points is optimistic; only the
 # test points give an honest estimate. The descent finds a local minimum at best. Its error is larger than the best
-# error in the plane: the printed error without noise is between both, so the rest of the noise costs a part, and the
-# two :math:`\gamma_j` of the plane the other part.
+# error in the plane. The printed error without the noise lies between both errors: the remaining noise causes a part of
+# the difference, and the two :math:`\gamma_j` of the plane cause the rest.
 #
 # .. worth:: 18
 #
-#    The system loses if many variables are free, because its cost grows like the cube of their number. At an event the
+#    If many variables are free, the system loses, because its cost grows like the cube of their number. At an event the
 #    derivative has two sides, usually different.
 #
 # .. admonition:: Known elsewhere as
@@ -322,8 +322,8 @@ print(f"4. the sum is {each.sum():.6f}, the gradient by the one γ of all {alone
 # %%
 # 1. The first row says that :math:`\mathbf 1^\top\dot\alpha_M=\dot z-\mathbf 1^\top\dot\alpha_B`, and :math:`\dot z=0`.
 # 2. The quotient is :math:`\gamma`, because :math:`d/d\log\gamma=\gamma\,d/d\gamma`.
-# 3. A weight moves the bound :math:`\pm C`. Only examples at this bound change; for all other examples a slightly
-#    longer box changes nothing.
+# 3. A weight moves the bound :math:`\pm C` of its example. If the example is not at this bound, a slightly longer box
+#    changes nothing.
 # 4. The sum is the gradient with respect to one :math:`\gamma` for all features.
 #
 # .. endfold::
