@@ -219,7 +219,7 @@ def pair(answer: Any, alpha: Any, lower: Any, upper: Any, at: str = "") -> tuple
     if not (alpha[i] < upper[i] and alpha[j] > lower[j]):
         wrong = "αᵢ is at its upper bound" if not alpha[i] < upper[i] else "αⱼ is at its lower bound"
         is_swapped = alpha[j] < upper[j] and alpha[i] > lower[i]
-        hint = "; swap i and j." if is_swapped else "."
+        hint = "; is the order of i and j right?" if is_swapped else "."
         raise Lost(f"{at}the step on the pair ({i}, {j}) must raise αᵢ and lower αⱼ, but {wrong}{hint}")
     return i, j
 
