@@ -109,7 +109,7 @@ def _residuals(
     unit = along.unit[0] + along.unit[1] * ts
     width = high - low
     open_box = width > 0.0
-    # near the end of a line that closes a box, do not divide by the width, which is as small as rounding errors
+    # do not divide by the width of a box that a line has shrunk to nearly 0
     span = np.where(open_box, np.maximum(width, 0.0 if along.is_c_path else 1e-8 * along.widest), 1.0)
     # at the optimum, (G − b)/λ is > 0 only if α is at its upper bound, and < 0 only if α is at its lower bound
     excess = (v - alpha @ K - intercept[:, None]) / unit[:, None]
