@@ -50,7 +50,7 @@ SPLIT: Final = 2.0**27 + 1.0
 
 
 def settle_ties(table: LeftOutTable, seeder: Seeder, relative: bool | float) -> None:
-    """Solve each round without a proved sign again, as exactly as float64 permits, and try to prove its sign."""
+    """Repeat each round whose sign is not proved, as exactly as float64 permits; try to prove the sign."""
     if not (ties := table.ties()):
         return
     rounds = table.rounds = table.rounds.with_shrinking()

@@ -32,8 +32,8 @@ def described(name: str, value: Any) -> str | int | float | bool | None:
     Raises
     ------
     ValueError
-        If the value is, or contains, a function or object that only its address identifies, which differs in every
-        process, or that cannot be copied. The user can identify the function or object by a text in its attribute
+        If the value is or contains a function or object that cannot be copied, or that only its address identifies,
+        which differs in every process. The user can identify the function or object by a text in its attribute
         `identity`.
 
     Examples
