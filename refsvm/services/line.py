@@ -173,7 +173,7 @@ class ProgressLine:
     progress : Progress
         Progress of the call.
     stays : bool
-        Whether the last state stays visible. In a terminal or notebook, a line that stays appears without delay.
+        Whether the last state stays visible. If True, the line appears in a terminal or notebook without delay.
     """
 
     def __init__(self, progress: Progress, stays: bool) -> None:

@@ -90,7 +90,7 @@ def facing(result: BinaryResult, turns: bool) -> BinaryResult:
 
 
 def constant(p: int, q: int, has_p: bool, has_q: bool, origin: np.ndarray | None) -> BinaryResult:
-    """Return the constant model (α = 0) of a pair of classes at least one of which has no examples."""
+    """Return the constant model (α = 0) of a pair in which one or both classes lack examples."""
     nothing, b = np.zeros(0, dtype=np.int64), float(has_p) - float(has_q)
     return BinaryResult(
         negative=q, positive=p, rows=nothing, alpha=np.zeros(0), intercept=b, dual_objective=0.0, primal_objective=0.0,
