@@ -165,7 +165,7 @@ class TrackedPath(Shown):
 
     @np.errstate(under="ignore")
     def crossings(self, X: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """Find where the sign of h changes along the path: exactly, because h (or λh) is affine between breakpoints.
+        """Find exactly where the sign of h changes along the path: h (or λh) is affine between breakpoints.
 
         Parameters
         ----------

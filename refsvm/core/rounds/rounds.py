@@ -287,9 +287,9 @@ class Rounds(Shown):
             Signed α to start from; near α = 0 by default. An infeasible start
             is repaired with a warning.
         origin : Solution, optional
-            An earlier solution; the method computes the gradient at the
-            start from its G, so later rounds do not change the result.
-            Default: the end of the last round.
+            An earlier solution, by default the end of the last round. The
+            method computes the gradient at the start from the G of this
+            solution.
         stop : StoppingRule, optional
             The stopping rule of this round.
         max_iter : int, optional
