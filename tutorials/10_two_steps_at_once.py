@@ -109,8 +109,8 @@ print("what a step leaves", (lacking[1:] / lacking[:-1]).round(6))
 #             + \underbrace{\frac{(\ell_2-Q_{12}\mu)^2}{2\,Q_{22}}}_{\text{the next}}, \qquad
 #    \text{largest at}\quad \mu_P = \frac{Q_{22}\ell_1-Q_{12}\ell_2}{Q_{11}Q_{22}-Q_{12}^2} .
 #
-# The step :math:`\mu_P` is the *planned step*. Since the next step is not known, the rule bets on the *previous*
-# working set: its kernel rows are in memory, and this set is likely to come back if steps undo each other. If the
+# The step :math:`\mu_P` is the *planned step*. Since the next step is not known, the rule bets that the *previous*
+# working set moves next: its kernel rows are in memory, and it is likely to come back if steps undo each other. If the
 # previous step was a free Newton step, then :math:`\ell_2=0`, and
 #
 # .. math:: \mu_P = \frac{\hat\mu}{1-\cos^2\vartheta} .
@@ -197,9 +197,9 @@ except ValueError as error:
 print(f"a step within 1 ± 0.9 of the Newton step gains at least {1 - 0.9**2:.2f} of what that gains")
 
 # %%
-# Why 0.9? A step of :math:`\omega\hat\mu` gains :math:`1-(\omega-1)^2` times the gain of the Newton step (exercise 2 of
-# chapter 4). If :math:`\omega` differs from 1 by at most 0.9, this share is at least the printed number. Any limit
-# below one would do.
+# Why 0.9? A step of :math:`\omega\hat\mu` gains the share :math:`1-(\omega-1)^2` of what the Newton step gains
+# (exercise 2 of chapter 4). If :math:`\omega` differs from 1 by at most 0.9, this share is at least the printed number.
+# Any limit below one would do.
 #
 # The convergence proof allows the objective to fall in a planned step, but not over this step and the next together.
 # The next lines count such losses on the chessboard:
@@ -279,7 +279,7 @@ print(f"share of the saving without a plan: {(newton - stretched) / (newton - pl
 # :math:`\ell^2/2q_p`. In a plane, as above, two conjugate steps reach the top. A conjugate step needs only the kernel
 # rows of the pair, because :math:`Kp=K_{i\cdot}-K_{j\cdot}-\tfrac\beta{q_\Delta}K\Delta`. But a conjugate step can move
 # many variables, and any of them may meet its bound. If a variable of the pair meets its bound first, the step ends,
-# and the next step is a Newton step. If a variable outside the pair meets its bound first, the part along
+# and the next step is a Newton step. If a variable outside the pair meets its bound first, the move along
 # :math:`\Delta` ends; the pair alone moves on to its own maximum or a bound, and its move is the :math:`\Delta` of the
 # next step. Without the box the rule is short:
 
@@ -299,7 +299,7 @@ print("slopes after two conjugate steps", three.gradient(first + conjugate_move(
 
 # %%
 # All three gradients are equal, so no pair gains any more. For the :math:`i` of the most violating pair, the package
-# selects the :math:`j` whose conjugate step gains most, that is, with the largest
+# selects the :math:`j` whose conjugate step would gain most without the box, with the largest
 # :math:`\tfrac12\ell^2/(q-\beta^2/q_\Delta)`.
 #
 # Does the loop end with conjugate steps? No step lowers :math:`f`, because a step of length :math:`\mu` gains at least

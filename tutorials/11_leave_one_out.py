@@ -87,9 +87,9 @@ for tol in (1.0, 1e-3):
 #
 # **Zero alpha.** If :math:`\alpha_r=0`, the solution is also feasible without :math:`r`, and the conditions of chapter
 # 6 hold for all other examples as before. So the solution stays optimal without :math:`r`, and :math:`y_rh(x_r)\ge1`:
-# the prediction is right. Only support vectors can be predicted wrongly. (A free support vector fixes :math:`b`. If no
-# support vector is free, :math:`b` is the middle of an interval between two examples. Leaving out either example
-# lengthens the interval, so the package trains without it.)
+# the prediction is right. If :math:`b` is unique, only support vectors can be predicted wrongly. (A free support vector
+# fixes :math:`b`. If no support vector is free, :math:`b` is the middle of an interval between two examples. Leaving
+# out either example lengthens the interval, so the package trains without it.)
 #
 # **Training error.** If the machine predicts :math:`r` wrongly although it was trained with :math:`r`, the machine
 # trained without :math:`r` also predicts :math:`r` wrongly. Let :math:`P` be the primal objective with :math:`r`, and
@@ -262,8 +262,8 @@ print(
 # example that is independent of its :math:`n-1` training examples. The estimate thus has nearly no bias. Only support
 # vectors can be wrong, so this mean error is at most :math:`E[\#\mathrm{SV}]/n` if :math:`b` is unique.
 # Cross-validation with :math:`k` folds estimates the error of machines trained on :math:`n-n/k` examples, with only
-# :math:`k` trainings. The smallest of the estimates for several :math:`C` and :math:`\gamma` is too optimistic. The
-# table shows means over forty samples of sixty points, with the errors on 2,000 new points:
+# :math:`k` trainings. The smallest of the estimates for several :math:`C` and :math:`\gamma` is on average too
+# optimistic. The table shows means over forty samples of sixty points, with the errors on 2,000 new points:
 
 # fold: Estimates and errors on new points
 new = make_banana(2000, rng=1)
@@ -322,10 +322,10 @@ for seeder in (Cold(), AVG(), TOP()):
 #           = -\sum_i(G_i-b)\,\delta_i + \tfrac12\,\Bigl\lVert\sum_i\delta_i\varphi(x_i)\Bigr\rVert^2 .
 #
 # The second term is half the squared distance that :math:`w` moves. If a single :math:`j` receives the weight, this
-# term is :math:`\tfrac12\alpha_r^2\lVert\varphi(x_r)-\varphi(x_j)\rVert^2`. ``TOP`` makes this term small: it takes the
-# :math:`j` with the largest :math:`K_{rj}`, the nearest one if all :math:`K_{jj}` are equal. If all receivers are free,
-# they have :math:`G_i=b`, and the first term is only :math:`|\alpha_r|\,\xi_r`. ``AVG`` makes this term small; in the
-# second term the mean of the free :math:`\varphi(x_i)` replaces :math:`\varphi(x_j)`.
+# term is :math:`\tfrac12\alpha_r^2\lVert\varphi(x_r)-\varphi(x_j)\rVert^2`. ``TOP`` makes the second term small: it
+# takes the :math:`j` with the largest :math:`K_{rj}`, the nearest one if all :math:`K_{jj}` are equal. If all receivers
+# are free, they have :math:`G_i=b`, and the first term is only :math:`|\alpha_r|\,\xi_r`. ``AVG`` makes the first term
+# small; in the second term the mean of the free :math:`\varphi(x_i)` replaces :math:`\varphi(x_j)`.
 
 
 def top(K, alpha, lower, upper, r):
@@ -392,8 +392,8 @@ print("the seed of the package:", np.allclose(own, AVG().seed(full, problem.with
 #
 # .. worth:: 11
 #
-#    The proofs gain least on heart, where they leave the largest share of the examples open. A seed gains little if the
-#    weight of the left-out example is large.
+#    The proofs gain least on heart, where they leave the largest share of the examples open. A seed loses more if the
+#    left-out example has a larger weight.
 #
 # .. admonition:: Known elsewhere as
 #

@@ -177,10 +177,10 @@ plt.show()
 # Before the first step, use the full machine as :math:`w` and a seed as :math:`\tilde\alpha`. Write
 # :math:`c_i=w_r\cdot(\varphi_i-\varphi_r)`. The value :math:`h_r(x_r)` is the :math:`\zeta` that minimises
 # :math:`\sum_{i\ne r}C_i\max(0,1-y_i(c_i+\zeta))`, so :math:`h_r(x_r)` is positive if this convex function falls at
-# :math:`\zeta=0`. The slope at 0 increases with every :math:`c_i`, and in the ball :math:`c_i` is at most its value at
-# the centre plus :math:`\rho\lVert\varphi_i-\varphi_r\rVert`. If the slope is negative for these largest values, it is
-# negative for :math:`w_r`, and the sign is proved. The smallest :math:`c_i` prove a negative sign in the same way. The
-# figure shows the sum of losses for the example of the disc and for another example:
+# :math:`\zeta=0`. The slope at 0 never falls when a :math:`c_i` rises, and in the ball :math:`c_i` is at most its value
+# at the centre plus :math:`\rho\lVert\varphi_i-\varphi_r\rVert`. If the slope is negative for these largest values, it
+# is negative for :math:`w_r`, and the sign is proved. The smallest :math:`c_i` prove a negative sign in the same way.
+# The figure shows the sum of losses for the example of the disc and for another example:
 
 # fold: The code of this figure
 # alt: Two panels show three convex curves each, sums of losses over the value at the left-out example. In the left

@@ -210,8 +210,8 @@ print("the decision values of the package:", np.allclose(values, result.decision
 # .. shipped:: analysis/resampling/cross_validate.py
 #    :fold: The whole of cross_validate
 #
-# ``planned`` lists the rounds, each with its held-out examples and the solution that it starts from. ``take`` reads the
-# decision values of each round, like the last line of the loop above.
+# ``planned`` lists the rounds, each with its held-out examples and the solution that it starts from. ``take`` stores
+# the decision values of each round, like the last line of the loop above.
 #
 # The savings of a seed
 # ---------------------
@@ -258,8 +258,8 @@ for C in (1.0, 10.0, 100.0, 1000.0):
               f"{(way < reached).sum():15} steps{len(way):14}")  # fmt: skip
 
 # %%
-# Measured by :math:`f`, a seed only skips the first steps, where a cold solve climbs fastest; for a large :math:`C` the
-# seed even starts below the :math:`f` of :math:`\alpha=0`. The solver spends most steps at the end, while the free
+# Measured by :math:`f`, these seeds only skip the first steps, where a cold solve climbs fastest; for a large :math:`C`
+# they even start below the :math:`f` of :math:`\alpha=0`. The solver spends most steps at the end, while the free
 # variables settle (:doc:`chapter 9 <09_does_it_end>`), wherever it starts. ATO keeps :math:`G_i=b` on the free
 # variables, so nothing is left to settle.
 #
@@ -278,8 +278,7 @@ for C in (10.0, 1000.0):
         print(f"{C:6g} {type(seeder).__name__:5}{chain:8}{full:24}")
 
 # %%
-# Neither start is better everywhere. The right column includes the steps of the full solution. Rounds that start from
-# the full solution can run in several threads.
+# Neither start is better everywhere. The right column includes the steps of the full solution.
 #
 # Along C
 # -------
@@ -341,8 +340,8 @@ for name, guess in guesses.items():
 #
 # .. worth:: 13
 #
-#    With a large :math:`C`, SIR and MIR save next to nothing. If a solve is short, all seeds lose: computing a seed
-#    takes longer than the steps that it saves.
+#    With a large :math:`C`, SIR and MIR save next to nothing. On ionosphere and heart, where solves are short, all
+#    seeds lose: computing a seed takes longer than the steps that it saves.
 #
 # .. admonition:: Known elsewhere as
 #

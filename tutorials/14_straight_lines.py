@@ -65,9 +65,9 @@ plt.show()
 #    =\begin{pmatrix}z^1-\mathbf 1^\top d_B\\ v^1_M-K_{MB}\,d_B\end{pmatrix},
 #    \qquad dG = v^1-Kd .
 #
-# The right-hand side of this linear system does not depend on :math:`t`. So :math:`\alpha`, :math:`b` and :math:`G`
-# move along straight lines until an *event*: a free variable reaches a bound, or a bounded variable reaches
-# :math:`G_i=b`. After the event the walk continues with the new sets. Many families of problems change like this:
+# This linear system does not depend on :math:`t`. So :math:`\alpha`, :math:`b` and :math:`G` move along straight lines
+# until an *event*: a free variable reaches a bound, or a bounded variable reaches :math:`G_i=b`. After the event the
+# walk continues with the new sets. Many families of problems change like this:
 #
 # =============================  ======================================================  ==========================
 # the line                       what moves                                              known as
@@ -151,8 +151,8 @@ print(
 # bounds move linearly from :math:`\alpha_r` to 0, and its variable moves with these bounds. For an *added* example
 # :math:`i`, :math:`\alpha_i` starts at 0. If :math:`\alpha_i=0` violates its condition, both bounds start at 0, and one
 # bound moves linearly to :math:`\pm C`. The variable moves with this bound until :math:`G_i=b`, and then becomes free.
-# At :math:`t=1` every box is the box of the new problem, so the walk ends at the optimum of the new problem. This walk
-# is the seed ATO of :doc:`chapter 13 <13_seeds_and_folds>`.
+# At :math:`t=1` every box is the box of the new problem, so the walk ends at the optimum of the new problem. The end of
+# this walk is the seed ATO of :doc:`chapter 13 <13_seeds_and_folds>`.
 
 
 def exchange(K, solved, target, removed, added):
@@ -194,9 +194,8 @@ print("the seed of the package:", np.allclose(own, package))
 # Any line
 # --------
 #
-# ``parametric_path`` follows any line between two problems with the same matrix. Four more lines have their own
-# functions: ``epsilon_path``, ``nu_path``, ``cost_path``, ``weight_path``. The path of the first figure agrees with
-# yours:
+# ``parametric_path`` follows any line between two problems with the same matrix. Four lines have their own functions:
+# ``epsilon_path``, ``nu_path``, ``cost_path``, ``weight_path``. The path of the first figure agrees with yours:
 
 off = max(np.abs(whole.alpha(C) - alpha).max() for C, alpha in corners)
 print(

@@ -199,8 +199,8 @@ plt.show()
 # --------------------
 #
 # Give every example a twin. With half the :math:`C` the optimal function is the same, but :math:`\alpha` is no longer
-# unique: two twins may share their weight in many ways. The matrix of the linear system is singular, and Hastie's rule
-# fails:
+# unique: two twins may share their weight in many ways. If both twins are free, the matrix of the linear system is
+# singular, and Hastie's rule fails:
 
 twice = np.repeat(banana.X, 2, axis=0), np.repeat(banana.y, 2)
 try:
@@ -224,9 +224,9 @@ except ValueError as error:
 #    \max_{s,\,\beta}\ s \quad\text{where}\quad
 #    L_M \;\le\; \hat s_M + s\,d_p + N\beta \;\le\; U_M, \qquad 0\le s\le s_{\max} .
 #
-# At :math:`s_{\max}` the first bounded variable reaches :math:`G_i=b`, whatever :math:`\beta` is. At the solution of
-# the linear program, variables reach their bounds and leave the elbow. The next lines solve this program for two
-# points, each with a twin; all four are on the elbow:
+# At :math:`s_{\max}` the first bounded variable reaches :math:`G_i=b`, whatever :math:`\beta` is. Unless
+# :math:`s=s_{\max}`, variables reach their bounds at the solution and leave the elbow. The next lines solve this
+# program for two points, each with a twin; all four are on the elbow:
 
 
 def longest(rate, gap, null, limit):
@@ -254,13 +254,14 @@ print("weights before", weights, "and after", (weights + fall * d_p + N @ beta).
 # If a parameter other than :math:`\lambda` moves, the system may have no solution :math:`d_p`. Then :math:`\alpha` has
 # to move along :math:`u` at a fixed :math:`t` before the walk can continue: :math:`\alpha` jumps, and :math:`w` stays.
 #
-# For a single :math:`u` the package needs no linear program:
+# For a single :math:`u` the package solves the program in closed form:
 #
 # .. shipped:: core/walk/linear_program.py
 #    :object: longest_fall
 #    :fold: The linear program in the package
 #
-# ``SVMP`` uses this program. If several examples stand exactly between two sets, ``SVMP`` finds a new start by SMO:
+# ``SVMP`` uses this program. If examples between two sets stop the walk, ``SVMP`` moves them to other sets; if this
+# fails, ``SVMP`` uses SMO:
 #
 # .. shipped:: core/trackers/svmp.py
 #    :object: SVMP.follow SVMP._next_step SVMP._singular_step
@@ -281,7 +282,8 @@ change = paired.decision_function(banana.X, 5.0) - path.decision_function(banana
 print(f"same function at C/2: {np.abs(change).max():.0e}")
 
 # %%
-# By default (``merge=True``), equal examples share one variable with a wider box, and need no linear program.
+# By default (``merge=True``), equal examples of one class share a variable with a wider box, and need no linear
+# program.
 #
 # .. worth:: 15
 #

@@ -235,7 +235,7 @@ for selector in (MostViolatingPair(), SecondOrder(), HybridMaximumGain()):
 
 # %%
 # The estimators :class:`~refsvm.estimators.svr.SVR` and :class:`~refsvm.estimators.one_class.OneClassSVM` made the
-# figure at the head of the chapter. Examples with :math:`h(x) < 0` are outside the region.
+# first figure. Examples with :math:`h(x) < 0` are outside the region.
 
 outside = int((novelty.predict(X) < 0).sum())
 print(f"{outside} of 40 examples are outside; at most ν·n = 8 may be")
@@ -371,8 +371,8 @@ for n in (2000, 4000, 8000):
 # With the Gaussian kernel no mean difference exceeds its standard deviation, so the table does not rank these schemes.
 # Rifkin and Klautau (2004) also found one-vs-rest as accurate as other schemes if its streets are tuned well. Hsu and
 # Lin (2002) recommend votes of pairs and the directed graph, because both train fast. On the ten clouds pairs are
-# faster at every :math:`n`, but at these sizes the seconds do not yet grow like :math:`n^2`. With the linear kernel the
-# joint machine had fewer errors here than one-vs-rest on iris, which has a middle class.
+# faster at every :math:`n`. With the linear kernel the joint machine had fewer errors here than one-vs-rest on iris,
+# which has a middle class.
 #
 # Pairs can also give class probabilities. A sigmoid, fitted on decision values of held-out examples, turns the
 # :math:`h` of a pair into a probability :math:`r_{ij}` of class :math:`i` in its pair with class :math:`j`. Class
@@ -402,8 +402,8 @@ print(f"p = {p.round(3)}, with the odds {p[0] / p[2]:.1f}")
 # The package leaves class probabilities to scikit-learn, which calibrates each class against all others and divides by
 # the sum (:doc:`/many_models`).
 #
-# With several classes each street has its own path of :math:`C` (:doc:`chapter 15 <15_the_path_of_c>`), so the error
-# of several classes is also a step function of :math:`C` with known steps.
+# With several classes each street has its own path of :math:`C` (:doc:`chapter 15 <15_the_path_of_c>`), so the error is
+# also a step function of :math:`C` with known steps.
 
 path = regularization_path(plane[::2], kind[::2], kernel=RBF(1.0), C_min=0.05, C_max=50.0)
 curve = path.validation_error(plane[1::2], kind[1::2])

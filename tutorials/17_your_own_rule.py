@@ -102,9 +102,10 @@ Stepper(banana.X, banana.y, kernel=RBF(0.5), C=10.0, selector=InTurn(), against=
 #
 # The rest of the proof is mirrored, because :math:`j`, not :math:`i`, is always extreme: it has the lowest :math:`G` of
 # all variables that may fall. Suppose a variable both falls and rises infinitely often. Between two falls that a rise
-# separates, some variable with a lower :math:`G` must leave its lower bound and return, so it also falls and rises
-# infinitely often. Repeating the argument gives an infinite descending chain among finitely many variables, which is
-# impossible. With the share zero, :math:`\ell` would have no positive lower bound, and the argument would fail.
+# separates, some variable :math:`k` with a lower :math:`G` must leave its lower bound and return, so :math:`k` also
+# falls and rises infinitely often. Repeating the argument gives an infinite descending chain among finitely many
+# variables, which is impossible. With the share zero, :math:`\ell` would have no positive lower bound, and the argument
+# would fail.
 #
 # The next lines count the steps for several shares of :math:`\psi` and two values of :math:`C`:
 
@@ -175,8 +176,8 @@ except AssertionError as error:
 # %%
 # .. worth:: 17
 #
-#    On every set the rule without a twin loses against the compiled rule. Compare steps first, and seconds only with a
-#    twin.
+#    On every set the rule without a twin takes longer than the compiled rule. Compare steps first, and seconds only
+#    with a twin.
 #
 # .. admonition:: Known elsewhere as
 #
