@@ -108,8 +108,8 @@ def leave_one_out(
     checks : iterable of Check or str
         Checks that may decide an example without training: "zero alpha",
         "training error", "xi-alpha bound", "ball", or your own
-        (`refsvm.core.rounds.sufficiency.Check`). By default the four named
-        checks are used. For regression and novelty detection only "zero alpha"
+        (`refsvm.core.rounds.sufficiency.Check`). By default the first three
+        are used. For regression and novelty detection only "zero alpha"
         applies.
     efficiency_test : bool, default True
         Whether the KKT gap replaces a rule that proves signs if the rule ended
