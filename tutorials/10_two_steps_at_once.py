@@ -202,7 +202,7 @@ print(f"a step within 1 ± 0.9 of the Newton step gains at least {1 - 0.9**2:.2f
 # Any limit below one would do.
 #
 # The convergence proof allows the objective to fall in a planned step, but not over this step and the next together.
-# The next lines count such losses on the chessboard:
+# The next lines count both kinds of losses on the chessboard:
 
 board = make_chessboard(300, rng=0)
 chessboard = DualProblem.classification(board.X, board.y, kernel=kernel, C=1e3)

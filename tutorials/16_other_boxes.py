@@ -433,7 +433,7 @@ print(f"least, {error:.1%}, for C from {low:.3g} to {high:.3g}")
 #
 #    The tube is the *ε-insensitive loss*, votes of pairs are *one-vs-one* or *max-wins* voting, and the graph is
 #    *DAGSVM*. Novelty detection is *anomaly* or *outlier detection*. Vapnik introduced this regression, Schölkopf and
-#    colleagues ν (2000, 2001).
+#    colleagues introduced ν (2000, 2001).
 #
 # Exercises
 # ---------
