@@ -86,7 +86,7 @@ class Process:
             return True
         finally:
             now = time.perf_counter()
-            # on a slow disk, a check may take longer than the steps between two checks
+            # on a slow disk, a check for compiled files may take longer than the steps that follow until the next check
             self.next_check[order] = now + max(CHECK_SECONDS, PAUSE * (now - began))
             self.loading.release()
 
@@ -102,7 +102,7 @@ def _before_fork() -> None:
     """Wait until no thread loads or compiles: a forked child would find unfinished modules and held locks."""
     _held[:] = [process.loading]
     process.loading.acquire()
-    # if `sys.modules` contains the module, its import is complete, because it was imported under the first lock
+    # if `sys.modules` contains Numba's module, its import is complete: threads import Numba only under the first lock
     if numba := sys.modules.get("numba.core.compiler_lock"):
         _held.append(numba.global_compiler_lock)
         numba.global_compiler_lock.acquire()
@@ -175,7 +175,7 @@ class Auto:
 
     def events(self, walk: Any, tracker: Any, end: float, most: int) -> list[Any]:
         """Follow a run of events in compiled code, or return an empty list."""
-        # count the time since the last call (or the start of the walk), in which the tracker worked in NumPy
+        # count the seconds that the tracker has worked in NumPy since this method's last call or since the walk began
         now = time.perf_counter()
         process.seconds += now - max(walk.began, self._asked)
         self._asked = now
@@ -185,7 +185,7 @@ class Auto:
         """Return True if a family of functions is loaded for these rules; load the functions if loading saves time."""
         key = family, *map(type, rules)
         is_loaded = key in process.ready
-        # if another call has already loaded Numba, loading code costs little
+        # loading compiled code takes little time if another call has already loaded Numba
         is_due = arithmetic.current.sparse is not None or process.seconds > ALLOWANCE_SECONDS
         if self._has_failed or not (is_loaded or (is_due and not process.broken)):
             return False

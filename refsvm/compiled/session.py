@@ -49,7 +49,7 @@ class Session:
         record = np.zeros(1, dtype=NOW)
         self._now = record[0]  # a recarray would look up fields in Python
         self._numbers, self._counters = record.view(_NUMBERS), record.view(_COUNTERS)
-        # make views of single numbers, because a view is read ten times as fast as a field of a record
+        # make views of single numbers, because reading a view takes a tenth of the time of reading a record's field
         self._clock, self._hits, self._missing = record["clock"], record["hits"], record["missing"]
         self._computed = record["computed"]
         self._now["every"] = 0 if trace is None else trace.every
@@ -100,13 +100,13 @@ class Session:
         """Take up to `budget` steps; return the code that `refsvm.core.backend.Backend.steps` describes."""
         rows: Any = state.rows
         now = self._now
-        # copy the numbers of the state to the record before a chunk and back after it: attributes cannot share memory
+        # copy the state's numbers to the record before a chunk and back afterwards: an attribute cannot be a view
         self._numbers[0] = *_numbers_of(state), state.iteration + budget, ENTERING
         while True:
             computed = rows.computed
             self._counters[0] = rows.clock, rows.hits, computed
             for store, twin in self._stores:
-                # without JIT, let Python compute the kernel rows, because a twin would compute them slowly
+                # without JIT, let Python compute the kernel rows, because an interpreted twin would compute them slowly
                 twin.numbers[:] = store.filled, -1 if numba.config.DISABLE_JIT else store.ready, store.clock
             outcome = next(self._steps)
             for store, twin in self._stores:

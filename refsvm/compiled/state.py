@@ -80,7 +80,7 @@ def update_gradient(state, i, j, mu, kappa, uses_momentum, anew):  # type: ignor
     """
     now = state.now[0]
     highest, lowest, top_tile, bottom_tile = -MOST, MOST, -1, -1
-    # go through G tile by tile and note the tile of each extreme, so that only this tile is searched for its index
+    # go through G tile by tile and note the tile of each extreme, so that only this tile is searched for its position
     for start in range(0, len(state.gradient), TILE):
         stop = min(start + TILE, len(state.gradient))
         # slices show the compiler that the arrays have equal lengths, so that it drops checks
@@ -291,7 +291,7 @@ def carry(state, i, j, mu, kappa):  # type: ignore[no-untyped-def]
     now.objective += slope - 0.5 * curvature
     now.carried_slope, now.carried_curvature = slope - curvature, curvature
     if anew:
-        # a bound has cut the step along Δ but not along eᵢ − eⱼ:  Δ ← μ(eᵢ − eⱼ)
+        # a bound has cut the part of the step along Δ, but not the part along eᵢ − eⱼ:  Δ ← μ(eᵢ − eⱼ)
         carry_the_pair(state, i, j, mu, now.slope - kappa * beta - mu * now.raw_curvature)
     remember(state, i, j, mu)
     if kappa != 0.0:

@@ -185,7 +185,7 @@ def share(name: str, value: Any) -> float:
     result = positive(name, value)
     if result > 1.0:
         raise ValueError(
-            f"{name}={value!r} is above 1; it is a share of the examples, give a number in (0, 1]."
+            f"{name}={value!r} is above 1, but it is a share of the examples; give a number in (0, 1]."
         )
     return result
 
@@ -321,9 +321,9 @@ def _refuse_empty_box(lower: np.ndarray, upper: np.ndarray, z: float) -> None:
             f"lower exceeds upper at index {crossed.argmax()}; give a box with lower ≤ upper everywhere."
         )
     least, most = lower.sum(), upper.sum()
-    # lower bounds may sum to −∞ and upper bounds to +∞: finite sums of α lie between −∞ and +∞
+    # accept −∞ as sum of the lower bounds and +∞ as sum of the upper bounds: finite sums of α lie between them
     if not (least < np.inf and most > -np.inf):
-        raise ValueError("lower contains +∞ or upper −∞, which no α reaches; give a box that holds numbers.")
+        raise ValueError("lower contains +∞ or upper −∞, which no α reaches; give boxes that contain numbers.")
     if least <= z <= most:
         return
     sizes = np.abs([*lower, *upper, z])
@@ -339,7 +339,7 @@ def penalties(C: Any, n: int) -> np.ndarray:
     """Return the penalties of n examples, from one positive number for all or from n numbers that are not negative."""
     if type(C) is float and 0.0 < C <= LARGEST_NUMBER:  # C is usually one positive number
         return np.full(n, C)
-    # a single C must be positive: C = 0 leaves no example to train on; a 0 in a vector leaves out only its example
+    # a single C must be positive: C = 0 leaves no example to train on; in a vector, a 0 leaves out only its example
     if isinstance(C, str | bytes) or numbers("C", C).ndim == 0:
         positive_or_inf("C", C)
     result = vector("C", C, n, infinite=True)
@@ -446,7 +446,7 @@ def _distinct(labels: np.ndarray) -> list[Any]:
     try:
         return list(np.unique(labels).tolist())
     except TypeError:
-        # texts and numbers cannot be sorted together: keep the order in which they first occur
+        # texts and numbers cannot be sorted together: keep the order in which the labels first occur
         return list(dict.fromkeys(labels.tolist()))
 
 

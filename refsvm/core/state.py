@@ -44,7 +44,7 @@ SCALARS = np.dtype(
         ("least_curvature", np.float64),  # smallest raw q so far; if clearly negative, K is not PSD
         ("stalled", np.int64),  # number of latest steps in a row that changed no α in floating point
         ("largest", np.float64),  # largest |αᵢ| since G was last computed from scratch
-        ("updates", np.int64),  # number of updates of G, before this solve, since G was computed from scratch
+        ("updates", np.int64),  # number of updates of G before this solve, after it was computed from scratch
         ("kernel_rounding", np.float64),  # relative rounding error of a term αⱼKᵢⱼ of G (`stopping.midpoint`)
         ("carried_slope", np.float64),  # ΔᵀG for the last displacement Δ, if the step rule uses momentum
         ("carried_curvature", np.float64),  # ΔᵀKΔ
@@ -313,7 +313,7 @@ class SolverState(Shown):
             free = inside if kappa else free
             self.last_carry = kappa
         self.top, self.bottom, self.gap = most_violating_pair(alpha, self.gradient, lower, upper)
-        # store numbers of this step, which later planning steps read
+        # store the numbers of this step that later planning steps read
         self.last_step, self.last_newton = mu, self.slope / self.curvature
         self.last_free, self.last_planned = int(free), int(self.n_candidates > 0)
         self.working_sets[1:] = self.working_sets[:-1].copy()
@@ -353,7 +353,7 @@ class SolverState(Shown):
             self.lower[i] < self.alpha[i] < self.upper[i] and self.lower[j] < self.alpha[j] < self.upper[j]
         )
         if kappa and inside and ((after == lower) | (after == upper)).any():
-            # a bound has cut the step along Δ but not along eᵢ − eⱼ:  Δ ← μ(eᵢ − eⱼ)
+            # a bound has cut the part of the step along Δ, but not the part along eᵢ − eⱼ:  Δ ← μ(eᵢ − eⱼ)
             delta.fill(0.0)
             delta[i], delta[j], image[:] = mu, -mu, pair
             self.carried_slope = mu * (self.slope - kappa * beta - mu * self.raw_curvature)

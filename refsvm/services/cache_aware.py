@@ -30,7 +30,7 @@ class CacheAware(HybridMaximumGain):
         """Select by second order or by hybrid maximum gain, depending on the free slots of the cache."""
         rows, latest = state.rows, state.selector_memory
         full = not rows.holds_all and rows.filled == rows.capacity
-        # keep second order until the step ends, even if its own kernel row has just filled the last slot of the cache
+        # keep second order until the step ends, even if it has just filled the last slot of the cache with a row
         if full and latest[0] != state.iteration:
             return super().select(state)
         latest[0] = state.iteration

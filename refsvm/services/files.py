@@ -133,7 +133,7 @@ def member(archive: zipfile.ZipFile, name: str) -> np.ndarray:
     if info.file_size > _EXPANSION * (info.compress_size + 1):
         raise ValueError(f"{name} claims to unpack to {info.file_size} bytes")
     with archive.open(info) as stream:
-        # check the header, because NumPy would reserve memory for its shape, however few bytes follow
+        # check the header, because NumPy would reserve memory for the shape in it, however few bytes follow
         shape, dtype = _header(stream)
         size = math.prod(shape) * dtype.itemsize
         if not dtype.hasobject and size != info.file_size - stream.tell():

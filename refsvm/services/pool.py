@@ -59,7 +59,7 @@ def worker_count(n_jobs: Any) -> int:
 
 def joblib_is_set_up() -> bool:
     """Return whether ``joblib.parallel_config`` has chosen workers that are not threads of this process."""
-    if "joblib" not in sys.modules:  # code that sets joblib up has imported joblib
+    if "joblib" not in sys.modules:  # joblib cannot be set up before it is imported
         return False
     from joblib.parallel import get_active_backend
 

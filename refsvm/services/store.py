@@ -29,7 +29,7 @@ from refsvm.services.summary import counted
 
 _APPLICATION: Final = 0x52535652  # the text RSVR, which marks a store
 _FORMAT: Final = 1
-_WAIT_SECONDS: Final = 60.0  # seconds that a writer waits for another writer
+_WAIT_SECONDS: Final = 60.0  # seconds that a writer waits for another writer to finish
 _SEAL: Final = "_digest"  # name of the entry with a digest of the metrics
 
 _OLD: Final = """config NOT LIKE '%"identity": %'"""
@@ -97,7 +97,7 @@ class RunStore:
         OSError
             If the file cannot be created or written, or another process locks it for a minute.
         """
-        if str(self.path) == ":memory:":  # each connection opens another, empty database
+        if str(self.path) == ":memory:":  # each connection to ":memory:" opens a new, empty database
             raise self._refused("is a database in memory, which keeps nothing; give a file, or omit store.")
         if not self.path.absolute().parent.is_dir() or self.path.is_dir():
             raise self._refused("cannot be written; give a file in a folder that exists.")
@@ -117,7 +117,7 @@ class RunStore:
         """
         # store the time in UTC, because processes that write to a store may be in several time zones
         finished = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-        # add a digest, which tells a result from the content of a damaged page of the file
+        # add a digest, so that a reader can recognise metrics that come from a damaged page of the file
         sealed = json_of({**metrics, _SEAL: _seal(run, metrics)})
         row = (run, json_of(config), _text(problem), _text(strategy), sealed, finished)
         with self._connected() as connection:
@@ -355,7 +355,7 @@ def _canonical(array: Any) -> Any:
 
 def digest(config: Mapping[str, Any]) -> str:
     """Return the hash of a configuration: SHA-256 of its JSON with sorted keys, 64 hexadecimal digits."""
-    # sort the keys, because the order of a dataclass's fields does not matter for a run
+    # sort the keys, because the order of a dataclass's fields must not change the identity of a run
     text = json.dumps(config, sort_keys=True, separators=(",", ":"), allow_nan=False)
     return hashlib.sha256(text.encode()).hexdigest()
 

@@ -98,7 +98,7 @@ class Compiler:
                 self.warn()
                 return True
             lock = lock_file()
-            if lock is None:  # another process's child holds the lock
+            if lock is None:  # the compiling child of another process holds the lock
                 return True
             try:
                 self.start(lock)
@@ -179,7 +179,7 @@ def ask(family: str, rules: Any) -> bool:
         Once in a process, if the child fails twice, or if no folder for compiled code is writable; the work continues
         in NumPy.
     """
-    if not can_keep(COMPILED / "twins.py"):  # without a writable folder, the child's code would be lost
+    if not can_keep(COMPILED / "twins.py"):  # without a writable folder, the code that the child compiles would be lost
         return True
     return _compiler.ask(json.dumps([family, [place_of(rule) for rule in rules]]))
 
@@ -209,7 +209,7 @@ def own_path() -> list[str]:
 
     Entries of `sys.path` that are not strings are left out, because Python ignores them.
     """
-    # keep the working directory if packages are installed in it
+    # keep the working directory in the path if it is a folder in which packages are installed
     installed = sysconfig.get_paths().values()
     entries: list[Any] = [*sys.path]
     strings = [each for each in entries if isinstance(each, str)]

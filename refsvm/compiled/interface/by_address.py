@@ -92,7 +92,7 @@ def _loaded(context: Any, builder: Any, place: Any, at: int, kind: Any) -> Any:
     items = []
     for k in range(at, at + words(kind)):
         word = builder.load(cgutils.gep_inbounds(builder, place, k))
-        # compiled code never writes to a block, so LLVM may load a word once and use it many times
+        # compiled code never writes to a block of packed arguments, so LLVM may load a word once and use it many times
         word.set_metadata("invariant.load", builder.module.add_metadata([]))
         items.append(word)
     if isinstance(kind, types.Array):

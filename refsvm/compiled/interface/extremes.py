@@ -66,7 +66,7 @@ def _without_nan(name: str) -> Callable[..., Any]:
             double = ir.DoubleType()
             shape = ir.FunctionType(double, [double, double])
             function = cgutils.get_or_insert_function(builder.module, shape, f"llvm.{name}.f64")
-            # these flags do not change the rounding
+            # the flags nnan and nsz do not change the rounding
             return builder.call(function, arguments, fastmath=("nnan", "nsz"))
 
         return types.float64(types.float64, types.float64), generate

@@ -39,7 +39,7 @@ NOW = np.dtype(
         ("j", np.int64),
         ("stage", np.int64),  # stage at which the step continues: CHECKING, … in `loop`
         ("j_first", np.int64),  # 1 if row j is fetched before row i
-        ("fetched", np.int64),  # number of the pair's rows fetched so far
+        ("fetched", np.int64),  # number of rows of the pair that are fetched so far
         ("clock", np.int64),  # KernelRows.clock, .hits and .computed
         ("hits", np.int64),
         ("computed", np.int64),
@@ -69,13 +69,13 @@ class State(NamedTuple):
     selector_memory: np.ndarray
     step_memory: np.ndarray
     stop_memory: np.ndarray
-    # for each variable, RISES if it is in I_up, plus FALLS if it is in I_down; steps read sides instead of α, L and U
+    # for each variable, RISES if it is in I_up, plus FALLS if it is in I_down; step rules read this sum, not α, L and U
     sides: np.ndarray
     scratch: np.ndarray  # memory for one number per variable
     # the next five arrays are empty unless the step rule uses momentum
     displacement: np.ndarray  # Δ, out of date in the loop, which calls `displacement_of`
     displacement_image: np.ndarray  # KΔ
-    support: np.ndarray  # variables that a step may move, now.n_support many; the latest comes last
+    support: np.ndarray  # the first now.n_support entries: variables that a step may move, the latest last
     places: np.ndarray  # for each variable: its position in the support, or −1
     moving: np.ndarray  # four rows: Δ, α, L and U of the variables in the support
     trace: np.ndarray
@@ -90,7 +90,7 @@ class Store(NamedTuple):
     slots: np.ndarray
     stamps: np.ndarray
     owners: np.ndarray
-    # `filled`; `ready`, the largest value of `filled`, or −1 if Python computes the rows; and the clock
+    # the fields `filled`, `ready` (the largest value of `filled`, or −1 if Python computes the rows) and `clock`
     numbers: np.ndarray
 
 
@@ -105,7 +105,7 @@ class Source(NamedTuple):
     gamma: float
     kept: Store
     copies: Store  # the store that the loop reads: `kept`, or a store with copies of rows of `kept`
-    indices: np.ndarray  # for each variable, its row in `kept`; empty if the loop reads `kept`
+    indices: np.ndarray  # for each variable, the index of its row in `kept`; empty if the loop reads `kept`
 
 
 _vector, _matrix = types.Array(float64, 1, "C"), types.Array(float64, 2, "C")

@@ -42,7 +42,7 @@ def row_or_ask(state, i):  # type: ignore[no-untyped-def]
 @inlined
 def prefetch(row, start, width):  # type: ignore[no-untyped-def]
     """Ask the processor to load `width` values of a row, `AHEAD` values after `start`, without waiting for them."""
-    # do not request short rows: they are in the cache, and each request costs an instruction
+    # do not request rows shorter than LONG: they are in the cache, and each request costs an instruction
     if len(row) >= LONG:
         first = start + AHEAD
         for t in range(first, min(first + width, len(row)), LINE_BYTES // row.itemsize):
@@ -67,7 +67,7 @@ def _ask_memory_for(typing_context, row, t):  # type: ignore[no-untyped-def]
         byte, number = ir.IntType(8).as_pointer(), ir.IntType(32)
         shape = ir.FunctionType(ir.VoidType(), [byte, number, number, number])
         instruction = builder.module.declare_intrinsic("llvm.prefetch", [byte], shape)
-        # the last three arguments mean: for reading, keep in all caches, data and not instructions
+        # 0: load for reading; 3: keep in all caches; 1: load data, not instructions
         builder.call(instruction, [builder.bitcast(place, byte), number(0), number(3), number(1)])
         return context.get_dummy_value()
 

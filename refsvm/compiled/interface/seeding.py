@@ -32,7 +32,7 @@ class Seeding(NamedTuple):
     gradient: np.ndarray  # the gradient at α*
     solved_lower: np.ndarray  # the box of the solved problem
     solved_upper: np.ndarray
-    v: np.ndarray  # v of the next problem, whose box and z follow
+    v: np.ndarray  # v of the next problem; the next three fields are its L, U and z
     lower: np.ndarray
     upper: np.ndarray
     z: float
@@ -109,7 +109,7 @@ class CompiledSeeds:
         self._seeding = room_for_seeds(solved.problem, np.empty(n), np.empty(n), rows, memory)
         parts = solved.alpha, solved.gradient, solved.problem.lower, solved.problem.upper
         for array, part in zip(self._seeding[:4], parts, strict=True):
-            # copy into the existing arrays, whose addresses were packed once as arguments of the compiled function
+            # copy into the existing arrays, whose addresses the arguments of the compiled function already contain
             array[:] = part
         self._parameters = parameters_of(seeder)
 
@@ -133,7 +133,7 @@ class CompiledSeeds:
             raise RuntimeError(
                 f"The twin of {self._seeder!r} asked for kernel row {missing}, which is in memory; use this row."
             )
-        # compute the row; then the twin starts from the beginning, because it keeps no data between calls
+        # compute the row; the caller then restarts the twin, because a twin keeps no data between calls
         self._rows.row(missing)
         self._seeding.now[0].missing = -1
         return True

@@ -103,7 +103,7 @@ def inlined(function: Function) -> Function:
 
 def copied(function: Function, name: str) -> Function:
     """Return a copy of the function with another name, which can be compiled for other argument types."""
-    # copy the function under another name: Numba keeps one table of types per function and one cache file per name
+    # copy under another name: Numba keeps a table of types for each function, and a cache file for each name
     copy = FunctionType(function.__code__, function.__globals__, name)
     copy.__module__, copy.__qualname__ = function.__module__, name
     return copy

@@ -69,7 +69,7 @@ def add_products_of_four(x, features, left, first, last, sums):  # type: ignore[
         a, b, c, d = eight(x[0], k), eight(x[1], k), eight(x[2], k), eight(x[3], k)
         f = parts(features, k, left, left + len(one))
         for t in range(len(one)):
-            # compute the sums of all four x before adding them, so that the values of f are read once
+            # compute the sums for all four rows x before adding them, so that the values of f are read only once
             of_a, of_b, of_c, of_d = group(a, f, t), group(b, f, t), group(c, f, t), group(d, f, t)
             one[t] += of_a
             two[t] += of_b

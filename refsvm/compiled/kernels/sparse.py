@@ -63,7 +63,7 @@ def product(rows, data, indices, indptr, table, start, out):  # type: ignore[no-
             for t in range(len(sums)):
                 sums[t] = 0.0
             while place < stop:
-                # if the last group has fewer than four entries, add 0 times the last row in their place
+                # if the last group has fewer than four entries, add 0 times the last row for each missing entry
                 last = stop - 1
                 two, three, four = min(place + 1, last), min(place + 2, last), min(place + 3, last)
                 a = data[place]

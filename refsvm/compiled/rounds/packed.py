@@ -80,7 +80,7 @@ class PackedRounds:
         self._unit = np.array(problem.lower), np.array(problem.upper)
         self._twins = (seeder.twin() or Cold().twin(), *(rule.twin() for rule in rules))
         self._parameters = [parameters_of(rule) for rule in (seeder, *rules)]
-        # for the name of each solution: its position in the tables (α, G, L, U), and the solution copied there
+        # by the name of a solution: its position in the tables of α, G, L and U, and the solution that was copied to it
         self._places, self._copies = dict[Hashable, int](), dict[Hashable, Solution]()
         self._solutions = [np.empty((0, n)) for _ in range(4)]
         # if boxes are unbounded, return to Python as often as the NumPy engine would measure the margin
@@ -114,7 +114,7 @@ class PackedRounds:
             family.most_iterations = max(family.most_iterations, *(each.iterations for each in done))
         if rest is not None:
             each = chunk[len(done)]
-            # a round that reached its limit of steps has ended; Python repeats a round that rounding has stopped
+            # a round that reached its limit of steps has ended; Python repeats a round that rounding errors stopped
             if rest.status is Status.MAX_ITER and not family.problem.is_open:
                 done.append(runner.ended(each, rest, began, began, family.rows.computed))
             else:
@@ -234,7 +234,8 @@ class PackedRounds:
         # --- store the weights once for all rounds that share them ---
         table = np.empty((0, self._problem.n))
         if {*map(type, weights)} != {NoneType}:
-            # find shared weights by identity: rounds of a fold share one array, and an equal copy costs only a row
+            # compare weights by identity: rounds of a fold share one
+            # array, and an equal copy only adds a row to `table`
             different = {id(each): each for each in weights if each is not None}
             rows, table = {key: row for row, key in enumerate(different)}, np.array([*different.values()])
             plan[:, WEIGHTS] = [rows.get(id(each), -1) for each in weights]
@@ -289,7 +290,7 @@ class PackedRounds:
         self, arrays: Iterable[np.ndarray], status: Status = Status.CONVERGED, steps: int = 0
     ) -> Solution:
         """Return α, G, L and U as a solution with its own arrays."""
-        # copy the arrays, because the next chunk overwrites the tables
+        # copy the arrays, which are rows of the tables, because the next chunk overwrites the tables
         alpha, gradient, *box = (each.copy() for each in arrays)
         return Solution(
             problem=self._problem._part_of_box(*box), alpha=alpha, gradient=gradient, iterations=steps,
@@ -323,7 +324,7 @@ def rows_for(runner: Runner) -> KernelRows | None:
     rows, values = family.rows, family.rows.values
     if family.options.trace or not have_twins(runner.rules):
         return None  # rounds in compiled code record no steps
-    have_twins([seeder])  # this call raises an error if the twin is invalid
+    have_twins([seeder])  # raise an error if the seeder's twin is invalid
     family.used = "numba"
     # only the default rules, with a seeder that reads no kernel rows, have compiled code for float32 rows
     if (

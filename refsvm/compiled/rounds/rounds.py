@@ -103,7 +103,7 @@ def extrapolate(seeding, after, before, source, lower, upper):  # type: ignore[n
     seed = seeding.seed
     for t in range(len(seed)):
         if seeding.lower[t] < seeding.upper[t] and lower[t] < upper[t]:
-            # compute after + (source − before) without a rounding error if `before` equals `source` or `after`
+            # guess = after + (source − before), computed without rounding error if `before` equals `source` or `after`
             guess = after[t] + (source[t] - before[t])
             if source[t] == before[t]:
                 guess = after[t]

@@ -274,7 +274,7 @@ def follow(seeding, b, margin, max_events):  # type: ignore[no-untyped-def]
     )
     for i in range(n):
         outside += seeding.seed[i] != seeding.solved[i]
-    if expected(n, m, outside) > allowed:  # at least `outside` variables must move
+    if expected(n, m, outside) > allowed:  # the path must move at least `outside` variables
         return 0
     values, side = np.zeros((ROWS, n)), np.empty(n, dtype=np.int8)
     moving = exchange(seeding, b, far, values, side)

@@ -73,7 +73,7 @@ def second_order(parameters, state):  # type: ignore[no-untyped-def]
     exact = now.last_planned == 1 and abs(now.last_step / now.last_newton - 1.0) > parameters[0]
     # --- j = argmax g̃ over I_down with Gⱼ < Gᵢ ---
     j, best = best_partner(state, i, exact)
-    # --- compare the candidate pairs that a planned step has written ---
+    # --- compare the pairs that a planned step has written to `state.candidates` ---
     for c in range(now.n_candidates):
         k, m = state.candidates[c, 0], state.candidates[c, 1]
         if G[k] < G[m]:

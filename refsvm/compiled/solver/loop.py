@@ -20,7 +20,7 @@ from refsvm.compiled.state import find_support, measure, move_by, side, write_di
 
 BUDGET_SPENT, NO_PAIR, MISSING_ROW, TRACE_FULL, NO_VARIABLE = 0, -1, -2, -3, -4
 STEP_TAKEN, PAIR_CHOSEN = -5, -6
-CHECKING, SELECTING, FETCHING, ENTERING = 0, 1, 2, 3  # stages at which a step may continue
+CHECKING, SELECTING, FETCHING, ENTERING = 0, 1, 2, 3  # stages at which `loop` may continue a step
 
 
 @inlined
@@ -64,7 +64,7 @@ def choose(select, check, selector, stop, state):  # type: ignore[no-untyped-def
     if min(i, j) < 0 or max(i, j) >= len(state.alpha):
         return NO_PAIR if max(i, j) == min(i, j) == -1 else NO_VARIABLE
     now.i, now.j = i, j
-    # fetch a stored row of the pair first, so that the missing row does not take its place
+    # if a row of the pair is stored, fetch this row first, so that the pair's missing row does not replace it
     now.j_first, now.fetched = 1 if state.slots[i] < 0 else 0, 0
     return PAIR_CHOSEN
 
@@ -126,7 +126,7 @@ def compiled_steps(select, length, check, selector, step, stop, state, source): 
     ``now.stage`` must be ENTERING.
     """
     if state.now[0].stage == ENTERING:
-        # compute the sides of all variables once, so that steps need not compare all α with their bounds
+        # compute the side of each variable once, so that a step need not compare all α with their bounds
         for t in range(len(state.alpha)):
             state.sides[t] = side(state.alpha[t], state.lower[t], state.upper[t])
         find_support(state)

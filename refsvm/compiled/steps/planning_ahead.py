@@ -28,7 +28,7 @@ def plan(state, i, j, h):  # type: ignore[no-untyped-def]
     mu = (Q22 * w1 - Q12 * w2) / det
     rest = w2 - Q12 * mu
     second = rest / Q22
-    # both steps must end strictly inside the box; the first step has moved a variable that is in both working sets
+    # both steps must end strictly inside the box; the first step has already moved variables that are in both pairs
     at_k = alpha[k] + (mu if k == i else 0.0) - (mu if k == j else 0.0)
     at_m = alpha[m] + (mu if m == i else 0.0) - (mu if m == j else 0.0)
     low = max(lower[k] - at_k, at_m - upper[m])

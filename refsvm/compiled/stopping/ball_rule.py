@@ -95,7 +95,7 @@ def prove(state):  # type: ignore[no-untyped-def]
         if square >= 0.0:
             sign = certain_sign((gradient, G), r, v[r], state.scratch, square, off, state)
         if sign == 0 and now.gap <= NEAR:
-            # test with the second ball, in which w̃ takes the place of w
+            # test with the second ball, whose formula contains w̃ instead of w
             if delta < 0.0:
                 b = 0.5 * (G[now.bottom] + G[now.top])
                 delta = gap(state.alpha, G, b, state.lower, state.upper, error)

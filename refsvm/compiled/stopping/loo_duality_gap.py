@@ -205,7 +205,7 @@ def decided(state):  # type: ignore[no-untyped-def]
     G, alpha, highest = state.gradient, state.alpha, largest_of(state.diagonal)
     low, high = G[now.bottom], G[now.top]
     b = best_intercept(G, state.lower, state.upper, low, high)[0]
-    # bound the rounding errors of G, and of g = v − K′η, which each step changes twice; K′ᵢᵢ ≤ 4 max Kⱼⱼ
+    # bound the rounding errors of G and of g = v − K′η; each step changes g twice, and K′ᵢᵢ ≤ 4 max Kⱼⱼ
     error = error_at(rounding_of(state, highest, 0.0, 0.0, 0.0), highest)
     twice = rounding_of(state, highest, 2.0 * now.iteration, largest_of(eta), largest_of(gradient))
     bounded = error_at(twice, 16.0 * highest)

@@ -26,7 +26,7 @@ class System(NamedTuple):
 def system_of(inverse, solution, size, room):  # type: ignore[no-untyped-def]
     """Return a system with this inverse and solution, and space for `room` rows."""
     system = System(np.zeros((room, room)), np.zeros(room), np.empty((4, room)), np.arange(room))
-    # copy single elements: assigning arrays would also compile code for unequal shapes, which takes 3 s
+    # copy single elements: assigning arrays would also compile code for unequal shapes, and compiling it takes 3 s
     for s in range(size):
         system.x[s] = solution[s]
         for t in range(size):
@@ -102,7 +102,7 @@ def delete(system, size, j, pace):  # type: ignore[no-untyped-def]
         x[s] -= p[s] * change
         z[s] = p[s] * root
     add(values, size, z, -1.0)
-    # move M's last member to the place of j
+    # move the last member of M to the position of j
     x[j + 1] = x[last]
     for s in range(size):
         values[j + 1, s] = values[last, s]

@@ -24,7 +24,7 @@ def follow_run(walk: PathState, tracker: Rule, end: float, most: int) -> list[Po
     twin = ready(tracker.twin())
     if twin is None:
         return []
-    # make space for all examples that may join M in a run, because compiled code cannot enlarge the array
+    # make space for all examples that may join M in a run, because the twin cannot enlarge the inverse
     walk.system.make_room(m + most + 2)
     arrays = arrays_of(walk)
     log = EventLog(np.empty(most), np.empty(most), np.empty((most, 4), dtype=np.int64), np.empty((most, n)))
@@ -51,7 +51,7 @@ def follow_run(walk: PathState, tracker: Rule, end: float, most: int) -> list[Po
         walk.clip(end)
         log.scaled[events - 1] = walk.variables.alpha
         points[-1] = points[-1]._replace(kind="end", moves=())
-    # add the moves that the tracker recorded before the run to the first point of the run
+    # add to the first point of the run the moves that the tracker recorded before the run
     if points and walk.moves:
         points[0] = points[0]._replace(moves=(*walk.moves, *points[0].moves))
         walk.moves = []

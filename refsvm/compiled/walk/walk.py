@@ -37,7 +37,7 @@ FIELDS = [
     ("t", np.float64),
     ("b", np.float64),
     ("total", np.float64),
-    ("least", np.float64),  # smallest squared distance of a variable that joins M
+    ("least", np.float64),  # a variable joins M only if its squared distance exceeds this number
     ("m", np.int64),
 ]
 # np.record makes the fields attributes when Python interprets the twins
@@ -94,7 +94,7 @@ WALK = Block(
 
 def arrays_of(walk):  # type: ignore[no-untyped-def]
     """Return the arrays of a `refsvm.core.walk.state.PathState` as a `Walk` with space for more members."""
-    # share the arrays of the state, of which most events change only a few entries, and copy its numbers
+    # share the state's arrays, because most events change only a few entries; copy the state's numbers
     n, m, x, now = len(walk.side), len(walk.members), walk.system.x, np.zeros(1, dtype=NOW)
     now[0] = walk.t, walk.b, walk.total, walk.system.least, m
     members = np.empty(len(x) - 1, dtype=np.int64)
@@ -116,7 +116,7 @@ def arrays_of(walk):  # type: ignore[no-untyped-def]
 @allocating
 def grown(walk):  # type: ignore[no-untyped-def]
     """Return the walk with space for `MORE` more members."""
-    # make space for many members, because enlarging copies inverse and rows
+    # make space for many members at once, because enlarging copies the inverse and all rows
     m, n, room = walk.now[0].m, len(walk.side), len(walk.members) + MORE
     rows, members = np.empty((room, n)), np.empty(room, dtype=np.int64)
     for s in range(m):
@@ -268,7 +268,7 @@ def leave(walk, i):  # type: ignore[no-untyped-def]
         above = values[AT.upper, i] - values[AT.alpha, i] < values[AT.alpha, i] - values[AT.lower, i]
     side[i], bound, rate = (ABOVE, AT.upper, AT.upper_rate) if above else (BELOW, AT.lower, AT.lower_rate)
     values[AT.alpha, i], pace = values[bound, i], values[rate, i]
-    # only mark the variables as FREED: they join M later, because joining changes the system that this loop reads
+    # only mark variables as FREED; they join M after this loop, because joining changes the system that the loop reads
     for k in range(len(side)):
         if side[k] == TIED:
             of_members(walk, walk.kernel[walk.slots[walk.places[k]]], u)

@@ -142,7 +142,7 @@ class Limits(Generic[Seen]):
         the removed variables takes `owed` seconds. A callback with an attribute ``only_watches = True`` does not end a
         restricted solve: such a callback gets the state of the restricted problem.
         """
-        # end the restricted solve every 0.1 s for a callback without `only_watches`, which needs the full state
+        # a callback without `only_watches` needs the full state, so end the restricted solve every 0.1 s
         if self.progress is not None:
             self.tell(self.progress, seen)
         due = self.callback is not None and time.perf_counter() >= self.last_check + 0.1

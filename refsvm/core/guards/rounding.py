@@ -107,7 +107,7 @@ def next_to_bound(
     """Return the nearer bound of each α, the distance to this bound, and a mask of small distances other than 0."""
     above, below = alpha - lower, upper - alpha
     distance = np.minimum(above, below)
-    # the rounding error of Σα may exceed the width of a narrow box, so the width also limits which α are near a bound
+    # compare distances with the widths of boxes, because the rounding error of Σα may exceed the width of a narrow box
     near = (distance > 0.0) & (distance <= NEAR * (upper - lower))
     return np.where(above < below, lower, upper), distance, near
 

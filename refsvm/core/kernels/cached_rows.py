@@ -101,7 +101,7 @@ class CachedRows(KernelRows):
 
     def use(self, i: int, j: int) -> None:
         """Make sure that both rows of a working set are stored and mark them as used; stored rows count as hits."""
-        # begin with a row that is stored, so that computing the row of the other variable does not evict it
+        # begin with a row that is stored, so that storing the row of the other variable does not evict it
         for k in (i, j) if self.slots[i] >= 0 else (j, i):
             if self.slots[k] < 0:
                 self._store_one(k)
@@ -179,7 +179,7 @@ class CachedRows(KernelRows):
         if source is not None and self.gram.repeats and not (by_variable and self.filled == self.n):
             self._subtract_shared(source, target, indices, coefficients, watch)
         elif source is not None and source is self.gram and source.holds_all:
-            # avoid float64 copies: let the source subtract its rows
+            # let the source subtract its own rows, which avoids float64 copies of the rows
             source.subtract(target, indices, coefficients, watch=watch)
         elif self.holds_all:
             self.fetch(indices)
@@ -216,7 +216,7 @@ class CachedRows(KernelRows):
         """Write K[rows] to `out`, count the rows and measure the time."""
         began = time.perf_counter()
         self.gram.block(rows, out=out)
-        # count rows after they are computed, because a user's kernel may raise an error
+        # count the rows only now: if a user's kernel raises an error, the rows are not computed
         self._computed += len(rows)
         self._timed += len(rows)
         self._seconds += time.perf_counter() - began
@@ -239,7 +239,7 @@ class CachedRows(KernelRows):
             places = np.sort(np.argsort(self.stamps, kind="stable")[: len(missing)])
             evicted = self.owners[places]
             self.slots[evicted[evicted >= 0]], self.owners[places] = -1, -1
-            # the replaced slots may not be adjacent, so the block is computed elsewhere and copied
+            # the replaced slots may not be adjacent, so compute the rows in a new array and copy them
             self.values[places] = self._computed_rows(missing)
             self.filled = self.capacity
         self.owners[places], self.slots[missing], self.stamps[places] = missing, places, self.clock
@@ -339,7 +339,7 @@ def copied_rows(
 ) -> KernelRows:
     """Return kernel rows that hold copies of the latest stored rows, in the form that rules read; see `stored_rows`."""
     shared, N = examples is not gram, examples.n
-    # if variables share rows, the rows of all examples may need less than 15/16 of the budget
+    # stored rows get 15/16 of the budget, or less if variables share rows and all rows of the examples need less
     share = min(cache_mb * 15 / 16, megabytes(N, N, dtype) if shared else np.inf)
     budget = max(share, min(cache_mb, megabytes(2, N, dtype)))
     stored = stored_rows(examples, budget, dtype, read=dtype)

@@ -265,7 +265,7 @@ class Gram(KernelMatrix):
         if not kernel.has_unit_diagonal:
             if not kernel.is_bounded:
                 check_finite_values(out)
-        elif len(rows) == 1:  # on large data, a block is usually one row
+        elif len(rows) == 1:  # the faster assignment for one row; on large data, a block is usually one row
             out[0, rows[0]] = 1.0
         else:
             out[np.arange(len(rows)), rows] = 1.0
@@ -276,7 +276,7 @@ class Gram(KernelMatrix):
     ) -> None:  # fmt: skip
         """Write K[rows] or K[rows][:, columns] to `out`, some rows at a time."""
         others, rows = examples.columns(columns), np.ascontiguousarray(rows, dtype=np.int64)
-        # with many features, evaluate many rows at once, so that the examples are read only once from a slower cache
+        # with many features, evaluate many rows at once, because the examples are read again for each block of rows
         height = DENSE_ROWS if examples.products.prefers_batches else TILE_ENTRIES // max(1, out.shape[1])
         if out.size * examples.products.Z.shape[1] > SHARED_FROM:
             height = min(height, -(-len(rows) // arithmetic.current.threads))

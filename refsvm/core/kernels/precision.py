@@ -202,5 +202,5 @@ def distinct_rows(X: Any) -> np.ndarray:
         data, parts = X.data + 0.0, zip(X.indptr[:-1].tolist(), X.indptr[1:].tolist(), strict=True)
         rows = ((X.indices[i:j].tobytes(), data[i:j].tobytes()) for i, j in parts)
     seen: dict[Hashable, int] = {}
-    # a dictionary is three times as fast as sorting the bytes
+    # a dictionary finds equal rows in a third of the time of sorting their bytes
     return np.array([seen.setdefault(row, len(seen)) for row in rows], dtype=np.intp)

@@ -58,7 +58,7 @@ def run_in_pieces(work: Callable[[slice], object], size: int, width: int) -> Non
 def _run_on_threads(work: Callable[[slice], object], size: int, width: int) -> None:
     """Share several pieces of work among the threads; see `run_in_pieces`."""
     starts = range(0, size, width)
-    # a range iterator gives each start to one thread only, because the interpreter's lock guards it
+    # the interpreter's lock guards a range iterator, so each start is given to only one thread
     left = iter(starts)
 
     def take() -> None:

@@ -50,7 +50,7 @@ def algorithm_1(
     if not rounds.problem.gram.facts.is_psd and table.proves:
         table.proves, checks = checks_valid_for_kernel(rounds, checks, stop)
     table.check(checks)
-    # 3. for each undecided example: empty its box, start at the seed, take steps until the rule is satisfied
+    # 3. for each undecided example: empty its box, start at the seed, take steps until the stopping rule is satisfied
     if stop.left_out and not table.proves:
         stop = kkt
     elif isinstance(stop, BallRule):  # rounds must reach a tolerance that suffices for proofs

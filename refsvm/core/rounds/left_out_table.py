@@ -170,7 +170,8 @@ class LeftOutTable:
                 break
         if self.rounds.status is not Status.CONVERGED:
             self.status = self.rounds.status
-        if self.status is not Status.CONVERGED:  # after an early end, unproved examples are undecided
+        # if a limit has ended the rounds, the examples whose signs are not proved are undecided
+        if self.status is not Status.CONVERGED:
             self.decided[self.decided == "tie"] = ""
 
     def mark_walked(self) -> None:

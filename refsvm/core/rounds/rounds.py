@@ -262,7 +262,7 @@ class Rounds(Shown):
 
     def _reviewed(self, ended: Iterator[RoundResult], stop: StoppingRule) -> Iterator[RoundResult]:
         """Yield the results; then let the guards review the kept solutions."""
-        # review the solutions only after all rounds, because rounding errors of decision values depend on α
+        # call the guards only after all rounds, because rounding errors of decision values depend on each solution's α
         yield from ended
         for solution in self.solutions.values():
             self._run.review_solution(solution, stop)

@@ -243,7 +243,7 @@ class Runner:
         before, after = map(self.family.solutions.get, each.neighbour or ())
         assert after is not None
         if solved is None:
-            # start with every α at its bound away from 0, because solutions for small C are near this point
+            # start with each α at the bound that is not 0, because solutions for small C are near this point
             return extrapolate(problem.lower + problem.upper, problem, after), after
         alpha = extrapolate(self.seed(each, solved, problem), problem, after, before, solved)
         changes = [np.count_nonzero(alpha != solution.alpha) for solution in (solved, after)]

@@ -173,7 +173,7 @@ class XiAlphaBound(Check):
         loss = float((np.abs(G - full.intercept) + error)[free].max())
         half = 0.5 * square * weight**2
         reach = math.sqrt(2.0 * square) * (np.sqrt(half) + np.sqrt(half + delta + weight * loss))
-        # compute yᵣ(fᵣ + b) at the end of the interval of b where it is smaller
+        # compute yᵣ(fᵣ + b) for the end of the interval of b that makes this value smaller
         ends = np.where(y > 0.0, G[full.most_violating[1]], G[full.most_violating[0]])
         certain = y * (y - G + ends) > reach * (1.0 + EXCESS) + 2.0 * error.max()
         # Σ (Uⱼ − αⱼ) > αᵣ or Σ (αⱼ − Lⱼ) > −αᵣ over the free j ≠ r
@@ -218,7 +218,7 @@ class Ball(Check):
         signs, shown, (delta, error) = np.zeros(problem.n), read_only_solution(full), known_to(full, rows)
         if delta == math.inf:
             return signs
-        # the seed moves at most n variables, which doubles the number of roundings of G
+        # allow twice the error of G, because moving at most n variables to the seed adds at most as many roundings of G
         off = 2.0 * float(error.max())
         for r in np.flatnonzero(alpha).tolist():
             left_out, gradient = problem.without(r), G.copy()

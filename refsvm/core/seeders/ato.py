@@ -198,7 +198,7 @@ def exchange(solved: Solution, problem: DualProblem) -> Walk:
     old, alpha, excess = solved.problem, solved.alpha, solved.gradient - offset(solved)
     lower, upper, zero = problem.lower, problem.upper, np.zeros(problem.n)
     clipped = np.clip(alpha, lower, upper)
-    # F: variables outside the new box, or whose new box has no width
+    # F: variables that lie outside the new box, or whose new box has no width
     forced = (clipped != alpha) | (lower == upper)
     free = ~forced & (old.lower < alpha) & (alpha < old.upper) & (lower < clipped) & (clipped < upper)
     # T: variables with a changed box, which may now move in the direction that improves f

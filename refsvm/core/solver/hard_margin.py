@@ -70,7 +70,7 @@ class HardMargin:
             try:
                 outcome = self._take(state, rules, min(budget, max(ROUND, len(before))), trace)
             except NotFiniteError:
-                is_beyond = True  # α of a restricted problem that overflowed is not in this state
+                is_beyond = True  # a restricted problem has overflowed, and its α is not in this state
             except ValueError:
                 if self._is_bounded():
                     raise  # α has diverged, and the rules have met NaN or infinite values
@@ -96,7 +96,7 @@ class HardMargin:
         state = self._state
         alpha = np.where(self._open, state.alpha, 0.0)
         above, below = float(alpha.clip(0.0, None).sum()), float(-alpha.clip(None, 0.0).sum())
-        # a class whose α are all 0 describes no point
+        # if all α of a class are 0, they describe no point of the class's hull
         if min(above, below) <= 0.0:
             return False
         if not self._cone:

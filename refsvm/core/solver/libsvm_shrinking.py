@@ -113,7 +113,7 @@ class ShrinkingMemory:
     """The state that the rule keeps from one review of the active set to the next."""
 
     def __init__(self, policy: LIBSVMShrinking, n: int) -> None:
-        # `left` is the number of steps on all variables before the next review
+        # `left` is the number of steps on all variables before the active set is chosen again
         self.period = self.left = min(policy.period, n)
         self.have_returned = False
 
@@ -124,7 +124,7 @@ class ShrinkingMemory:
         if code:
             return code
         if self.left <= 0 and state.gap > 0.0:
-            # --- review: at this point all variables have their true gradient ---
+            # --- choose the active set: at this point G is correct for all variables ---
             self.have_returned = self.have_returned or state.gap <= work.nearly
             A = active_set(state, 1)
             if len(A) < len(state.alpha):
@@ -148,12 +148,12 @@ class ShrinkingMemory:
             take_over(now, A, inner)
             del inner  # free the kernel rows of A before the next restricted problem needs memory
             A, shrunk = (A, False) if B is None else (A[B], True)
-        # --- make all variables active; if ψ_A ≤ ε, take a step on all variables before the next review ---
+        # --- make all variables active; if ψ_A ≤ ε, take a step on all variables before A is chosen again ---
         solved = bool(outcome)
         self.left = stop.period - (state.iteration + now.iteration) % stop.period if solved else 0
         before = state.objective
         try:
-            # G ← G − K δ; the restricted solves have already computed G on A
+            # G ← G − K δ; for the variables in A, the restricted solves have already computed G
             gradient = subtracted(state, everyone, now.alpha, work.limits)
         except NoTimeError:
             outcome = 0  # leave the state unchanged

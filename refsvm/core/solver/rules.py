@@ -88,7 +88,7 @@ def chosen_rules(
         step = CONJUGATE if selector.takes_displacement else ordinary
     else:
         step = StepRule.checked("step", step)
-    # the proof that planned steps gain requires a selector that considers the pair with which a step was planned
+    # planned steps are proved to raise f only if the selector considers the pair with which a step was planned
     if step.history and (step.uses_momentum or not selector.takes_candidates):
         raise misfit(selector, step)
     return Rules(selector, step, stop)
@@ -125,7 +125,7 @@ def row_store(
     rows = stored_rows(gram, cache_mb, dtype, needed, read)
     if needed > rows.capacity:
         raise ValueError(
-            f"selector={rules.selector!r} with stop={rules.stop!r} needs {needed} kernel rows in memory and "
+            f"selector={rules.selector!r} with stop={rules.stop!r} needs {needed} kernel rows in memory, but "
             f"cache_mb={cache_mb!r} holds {rows.capacity}; give at least {megabytes(needed, n):.3g}."
         )
     if gram.facts.data_error > TIGHTEST:

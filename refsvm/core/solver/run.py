@@ -82,14 +82,15 @@ class Run:
             self.limits.progress = options.progress
         self.rows, self.guards = options.rows_and_guards(problem, options, self.limits, rows, reads_values)
         self.shrinking, self.backend = options.shrinking, chosen_backend(options.engine)
-        self._preparation = time.perf_counter() - self.limits.began  # part of the first solve's time
+        # seconds of preparation, which the first solve's time includes
+        self._preparation = time.perf_counter() - self.limits.began
 
     def __enter__(self) -> Run:
         """Begin a solve: count its seconds and kernel rows from now on, and let Ctrl-C end the solve."""
         now = self.limits.last_check = time.perf_counter()
         self._began, self._preparation = now - self._preparation, 0.0
         self._counted = self.rows.computed, self.rows.hits
-        self.rows.evaluator.reserve()  # a failed solve may have released this memory
+        self.rows.evaluator.reserve()  # a failed solve may have released the memory of the kernel rows
         # compute rows before installing the handler of Ctrl-C, because a user's kernel may raise an error
         if self.rows.filled < self.rows.capacity:
             self.rows.fetch_if_few(self.shrinking.full_gram_up_to)

@@ -95,7 +95,7 @@ class Shrinking(Rule):
         # if memory cannot hold the rows of A, each restricted problem computes new rows, so one problem has to suffice
         tolerance = absolute.restricted_tolerance(state.gap if fits(state, A) else absolute.tolerance)
         if state.parent is None and len(state.alpha) >= LARGE_FROM and stop.tolerance >= LOOSE_FROM:
-            # on large problems a smaller gap costs little time, and makes f as exact as rounding allows
+            # on large problems, halving the tolerance takes little time and makes f as exact as rounding allows
             tolerance /= 2.0
         inner_rules, outcome = rules.restricted(max(tolerance, at_least) if to is None else to), 0
         inner = restricted(state, A, inner_rules, self.full_gram_up_to)
@@ -180,7 +180,7 @@ class Restriction(Shrinking):
         """Take some steps on all variables, or solve one restricted problem."""
         if code := rules.stop.check(state):
             return code
-        # `recent`: steps of the last call; at the first call a full period if α ≠ 0, because α is then near a solution
+        # `recent`: steps of the last call; at the first call a period if α ≠ 0, because such a start is near a solution
         recent = (self.period if state.alpha.any() else 0) if state.shrinking is None else state.shrinking
         before, solve_on = state.iteration, (backend, limits, state, rules, trace)
         # `facts` of the full matrix stores whether its kernel computes rows faster in batches
@@ -190,7 +190,7 @@ class Restriction(Shrinking):
             # do not solve exactly for B: later steps on other variables would undo part of the gain
             outcome = self.solve_restricted(*solve_on, B, min(budget, 4 * len(B)), at_least=0.3 * state.gap)
         elif late := state.iteration % rules.stop.period:
-            # a restricted solve may have ended at any step: continue to the next step that checks the stopping rule
+            # a restricted solve may have ended at any step: continue to the next multiple of the stopping rule's period
             outcome = all_variables(
                 backend, limits, state, rules, min(budget, rules.stop.period - late), trace
             )
@@ -325,7 +325,7 @@ def restricted(state: SolverState, A: np.ndarray, rules: Rules, full_gram_up_to:
     """
     rows = state.rows
     source, chosen, dtype = rows.evaluator, rows.indices[A], rows.values.dtype.type
-    # copy stored rows, because every step reads a contiguous copy faster
+    # copy the stored rows of A, because every step reads a contiguous copy faster than entries of longer rows
     if fits(state, A):
         most = min(rows.cache_mb if rows.holds_all else rows.cache_mb / 4, COPIES_MB)
         budget = max(most, megabytes(64, len(A)))

@@ -86,13 +86,13 @@ class PlanningAheadStep(StepRule):
         # Q₁₂ = Kᵢₖ − Kᵢₗ − Kⱼₖ + Kⱼₗ,  det = Q₁₁Q₂₂ − Q₁₂²
         Q12 = float(row_i[k] - row_i[m] - row_j[k] + row_j[m])
         det = Q11 * Q22 - Q12 * Q12
-        if det <= 1e-10 * (Q11 * Q22):  # the two directions are equal up to rounding
+        if det <= 1e-10 * (Q11 * Q22):  # the directions of the two steps are equal up to rounding
             return NO_PLAN
         # μ_P = (Q₂₂w₁ − Q₁₂w₂)/det,  μ₂ = (w₂ − Q₁₂μ_P)/Q₂₂
         mu = (Q22 * w1 - Q12 * w2) / det
         rest = w2 - Q12 * mu
         second = rest / Q22
-        # both steps must end strictly inside the box; a variable in both sets has already moved before the second step
+        # both steps must end strictly inside the box; the first step has already moved variables that are in both pairs
         at_k = float(state.alpha[k]) + (mu if k == i else 0.0) - (mu if k == j else 0.0)
         at_m = float(state.alpha[m]) + (mu if m == i else 0.0) - (mu if m == j else 0.0)
         low = max(state.lower[k] - at_k, at_m - state.upper[m])

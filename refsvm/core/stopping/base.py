@@ -68,7 +68,8 @@ class StoppingRule(Rule):
         """
         if not self.relative or state.gap > self.tolerance or not math.isfinite(state.stop_memory[-1]):
             return self
-        absolute = object.__new__(type(self))  # `dataclasses.replace` is slower: it checks all numbers
+        # `dataclasses.replace` is slower, because it would check all numbers again
+        absolute = object.__new__(type(self))
         absolute.__dict__.update(self.__dict__, tol=float(state.stop_memory[-1]), relative=False)
         return absolute
 

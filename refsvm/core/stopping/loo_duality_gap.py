@@ -246,7 +246,7 @@ def _decided(state: SolverState) -> bool:
     alpha, G = state.alpha, state.gradient
     low, high = float(G[state.bottom]), float(G[state.top])  # b̂ lies between these two numbers
     b = best_intercept(G, state.lower, state.upper, low, high)[0]
-    # bound the errors of G and of g = v − K′η, which changes twice in each step; K′ᵢᵢ ≤ 4 max Kⱼⱼ
+    # bound the rounding errors of G and of g = v − K′η; each step changes g twice, and K′ᵢᵢ ≤ 4 max Kⱼⱼ
     largest, size = (float(np.abs(each).max()) for each in (eta, gradient))
     error = Rounding.of(state).at(state.largest_diagonal)
     bounded = Rounding.of(state, 2.0 * state.iteration, largest, size).at(16.0 * state.largest_diagonal)

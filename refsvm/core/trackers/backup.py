@@ -58,7 +58,7 @@ def solve_at(walk: PathState, t: float, eps_smo: float, kind: str) -> bool:
     solution = solved_on_path(
         walk, problem, stop, None if is_cold else problem.feasible(walk.variables.alpha)
     )
-    # if the range of the decision values is far below 1, as with one class, this KKT gap is too large
+    # if the range of decision values is far below 1, as with one class, a KKT gap of `eps_smo` is too large
     if solution is not None and solution.kkt_gap > ACCEPTED * solution.decision_range:
         finer = KKTGap(_tolerance_of_range(solution, walk.largest, eps_smo))
         solution = solved_on_path(walk, problem, finer, solution.alpha)
@@ -120,12 +120,12 @@ def choose_sets(walk: PathState) -> bool:
     B = np.flatnonzero(weak | inside)
     if len(B) < 2:
         return False
-    # SMO needs bounds for the derivative, far above all rates at which α crosses its box
+    # SMO needs finite bounds for the derivative; these bounds are far above each rate at which an α crosses its box
     box = 1e3 * float((variables.upper - variables.lower).max()) / walk.scale
     K = np.ascontiguousarray(walk.K[np.ix_(B, B)])
     lower = np.where(at_low, walk.line.lower, -box)[B]
     upper = np.where(at_high, walk.line.upper, box)[B]
-    # the α of all other examples stay at their bounds, whatever x is
+    # all α outside B stay at their bounds, whatever the derivative x is
     others = variables.pace.copy()
     others[B] = 0.0
     v, z = walk.line.v[B] - (others @ walk.K)[B], walk.line.z - float(others.sum())
@@ -136,7 +136,7 @@ def choose_sets(walk: PathState) -> bool:
     if derivative is None:
         return False
     x = derivative.alpha
-    # SMO computes x up to its tolerance, so smaller rates count as 0
+    # SMO computes x only up to its tolerance, so rates below this tolerance count as 0
     tiny = 1e-9 * float(np.abs(x).max())
     low, high = at_low[B] & (x - lower <= tiny), at_high[B] & (upper - x <= tiny)
     side = walk.side.copy()

@@ -110,7 +110,7 @@ class Hastie(PathTracker):
 
     def _inverse(self, walk: PathState) -> Bordered | None:
         """Return the elbow's system with A⁻¹, or None if A is ill-conditioned; raise ValueError if A is singular."""
-        s = walk.largest or 1.0  # the factor s makes the test independent of the unit of K
+        s = walk.largest or 1.0  # dividing K by s makes the test independent of the scale of K
         scaled = elbow_matrix(walk, s)
         eigenvalues = np.abs(np.linalg.eigvalsh(scaled))
         if eigenvalues.min() <= 1e-14 * len(scaled) * eigenvalues.max():
@@ -128,7 +128,7 @@ class Hastie(PathTracker):
 
     def _check(self, walk: PathState, step: Step) -> None:
         """Raise ValueError if two events coincided, because the tracker handles only one event at a time."""
-        # clipping (38) puts a variable whose event was missed back into its box, which leaves Σŝ ≠ 0
+        # if an event was missed, clipping (38) puts its variable back into the box, and then Σŝ ≠ 0
         if max(walk.violation(), walk.unbalanced()) > 1e3 * self.tol or step.length <= 0.0:
             raise ValueError(
                 f"Two events coincide at {_where(walk)}, but Hastie's rule follows one event at a time; use "

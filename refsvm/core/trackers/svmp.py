@@ -222,7 +222,8 @@ class SVMP(PathTracker):
 
     def _freed(self, walk: PathState, step: Step, guard: SwitchingGuard) -> bool:
         """Change the sets at this λ so that λ can fall; return True if a set changed."""
-        # ignore rates below their rounding error: an example with such a rate would be released and blocked in turn
+        # ignore rates below their rounding error: with such a rate,
+        # an example would be released and blocked again and again
         flips = blocking(walk, step.noise, self.tau_2 * walk.scale, step.regular)
         if not flips or guard.looping(walk):
             return guard.may_choose() and choose_sets(walk)

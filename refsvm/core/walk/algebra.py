@@ -134,7 +134,7 @@ class PivotedQR(ElbowAlgebra):
 
         s = walk.largest or 1.0
         A = elbow_matrix(walk, s)
-        # call LAPACK, not scipy.linalg.qr, whose checks took longer than factorising a small elbow
+        # call LAPACK, not scipy.linalg.qr, whose checks took longer than factorising the matrix of a small elbow
         packed, pivots, tau, _, _ = dgeqp3(A, lwork=2 * len(A) + ROOM * (len(A) + 1))
         R, pivots = np.triu(packed), pivots - 1
         Q = dorgqr(packed, tau, lwork=ROOM * len(A), overwrite_a=True)[0]

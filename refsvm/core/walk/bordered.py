@@ -158,7 +158,7 @@ def independent_factor(K: np.ndarray, largest: float) -> tuple[np.ndarray, np.nd
     """Return the result of `independent`, and the Cholesky factor of K + c·11ᵀ if only equal examples are dependent."""
     diagonal = K.diagonal().copy()
     least, B = 10.0 * SINGULAR * largest, K + np.abs(diagonal).max(initial=0.0)
-    # usually only equal examples are dependent; the first of several equal examples is independent
+    # rows are usually dependent only if examples are equal; the first of several equal examples counts as independent
     equal = np.triu(diagonal[:, None] + diagonal - 2.0 * K <= least, 1).any(axis=0)
     single = np.flatnonzero(~equal)
     try:

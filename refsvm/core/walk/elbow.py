@@ -54,7 +54,7 @@ def particular_direction(
         # refine the solution once, because Σd may be 0 while db is large
         x = x + solve(walk.right - elbow_matrix(walk) @ x)
         return walk.direction(x), noise_of(walk, tau)
-    # each repetition gains digits, as long as the inverse is right to a few digits
+    # each refinement of the solution gains digits, as long as the inverse is right to a few digits
     for _ in range(3):
         db, noise, var = walk.direction(), noise_of(walk, tau), walk.variables
         left = np.append(np.cumsum(var.d[walk.members])[-1] - walk.total, -var.speed[walk.members])
@@ -82,7 +82,7 @@ def correct(walk: PathState, solve: Solve) -> None:
         return
     x = solve(right)
     low, high, moved = var.lower[elbow], var.upper[elbow], var.alpha[elbow] + x[1:]
-    slip = 1e-14 * (high - low)  # if clipping moved a variable by more than `slip`, the sum would change
+    slip = 1e-14 * (high - low)  # if clipping moved a variable by more than `slip`, Σα would change
     if ((moved >= low - slip) & (moved <= high + slip)).all():
         change = moved.clip(low, high) - var.alpha[elbow]
         var.alpha[elbow] += change

@@ -42,7 +42,7 @@ def longest_fall(
     from scipy.optimize import linprog
 
     k = null.shape[1]
-    # scale t by `limit` and β by the box, because the solver's tolerances are absolute
+    # scale t by `limit` and β by the box, because the solver's tolerances do not depend on the sizes of t and β
     largest = max(limit * float(np.abs(rate).max()), float(gap.max()))
     unit = float(2.0 ** np.rint(np.log2(largest))) if largest > 0.0 else 1.0
     rows = np.column_stack([limit * rate / unit, null])
@@ -68,7 +68,7 @@ def _in_the_plane(rate: np.ndarray, gap: np.ndarray, u: np.ndarray, limit: float
     # β ≤ (gap − t·rate)/u if u > 0, and β ≥ (gap − t·rate)/u if u < 0
     least, most = ((gap[part] / u[part], -rate[part] / u[part]) for part in (u < -tiny, u > tiny))
     t, lowest, highest = most_before_crossing(*least, *most, limit)
-    # take an end of the interval of β, not its middle, because a point leaves the elbow at an end
+    # take an end of the interval of β, not its middle, because at an end an example leaves the elbow
     return t, np.array([lowest if abs(lowest) < abs(highest) else highest])
 
 
@@ -98,7 +98,7 @@ def most_before_crossing(
         i, j = int(lows.argmax()), int(highs.argmin())
         if lows[i] <= highs[j] + tol:
             break
-        closing = least_slope[i] - most_slope[j]  # rate at which the two sides approach each other
+        closing = least_slope[i] - most_slope[j]  # rate at which the lower and upper limit approach
         before = t
         t = max((most[j] - least[i]) / closing, 0.0) if closing > 0.0 else 0.0
         if t >= before or t == 0.0:

@@ -134,7 +134,7 @@ class Walk:
         self.line, self.row, self.side, self.t, self.b = line, row, side, 0.0, 0.0
         # a variable that is not free moves with its bound
         pace = np.where(side == ABOVE, line.upper, np.where(side != FREE, line.lower, 0.0))
-        # store all variables in one array, which compiled code can get, and in which `watch` can select columns
+        # store all fields in one array, so that it can be passed to compiled code, and `watch` can select its columns
         self.values = np.zeros((len(Variables._fields), n))
         self.variables = Variables(*self.values)
         self.values[:8] = alpha, excess, *box, line.lower, line.upper, pace, line.v

@@ -25,7 +25,7 @@ class Indefinite(Guard):
 
     def after(self, state: SolverState, rules: Any, verdict: Verdict) -> None:
         """Warn if the smallest curvature of all steps is below 0 by more than a rounding error."""
-        # a curvature is a sum of four kernel values, so its rounding error is relative to the largest value
+        # a curvature is a sum of four kernel values, so its rounding error is proportional to the largest kernel value
         share = ROUNDED_INDEFINITE if state.rows.facts.keeps_float32 else INDEFINITE
         q = state.least_curvature
         if q < share * state.largest_diagonal and not state.rows.facts.is_psd:

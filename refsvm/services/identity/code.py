@@ -233,7 +233,7 @@ def _is_made(cls: type, name: str, value: Any) -> bool:
         return True
     if not (is_dataclass(cls) and isinstance(value, FunctionType) and _is_dunder(name)):
         return False
-    # "<string>" is the file of code run from text and of a dataclass's methods, which __create_fn__ makes
+    # methods of a dataclass have the file "<string>", like code run from text; their names begin with __create_fn__
     return value.__code__.co_qualname.startswith("__create_fn__.") or of_object(value) is Origin.PYTHON
 
 

@@ -44,7 +44,7 @@ def described(name: str, value: Any) -> str | int | float | bool | None:
     ('refsvm: RBF(gamma=0.5)', 'inf', False)
     """
     if isinstance(value, np.generic):
-        # convert a NumPy number, because the equal Python number identifies the same run
+        # convert a NumPy number, because it must identify the same run as the equal Python number
         value = value.item()
     if value is None or type(value) in (bool, int, str):
         return value

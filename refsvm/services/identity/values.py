@@ -150,7 +150,8 @@ class _Walk:
         self._tolerates += own is not None
         try:
             kind, parts = _parts_of(value)
-            without = self.without if len(self._open) == 2 else ()  # level 1 is the tuple of values
+            # leave out fields only at level 2; level 1 is the tuple of values
+            without = self.without if len(self._open) == 2 else ()
             digests = [
                 _hashed(name, self.digest(part, f"{place}.{name}" if place else name))
                 for name, part in parts
@@ -348,7 +349,7 @@ def _reduced(value: Any) -> Any:
     """Return the parts from which Python would copy an object; raise an error if Python cannot copy it."""
     try:
         reduced = value.__reduce_ex__(4)
-    except Exception as error:  # a class may raise any error when it is copied
+    except Exception as error:  # copying an object may run code of its class, which may raise any error
         raise NoIdentityError from error
     if isinstance(reduced, str):
         return reduced, str(type(value).__module__)
