@@ -323,7 +323,7 @@ def _refuse_empty_box(lower: np.ndarray, upper: np.ndarray, z: float) -> None:
     least, most = lower.sum(), upper.sum()
     # accept −∞ as sum of the lower bounds and +∞ as sum of the upper bounds: finite sums of α lie between them
     if not (least < np.inf and most > -np.inf):
-        raise ValueError("lower contains +∞ or upper −∞, which no α reaches; give boxes that contain numbers.")
+        raise ValueError("lower contains +∞ or upper −∞, which no α reaches; give a box that holds numbers.")
     if least <= z <= most:
         return
     sizes = np.abs([*lower, *upper, z])

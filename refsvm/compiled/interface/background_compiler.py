@@ -179,7 +179,7 @@ def ask(family: str, rules: Any) -> bool:
         Once in a process, if the child fails twice, or if no folder for compiled code is writable; the work continues
         in NumPy.
     """
-    if not can_keep(COMPILED / "twins.py"):  # without a writable folder, the code that the child compiles would be lost
+    if not can_keep(COMPILED / "twins.py"):  # without a writable folder, code that the child compiles is lost
         return True
     return _compiler.ask(json.dumps([family, [place_of(rule) for rule in rules]]))
 

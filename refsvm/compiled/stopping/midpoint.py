@@ -86,7 +86,7 @@ def certain_sign(outputs, r, v_r, distance, square, error, state):  # type: igno
     alpha, lower, upper = state.alpha, state.lower, state.upper
     base, rho = v_r - 0.5 * (first[r] + second[r]), math.sqrt(square * (1.0 + EXCESS))
     up = down = 0
-    for t in range(len(alpha)):  # iterations do not depend on each other, so the processor computes several t at once
+    for t in range(len(alpha)):  # the processor computes several t at once: the order does not matter
         value, reach, half = 0.5 * (first[t] + second[t]) + base, rho * distance[t] + error, 0.5 * distance[t]
         # (tᵢ − ρDᵢ) a > (ρ − ½aDᵢ)₊² with a = Uᵢ − αᵢ
         room = upper[t] - alpha[t]
