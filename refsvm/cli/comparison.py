@@ -147,7 +147,7 @@ def compare_once(wanted: Iterable[Choice], settings: Mapping[str, Any], instance
     chosen, left_out = strategies(wanted, settings)
     outcome = Outcome(len(chosen) + len(left_out), left_out=left_out)
     with interruptible() as interrupt:
-        # the first Ctrl-C ends only the current run, so check between two runs whether it was pressed
+        # the first Ctrl-C ends only the current run, so check between two runs whether Ctrl-C was pressed
         for choice, strategy in takewhile(lambda _: not interrupt.pressed, chosen.items()):
             began = time.perf_counter()
             try:

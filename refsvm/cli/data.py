@@ -93,7 +93,7 @@ class Training:
         epsilon = not_negative("epsilon", 0.1 if self.epsilon is None else self.epsilon)
         share("nu", self.nu)
         data = open_data(source, self.label, self.data_dir, self.delimiter, labelled=self.task != NOVELTY)
-        # check the name here, because the command line's message lists names of kernels, and not of classes
+        # check the kernel's name here, so that the message lists the command line's names of kernels, not Python's
         one("kernel", self.kernel, KERNELS)
         if data.places is not None:
             if self.kernel != "precomputed":

@@ -27,7 +27,7 @@ _UNWRITTEN: Final = {errno.ENOSPC, errno.EPIPE, errno.EIO, errno.EBADF, errno.EF
 _flags: dict[str, bool] = {"quiet": False, "verbose": False}
 """The flags --quiet and --verbose, which the parser sets before a command starts."""
 
-# find the parser's class of usage errors through a subclass, because its module depends on typer's version
+# find the class of usage errors among the bases of `BadParameter`: versions of typer import it from different modules
 _WrongUsage: Final[Any] = typer.BadParameter.__mro__[1]
 
 
@@ -56,7 +56,7 @@ class OneSentence(TyperGroup):
                 print(end="", flush=True)
             except OSError:  # at exit, Python would flush the output again and fail
                 os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        # print only these exceptions, with which the package refuses input; others are bugs, which need a traceback
+        # print only the exceptions with which the package refuses input; other exceptions are bugs and need a traceback
         except (ValueError, ImportError) as error:
             code = _refuse(str(error))
         except MemoryError:
@@ -108,7 +108,7 @@ def interrupted(*sentences: str) -> NoReturn:
 def _say(text: str) -> None:
     """Print one sentence on one line of stderr, ending with a full stop."""
     line = printable(" ".join(text.split()))
-    # write to the present stderr, because while progress is shown, this stream prints above the progress line
+    # look up sys.stderr now: while progress is shown, it is a stream that prints above the progress line
     stream = Stream(sys.stderr)
     stream.write(f"{line}\n" if line.endswith((".", "?", "!")) else f"{line}.\n")
     stream.flush()  # a calling program may buffer stderr

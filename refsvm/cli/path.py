@@ -84,7 +84,7 @@ def machines_of(opened: Opened, folds: int | None, plot: Path | None) -> tuple[d
     if opened.task == CLASSIFICATION and (k := len(np.unique(y))) > 2:
         if plot is not None and folds is None:
             raise ValueError(
-                f"plot={str(plot)!r} draws the error along the path if there are {k} classes; add --folds."
+                f"With {k} classes, plot={str(plot)!r} draws the error along the path; add --folds to compute it."
             )
         return {"X": opened.data.X, "y": y, "kernel": opened.kernel}, y
     y = y if opened.task == REGRESSION else binary_labels(y)

@@ -82,7 +82,7 @@ def existing(path: str | os.PathLike[str] | Source) -> Source:
         return Source(name, _held(name, getattr(sys.stdin, "buffer", None)))
     if Path(name).is_file():
         return Source(name)
-    # read a pipe at once, such as /dev/stdin, /dev/fd/63 or a pipe made by mkfifo
+    # read the whole pipe (/dev/stdin, /dev/fd/63 or one made by mkfifo) now, because it can be read only once
     if Path(name).is_fifo() or (Path(name).exists() and not Path(name).is_dir()):
         with Path(name).open("rb") as stream:
             return Source(name, _held(name, stream))
@@ -125,7 +125,7 @@ def opened(source: Source) -> Any:
     packed = [unpacked for mark, unpacked in _UNPACKED.items() if first.startswith(mark)]
     if not packed:
         return source.open()
-    # pass the file's name, because closing an unpacking stream would not close a stream passed to it
+    # pass the file's name and not a stream, because closing the unpacking stream would leave that stream open
     return packed[0](source.name if source.content is None else source.open())
 
 
@@ -208,7 +208,7 @@ def table(parts: dict[str, np.ndarray]) -> Any:
     indices, indptr = (parts[key].astype(np.int64, casting="safe") for key in ("indices", "indptr"))
     n, d = size.tolist()
     if indptr.shape != (n + 1,):
-        raise ValueError(f"the array shape says {n} rows, but indptr has {indptr.size} entries")
+        raise ValueError(f"the array shape says {n} rows, but indptr has {indptr.size} entries, not {n + 1}")
     X = csr_matrix((values, indices, indptr), shape=(n, d))
     X.check_format(full_check=True)
     return X

@@ -67,7 +67,7 @@ def kind_of(source: Source, is_named_table: bool = False) -> str:
         return ARCHIVE
     text = _beginning(source)
     lines = [] if "\0" in text else [*islice(_without_comments(text), _LINES)]
-    # count lines with index:value pairs, which only LIBSVM files contain, and lines of one word, which fit both kinds
+    # count lines with index:value pairs (only in LIBSVM files), and lines of one word (in LIBSVM files or tables)
     examples, bare = sum(map(is_example, lines)), sum(len(line.split()) == 1 for line in lines)
     if examples > (others := len(lines) - examples - bare) or (examples and others == 0):
         return LIBSVM
@@ -75,7 +75,7 @@ def kind_of(source: Source, is_named_table: bool = False) -> str:
         return TABLE
     if is_named_archive:
         return ARCHIVE
-    # read a mixture of both kinds as a damaged LIBSVM file
+    # read a file that mixes lines of both kinds as a damaged LIBSVM file
     if not lines or examples:
         return LIBSVM
     rows = text[beginning_of(text).end :]

@@ -86,7 +86,7 @@ def make_banana(n: int = 5300, rng: Any = None) -> Dataset:
     )
     return Dataset(
         "banana",
-        candidates[blob, :, np.arange(n)],  # for each example, select the point of the example's blob
+        candidates[blob, :, np.arange(n)],  # take the point of each example from its own blob
         np.where(blob < 2, 1.0, -1.0),
         "The banana and the bar above it (+1) against the core and the two arms around it; a fitted model.",
         "Model of the banana sample of Rätsch, Onoda, Müller (2001), Soft Margins for AdaBoost",

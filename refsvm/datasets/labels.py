@@ -65,7 +65,7 @@ def labels_of(cells: Any, place: int, first: int) -> np.ndarray:
     texts, numbers = cells.texts[first:, place], cells.numbers[first:, place]
     is_number = ~np.isnan(numbers)
     words, values, labels = set(texts[~is_number]), set(numbers[is_number]), texts.tolist()
-    # labels with fractions are targets, so a word among the labels is an error and not a class
+    # labels with fractions are targets of a regression, so a word among them is an error and not a class
     has_fractions = bool((numbers[np.isfinite(numbers)] % 1).any())
     stray = not is_number.all() and (
         has_fractions
@@ -92,7 +92,7 @@ def labels_of(cells: Any, place: int, first: int) -> np.ndarray:
     ):
         cells.refuse(np.reshape(wrong, (-1, 1)), first, [place], reason)
     plain = [_PLAIN(text) is not None for text in labels]
-    # keep texts for integers above 2⁵³, because neighbouring integers would become the same float64
+    # keep integers above 2⁵³ as texts, because neighbouring integers would become the same float64
     is_exact = all(plain) and np.abs(numbers).max() < 2**53
     if has_fractions:
         different = {text.lstrip("+") for text, number in zip(labels, numbers, strict=True) if number}

@@ -161,7 +161,7 @@ def _not_found(text: str, directory: Path | None) -> str:
     def with_folder(name: str) -> str:
         return repr(str(Path(text).with_name(name)))
 
-    if Path(text).suffix:  # a text with an ending names a file
+    if Path(text).suffix:  # a text with an ending such as .csv names a file
         beside = [each.name for each in Path(text).parent.glob("*")] if Path(text).parent.is_dir() else []
         near = hint(Path(text).name, beside, "check spelling and folder.", with_folder, cutoff=0.75)
         return f"source={text!r} is not a file; {near}"

@@ -33,7 +33,7 @@ class _Lines:
     def __init__(self, stream: Any) -> None:
         self.stream, self.text, self.ended = stream, b"", False
         self.places: list[int] | None = None  # numbers of a kernel matrix's rows
-        self.number, self.numbers = 0, array("q")  # this line's number, examples' line numbers
+        self.number, self.numbers = 0, array("q")  # number of this line, line number of each example
 
     def read(self) -> None:
         """Do nothing; scikit-learn only checks that the object has this method, which a path lacks."""
@@ -136,7 +136,7 @@ def libsvm_rows(source: Source, n_features: int | None = None) -> tuple[Any, np.
             reason = str(error).rstrip(".")
             if isinstance(error, OverflowError):
                 reason = "an index has more than 31 bits"
-            # name no line if all lines were read, because scikit-learn then complains about the number of features
+            # if all lines were read, the error concerns the number of features and no single line
             at = f"; line {lines.number}, {ascii(lines.text.strip())[1:42]}" if not lines.ended else ""
             raise refused(
                 source,
@@ -152,7 +152,7 @@ def libsvm_rows(source: Source, n_features: int | None = None) -> tuple[Any, np.
     if len(lacking) or len(set(known)) < len(known):
         at = "two rows have the same number"
         if len(lacking):
-            at = f"line {lines.numbers[lacking[0]]} lacks some"
+            at = f"line {lines.numbers[lacking[0]]} lacks some entries"
         raise refused(
             source, f"starts its lines with 0:number, as kernel matrices do, but {at}; features count from 1."
         )

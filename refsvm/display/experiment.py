@@ -75,7 +75,7 @@ class ProfileDisplay(Display):
         )
         if not (table > 0.0).all():
             raise ValueError(
-                f"metric={metric!r} is not positive everywhere, so ratios have no meaning; choose another metric."
+                f"metric={metric!r} is not positive in every run, so ratios have no meaning; choose another metric."
             )
         ratios = table / table.min(axis=1, keepdims=True)
         return cls(dict(zip(names, ratios.T, strict=True)), metric, notes).plot(ax, **kwargs)

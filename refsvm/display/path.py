@@ -220,7 +220,7 @@ class PathDisplay(Display):
         self.elbow_ax_.step(*self.elbow.T, where="post", color="0.75", lw=1.2)
         self.elbow_ax_.set_ylim(bottom=0)
         self.elbow_ax_.set_ylabel("points on the elbow (grey)")
-        # draw the curves of α above the grey steps of the elbow's axes
+        # draw the curves of α in front of the grey steps of the elbow's axes
         self.ax_.set_zorder(self.elbow_ax_.get_zorder() + 1)
         self.ax_.patch.set_visible(False)
         self.lines_ = []

@@ -69,7 +69,7 @@ def second_rules(against: Rule | Sequence[Rule], stop: StoppingRule | None) -> R
     steps = [rule for rule in rules if isinstance(rule, StepRule)]
     if not rules or len(selectors) > 1 or len(steps) > 1 or len(selectors) + len(steps) < len(rules):
         raise ValueError(
-            f"against={against!r} is not valid; give a selector, a step rule or one of each, such as "
+            f"against={against!r} is not valid; give a selector, a step rule, or both, such as "
             "(SecondOrder(), NewtonStep())."
         )
     return chosen_rules(next(iter(selectors), None), next(iter(steps), None), stop)

@@ -398,7 +398,7 @@ class Stepper:
             state = self.recordings[run].states[k]
             shares = np.abs(state.alpha) / np.where(room > 0.0, room, 1.0)
             values = task.decision_values(state.alpha, state.intercept)
-            h = values.reshape(NODES, NODES)[::2, ::2].ravel()  # a small picture needs only every second node
+            h = values.reshape(NODES, NODES)[::2, ::2].ravel()  # a small picture needs fewer nodes
             content = picture(task.X, task.signs, shares, h, ranges, task.levels)
             drawn.append((content, f"{counted(k, 'step')}, ψ = {state.gap:.2g}"))
         return drawn

@@ -219,7 +219,7 @@ class WorkingSetDisplay(Display):
         """
         self._draw_on(ax)
         if ax is None:
-            self.figure_.set_figwidth(7.4)  # width of the plot and its legend in inches
+            self.figure_.set_figwidth(7.4)  # in inches, for the plot and its legend
         limits = self._limits(None if window is None else positive("window", window))
         (x0, x1), (y0, y1) = limits
         # --- draw the box, and the contours of f inside and around the box ---

@@ -76,7 +76,7 @@ class KernelEstimator(BaseEstimator):
         "degree": [Interval(Integral, 0, None, closed="left")],
         "coef0": [Interval(Real, None, None, closed="neither")],
         "tol": [Interval(Real, 0.0, None, closed="neither")],
-        # a name or class stands for a rule with defaults
+        # a name or a class stands for a rule with default parameters
         "selector": [WorkingSetSelector, str, type, None],
         "step": [StepRule, str, type, None],
         "shrinking": ["boolean"],
@@ -363,7 +363,7 @@ class KernelMachine(KernelEstimator):
         self.__dict__.pop("_centred", None)
         self.intercept_ = np.array(b)
         if origin is not None:
-            # move to the mean of the support vectors, because the reader of a model file can compute this mean
+            # move the origin to the mean of the support vectors, which the reader of a model file can compute
             if (mean := origin_of(self.support_vectors_)) is not None:
                 self.intercept_ += (self._sums(around(origin, self.support_vectors_)) * (mean - origin)).sum(
                     axis=1
@@ -420,7 +420,7 @@ class KernelMachine(KernelEstimator):
                 f"coef_ needs kernel='linear'; this {name} was fitted with {self.kernel_!r}."
             )
         coef = self._sums(around(self._origin, self.support_vectors_))
-        coef.flags.writeable = False  # read-only, because changing this copy would not change the model
+        coef.flags.writeable = False  # changing this copy would not change the model
         return coef
 
 

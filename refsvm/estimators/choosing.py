@@ -47,7 +47,7 @@ class ChoosingEstimator(KernelEstimator, ABC):
 
     def _checked(self, X: Any, y: Any = NO_LABELS, *, reset: bool) -> Any:
         """Return X, and in `fit` y, checked by scikit-learn; X must be a table of numbers even for a user's kernel."""
-        # after `fit`, use the kernel of the best estimator, because the user may have set another kernel since
+        # after `fit`, use the kernel of the best estimator, because `self.kernel` may have changed after the fit
         kernel = self.kernel if reset else self.best_estimator_.kernel
         sparse = False if is_user_kernel(kernel) or is_precomputed(kernel) else "csr"
         checks = {"accept_sparse": sparse, "dtype": np.float64, "order": "C"}

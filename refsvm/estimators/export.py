@@ -57,7 +57,7 @@ def to_sklearn(estimator: Any) -> Any:
         theirs.support_vectors_ = np.empty((0, 0))
     if theirs._sparse:
         theirs.dual_coef_, theirs._dual_coef_ = map(_all_stored, (theirs.dual_coef_, theirs._dual_coef_))
-    # repeat a single number of support vectors: scikit-learn always stores two numbers, and then reads the first
+    # with one number of support vectors, store it twice: scikit-learn expects two numbers and reads the first
     theirs._n_support = np.resize(estimator.n_support_, max(2, len(estimator.n_support_))).astype(np.int32)
     gamma = 0.0 if is_callable else getattr(estimator.kernel_, "gamma", 0.0)
     theirs._gamma, theirs._num_iter = float(gamma), np.atleast_1d(theirs.n_iter_)

@@ -78,7 +78,7 @@ class Incremental(KernelMachine):
                 self.held_ = before
                 raise
         elif is_precomputed(self.kernel_):
-            self.held_ = {}  # the next `partial_fit` raises an error
+            self.held_ = {}  # store no examples, so that the next `partial_fit` raises an error
         else:
             self.__dict__.pop("_kept", None)  # `fit` has just set it
             self.held_ = self._held_of(X, y, weights, self._fitted_with())

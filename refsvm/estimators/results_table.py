@@ -81,8 +81,8 @@ def names_of_scores(cells: dict[Key, Cell]) -> list[str]:
     names = [[*cell.score] if isinstance(cell.score, dict) else [SINGLE] for cell in cells.values()]
     if other := next((each for each in names if {*each} != {*names[0]}), None):
         raise ValueError(
-            f"scoring= returns {', '.join(names[0])} for one cell and {', '.join(other)} for another; return the "
-            "same names for all cells."
+            f"scoring= returns {', '.join(names[0])} for one cell and {', '.join(other)} for another cell; return "
+            "the same names for all cells."
         )
     return names[0]
 

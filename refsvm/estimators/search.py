@@ -146,7 +146,7 @@ class Search:
 
             def take(number: int, cell: Cell) -> None:
                 key = (number, cell.place, cell.split)
-                # ignore a known cell: a worker that seemed lost may return a cell that another worker has solved
+                # ignore a cell that is solved already: a worker that seemed lost may return it after another worker
                 if key not in cells:
                     if stored is not None:
                         stored.keep(key, cell)
@@ -208,7 +208,7 @@ class Search:
             **{name: described(name, self.options[name]) for name in names},
             "seeder": described("seeder", self.seeder),
             **({} if self.scoring is None else {"scoring": self.scoring.identity()}),
-            # with leave-one-out, the weights of all examples change R²
+            # R² of leave-one-out depends on the weights of all examples
             **({} if self.weights is None or not self.is_loo else {"weights": fingerprint(self.weights)}),
         }
         kernels = [described("kernel", column.kernel) for column in self.columns]
@@ -282,7 +282,7 @@ class Search:
         """Solve the wanted cells of one γ and one ε, for all their values of C."""
         options = {name: value for name, value in self.options.items() if name not in ("tol", "stop")} | more
         if self.one_out:
-            del options["shrinking"]  # shrinking saves no time in short leave-one-out rounds
+            del options["shrinking"]  # leave-one-out rounds are short, so shrinking would save no time
             return left_out_cells(task, self.Cs, self.splits, wanted, score, **options)
         del options["epsilon"]  # the task contains epsilon
         return solve_cells(task, self.Cs, self.splits, wanted, self.seeder, score, **options)

@@ -293,7 +293,7 @@ class SVR(RegressorMixin, SingleMachine):
         if method not in ("full", "jackknife+", "cv+"):
             raise ValueError(f'method={method!r} is unknown; choose "full", "jackknife+" or "cv+".')
         self._check_fitted()
-        # use the settings of the trained model, because parameters that the user has set since apply to the next fit
+        # use the settings of the trained model, because parameters that the user sets after `fit` apply to the next fit
         fitted = self._settings_of_fit()
         if not fitted or is_precomputed(self.kernel_) or np.isinf(fitted["C"]):
             raise ValueError(
@@ -306,7 +306,7 @@ class SVR(RegressorMixin, SingleMachine):
             for each in (self._checked(X, kernel=kernel, reset=False), held["X"])
         )
         rows = np.flatnonzero(held["weights"] > 0.0)
-        # before any training, `copies` refuses weights that are not whole numbers
+        # call `copies` before any training, because it raises an error for weights that are not whole numbers
         copies("predict_interval", held["weights"], len(held["y"]))
         cross = called(kernel, X, examples)[:, rows]
         if method != "full":

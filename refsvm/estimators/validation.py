@@ -174,7 +174,7 @@ def checked_weights(
             return np.zeros_like(_check_sample_weight(np.ones(weights.shape)[()], X))
         raise ValueError(
             "Invalid input - all samples have zero or negative weights. sample_weight must hold at least one "
-            "positive number; give the examples to train on a weight such as 1.0."
+            "positive number; give every training example a weight such as 1.0."
         )
     # replace negative weights by 0: as in scikit-learn's SVC, a weight of 0 or less removes an example
     weights = np.maximum(_check_sample_weight(sample_weight, X), 0.0)
@@ -209,7 +209,7 @@ def refuse_single_class(classes: np.ndarray, used: np.ndarray) -> np.ndarray:
     is_used = np.bincount(used, minlength=len(classes)) > 0
     present, empty = np.flatnonzero(is_used), np.flatnonzero(~is_used)
     if len(present) < 2:
-        # begin the message with the words of scikit-learn for the case that a single class remains
+        # if a single class remains, begin the message with scikit-learn's words
         one = "Invalid input - all samples with positive weights belong to the same class. "
         raise ValueError(f"{one * len(present)}{no_weight(classes.tolist()[empty[0]])}")
     return present

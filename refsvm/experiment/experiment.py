@@ -214,7 +214,7 @@ class Experiment(PlainNumbers, Shown):
         total, done, new = len(self._runs), sum(alike[each] for each in finished), 0
         run_progress.begin("", total=total)
         run_progress.tell(done)
-        run_progress.begin("")  # finished runs must not enter the estimate of the remaining time
+        run_progress.begin("")  # exclude finished runs from the estimate of the remaining time
         if callback is not None and callback(run_progress):
             return new
 
@@ -493,7 +493,7 @@ def _try_out(run: _Run, instance: Instance | None) -> tuple[str, dict[str, Any] 
         return _carry_out(run, instance)
     except Exception as error:  # noqa: BLE001  a user's strategy may raise anything
         text = "".join(traceback.format_exception(error))
-        # replace an error that cannot be pickled, and therefore not be sent to the calling process
+        # if the error cannot be pickled, return a RuntimeError, because a pickle carries it to the calling process
         try:
             same = type(pickle.loads(pickle.dumps(error))) is type(error)
         except Exception:  # noqa: BLE001  pickling it may raise anything

@@ -77,11 +77,11 @@ class LeaveOneOutError(Call):
         names = [check.name for check in chosen_checks(self.checks)]
         # make one column for each pair of classes
         decided = result.decided_by.reshape(len(result.labels), -1)
-        # "ball" names a check and a rule: without a step in the round, the check decided the example
+        # "ball" may mean a check or a rule; if the round took no step, the check decided the example
         by_rule = np.isin(decided, RULES) & (result.round_iterations > 0)[:, None]
         in_round = ~np.isin(decided, ("", OTHER_CLASS)) & (by_rule | ~np.isin(decided, names))
         rounds = int(in_round.sum())
-        # count rounds that a rule ended early: other rounds reached the optimum or a limit
+        # count the rounds that a rule ended before they reached the optimum or a limit
         early = int((in_round & ~np.isin(decided, ("path", "kkt", "tie", "limit"))).sum())
         record = result.scores | super().measured(result)
         return record | {

@@ -91,7 +91,7 @@ class Instance:
         """Raise an error if C is an array, for a strategy that sets C itself."""
         if np.ndim(self.C):
             raise ValueError(
-                "This problem has a C for each example, but the strategy sets C itself; give one number, or use "
+                "This problem has a C for each example, but the strategy sets C itself; give C as one number, or use "
                 "Solve or CrossValidate."
             )
 

@@ -197,7 +197,9 @@ def compare(
             f"compare takes a problem, not {shown(problem)}; write compare(DualProblem.classification(X, y, …))."
         )
     if "trace" in options or "callback" in options:
-        raise ValueError("compare records every step itself and takes no callback; omit trace and callback.")
+        raise ValueError(
+            "compare() records every step itself and takes no callback; omit trace and callback."
+        )
     entrants, left_out = _entrants(problem, selectors, steps, stop)
     runs: dict[str, Run] = {}
     with interruptible() as interrupt:
@@ -301,7 +303,7 @@ def name_in_table(rule: Any) -> str:
     if isinstance(rule, Recording):
         return f"{name_in_table(rule.rules.selector)}, recorded"
     kind: Any = type(rule)
-    with suppress(TypeError, ValueError):  # a rule may lack defaults or contain arrays
+    with suppress(TypeError, ValueError):  # kind() or == fails if a rule lacks defaults or contains arrays
         if rule == kind():
             return name_of(kind) if is_builtin(kind) else kind.__name__
     return short(rule)

@@ -33,7 +33,7 @@ def in_a_process(work: Callable[[], Result], seconds: float, name: str) -> Resul
     answers, answer = context.Pipe(duplex=False)
     process = context.Process(target=_answer, args=(work, answer), daemon=True)
     process.start()
-    answer.close()  # now only the child holds `answer` open, so that this process notices the end of the child
+    answer.close()  # now only the child holds `answer` open, so `poll` returns when the child ends
     try:
         if not answers.poll(seconds):
             raise AssertionError(f"{name} hangs: its check did not end within {seconds:g} seconds.")

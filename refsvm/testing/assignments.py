@@ -244,7 +244,7 @@ def replayed(second_order: bool, pairs: bool) -> Callable[..., None]:
                     partner = int(gains(G, alpha, lower, K[first], np.diag(K), first).argmax())
                 raise Lost(
                     f"step {t + 1} moves the pair ({i}, {j}); the rule chooses ({first}, {partner}). "
-                    "This choice is wrong, or an earlier step or its update of G is wrong."
+                    f"The choice of ({i}, {j}) is wrong, or an earlier step or its update of G is wrong."
                 )
             take(K, G, alpha, lower, upper, i, j)
         psi = gap_of(G, alpha, lower, upper)
@@ -604,9 +604,9 @@ def follows(answer: Any, K: Any, y: Any, C_min: float, C_max: float) -> None:
     """Check that α, interpolated between the rows of a path, is optimal."""
     rows = numbers(answer, (len(answer) if isinstance(answer, list) else 0, 4))
     if not 2 <= len(rows) <= 12:
-        raise Lost(f"the path has {len(rows)} rows; give 2 to 12: the first, the last and the breakpoints.")
+        raise Lost(f"the path has {len(rows)} rows; give 2 to 12 rows: at both ends and at each breakpoint.")
     if (np.diff(rows[:, 0]) < 0.0).any() or rows[0, 0] != C_min or rows[-1, 0] != C_max:
-        raise Lost(f"column 0, C, does not rise from {C_min:g} to {C_max:g}.")
+        raise Lost(f"column 0 (C) does not rise from {C_min:g} to {C_max:g}.")
     for C in np.geomspace(C_min, C_max, 80)[1:-1]:
         alpha = np.array([np.interp(C, rows[:, 0], rows[:, k]) for k in (1, 2, 3)])
         (lower, upper), off = box(y, C), 1e-6 * C  # breakpoints may be rounded
@@ -630,8 +630,8 @@ PATH = [
 
 FIVE = {"heart": 0.05, "sonar": 0.1, "ionosphere": 0.1, "thyroid": 0.5, "monks1": 0.1}
 """The data sets of the project, with the γ of each."""
-MOST_ROWS = 4  # number of rows of K that one choice may ask for
-REPEATED = 100  # number of states that the grader shows to a new process
+MOST_ROWS = 4  # largest number of rows of K that one call of choose() may ask for
+REPEATED = 100  # number of states at which a new process chooses again
 
 
 def asked(call: Call, arrays: Any, state: Any, **how: Any) -> tuple[int, int]:
@@ -642,7 +642,7 @@ def asked(call: Call, arrays: Any, state: Any, **how: Any) -> tuple[int, int]:
         nonlocal count
         count += 1
         if count > MOST_ROWS or type(i) is not int or not 0 <= i < len(state.alpha):
-            raise Lost(f"choose() asked for row {str(i)[:20]}; ask for at most {MOST_ROWS} rows of K.")
+            raise Lost(f"choose() asked for row {str(i)[:20]}; ask for at most {MOST_ROWS} existing rows.")
         return np.asarray(state.row(i))
 
     return pair(call(*arrays, row=row, **how), arrays[0], arrays[2], arrays[3])
@@ -708,7 +708,7 @@ def keeps_nothing(call: Call, rng: Generator, seen: list[Any]) -> None:
         again, fresh = asked(call, arrays, state, fresh=fresh), False
         if again != chosen:
             raise Lost(
-                f"choose() chose the pair {chosen}, and in a new process {again} at the same state; "
+                f"choose() chose the pair {chosen}, but at the same state in a new process the pair {again}; "
                 "it may not keep anything from one step to the next."
             )
 

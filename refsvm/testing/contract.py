@@ -109,7 +109,7 @@ def _walk(case: Case, ask_again: bool) -> list[tuple[float, ...]]:
     loop, cost = steps(state, *case.rules), state.objective if case.rules.step.uses_momentum else 0.0
     taken: list[tuple[float, ...]] = []
     while state.iteration < STEP_LIMIT:
-        # copy only the arrays that a rule could write to, as a deep copy would include all kernel rows
+        # copy only the arrays that a rule could write to, because a deep copy would include all kernel rows
         before = copy.copy(state)
         for name in WATCHED:
             setattr(before, name, getattr(state, name).copy())
@@ -290,7 +290,7 @@ def check_verdict(case: Case) -> None:
     exact, stopped = (case.solve(stop=each, engine="numpy", shrinking=False) for each in (KKTGap(1e-6), stop))
     if stop.left_out:
         r = np.flatnonzero((case.problem.lower == 0.0) & (case.problem.upper == 0.0))[0]
-        # leave-one-out uses the value or sign that the rule proved, so compare this result
+        # leave-one-out uses the value or sign that the rule proved, so compare this result with the exact value
         with explain_failures(case.name, case.rules):
             decided, h = stop.outcome(stopped.reason, float(stopped.decision_values[r]))
         expected = exact.decision_values[r]

@@ -70,7 +70,7 @@ def check_engines(
     if gap is None:
         return
     t, sentence = gap
-    if t == 0:  # the trace does not show the difference, so bisect the number of steps
+    if t == 0:  # the trace does not show which step differs, so find the step by bisection
         t = 1 + bisect_left(range(1, limit), True, key=lambda steps: difference(steps) is not None)
     shown = ", ".join(f"{name}={value}" for name, value in {"shrinking": shrinking, **options}.items())
     rules = ", ".join(f"{type(rule).__name__} {rule.parameters()}" for rule in case.rules)

@@ -43,7 +43,7 @@ def explain_failures(name: str, rules: Iterable[object], state: SolverState | No
         # a StopIteration raised inside a generator arrives as the cause of a RuntimeError
         cause = error.__cause__ if isinstance(error.__cause__, StopIteration) else error
         subject_at_work = _at_work((frame for frame, _ in traceback.walk_tb(cause.__traceback__)), rules)
-        # pass on the message of a check that has failed
+        # if a check has failed, raise its error unchanged
         if isinstance(error, AssertionError) and not subject_at_work:
             raise
         step, message = 0 if state is None else state.iteration + 1, str(cause).rstrip(".")

@@ -165,7 +165,7 @@ class StudentProcess:
         self._kill()
 
     def _kill(self) -> None:
-        # wait for the process only after this call, so that its number cannot belong to another process yet
+        # no wait may precede this call: after a wait, the number could belong to another process
         with suppress(OSError):
             os.killpg(self._process.pid, signal.SIGKILL)
 

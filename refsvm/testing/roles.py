@@ -128,7 +128,7 @@ def check_matrix(gram: KernelMatrix) -> int:
     shape = f"{type(K).__name__} of shape {np.shape(K)}"
     require(right, f"{subject}: block(rows) returned {shape}; expected float64 of {(n, n)}.")
     require(np.isfinite(K).all(), f"{subject}: block(rows) contains NaN or infinity; return finite numbers.")
-    # products of blocks of another shape may differ in the last digit
+    # the same kernel value may differ in its last digit between blocks of different shapes
     size = 1e-12 * float(np.abs(K).max())
     for values, expected, message in (
         (K, K.T, "the matrix is not symmetric"),

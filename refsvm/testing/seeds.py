@@ -27,7 +27,7 @@ def check_seeder(seeder: Seeder, problems: dict[str, DualProblem]) -> int:
     AssertionError
         If the seeder breaks its contract.
     """
-    # exchange a large and a small share of the examples in turn
+    # exchange a large share of the examples in one problem, and a small share in the next problem
     removals, seeds = itertools.cycle((2, 4)), 0
     for name, problem in problems.items():
         if problem.n < 8 or name.startswith("indefinite"):  # indefinite problems have several optima

@@ -76,7 +76,7 @@ def check_tracker(tracker: PathTracker, problems: dict[str, DualProblem]) -> tup
     for name, problem in path_problems(problems).items():
         try:
             paths = [_checked(tracker, kind, name, problem, both) for kind in kinds]
-        # a tracker with `may_refuse` may refuse a degenerate problem, with a message and not by crashing
+        # a tracker with `may_refuse` may refuse a degenerate problem by raising a ValueError
         except AssertionError as error:
             if tracker.may_refuse and isinstance(error.__cause__, ValueError):
                 refusal = str(error.__cause__)
@@ -113,7 +113,7 @@ def _checked(
     name = name if kind == "C" else f"{name} ({kind})"
     path = _tracked(tracker, kind, name, problem, "numpy")
     subject = f"Problem {name!r} with {tracker!r}"
-    # trackers get K itself, because a copy may take gigabytes
+    # trackers get K itself and could write to it, because a copy may take gigabytes
     same = np.array_equal(np.asarray(path.matrix), problem.gram.block(np.arange(problem.n)))
     require(same, f"{subject}: follow() wrote to the kernel matrix; it must only read it.")
     _check_path(tracker.accuracy, subject, path)

@@ -156,7 +156,7 @@ def test_a_path_of_several_classes(data, tmp_path):
         ("tune", "kind", ["--task", "novelty"], "nu is the share of examples that may be outside"),
         ("path", "kind", ["--task", "novelty"], "has no path of C, because C only scales alpha"),
         ("path", "y", ["--folds", 3, "-q"], "a regression's error is not a step function of C"),
-        ("path", "kind", ["--plot", "path.png"], "draws the error along the path if there are 3 classes"),
+        ("path", "kind", ["--plot", "path.png"], "draws the error along the path; add --folds"),
     ],
 )
 def test_what_a_task_does_not_have(data, command, column, options, sentence, tmp_path):

@@ -45,7 +45,7 @@ TEXTS = [
     (read_libsvm, "1 9:5\n", (3,), "is not a LIBSVM file with n_features=3"),
     # features that are counted from 0, or a kernel matrix
     (open_data, "1 0:5 1:3 2:1\n-1 0:5 1:3 2:1\n", (), "but two rows have the same number; features count from 1"),
-    (open_data, "1 0:1 1:3 2:1\n-1 0:2 1:3\n", (), "but line 2 lacks some; features count from 1"),
+    (open_data, "1 0:1 1:3 2:1\n-1 0:2 1:3\n", (), "but line 2 lacks some entries; features count from 1"),
     (open_data, "1 0:1 1:3\n-1 1:3\n", (), "does not start with 0:number.*line 2"),
     (open_data, "1 0:1 1:3\n-1 0:0.5 1:3\n", (), "does not start with 0:number.*line 2"),
     (open_data, "1 0:0.5 1:3\n-1 0:2 1:3\n", (), "index 0.*line 1"),

@@ -59,5 +59,5 @@ def test_boxes_stand_side_by_side_relative_to_the_baseline(experiment):
 def test_what_is_not_positive_has_no_profile(tmp_path):
     made = Experiment([Echo("less", -1.0)], [Problem("numbered", numbered)], tmp_path / "runs.sqlite")
     made.run()
-    with pytest.raises(ValueError, match="metric='first' is not positive everywhere"):
+    with pytest.raises(ValueError, match="metric='first' is not positive in every run"):
         ProfileDisplay.from_experiment(made, "first")

@@ -156,7 +156,7 @@ CALLS = [
      "predict_interval needs the examples, a kernel function and a finite C"),
     (lambda: SVR(keep_examples=False).fit(X, T).forget([0]), "forget needs the training examples, but fit does not"),
     (lambda: SVR().fit(X, T, 0.5 * ABSENT).predict_interval(NEW),
-     r"weight 0\.5 is not a whole number, so that no probability would"),
+     r"weight 0\.5 is not a whole number, so the promised probability would"),
     (lambda: SVR().fit(X, T).predict_interval(NEW, method="minmax"), 'is unknown; choose "full"'),
     *((lambda name=name: SVR().fit(X, T).predict_interval(NEW, **{name: 0.1}), f"takes no {name}; give confidence=")
       for name in ("coverage", "alpha", "confidence_level")),

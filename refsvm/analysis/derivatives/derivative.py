@@ -137,8 +137,8 @@ class Derivative(Shown):
         if len(self.dependent) and not self.least_norm:
             raise ValueError(
                 f"alpha has no unique derivative: the examples {self.dependent[:10].tolist()} depend on each other "
-                "in feature space, so their alpha can change while h stays constant. Use decision_function, or pass "
-                "least_norm=True for the smallest derivative."
+                "in feature space, so their alpha can change while h stays constant. Use "
+                ".decision_function(X), or pass least_norm=True for the smallest derivative of alpha."
             )
         return side.alpha
 

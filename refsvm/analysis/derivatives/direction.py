@@ -73,7 +73,7 @@ def direction(optimum: Optimum, rates: Rates, along: Any, sign: float) -> Direct
     bounds = [np.where(np.isin(optimum.side, (FREE, TIED)), 0.0, each[there]) for each in (lower, upper)]
     walk = optimum.walk(Line(push, bounds[0], bounds[1], total))
     # --- solve for d_M and ḃ; at an event, choose the free variables ---
-    # if a parameter changes by its own size, kernel values change by about their own size
+    # assume that a change of the parameter by p % changes kernel values by about p %
     moved = float(np.abs(optimum.alpha).sum()) * _relative(rates.value, along) if rates.kernel else 0.0
     floor = ROUNDED * optimum.largest * (moved + float(np.abs(d).sum()))
     intercept = settle(walk, optimum, floor)
@@ -170,7 +170,7 @@ def _refuse_jump_of_alpha(walk: Walk, optimum: Optimum, floor: float) -> None:
     if len(apart):
         raise ValueError(
             f"The examples {_listed(optimum.examples(optimum.places[apart]))} depend on other free examples in "
-            "feature space, and this parameter separates them: alpha jumps here and has no derivative."
+            "feature space, and a change of the parameter ends this: alpha jumps here and has no derivative."
         )
 
 

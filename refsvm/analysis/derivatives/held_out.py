@@ -232,7 +232,7 @@ class HeldOutLoss(Stamped):
                 return self._adjoint(near, some, at)
             except ValueError:
                 self.events += nudge == 1.0
-        return np.zeros(len(self.space.bounds))  # 0: only other folds set the direction
+        return np.zeros(len(self.space.bounds))  # 0, so that only the other folds determine ∇J
 
     def _next_to(self, solution: Solution, values: dict[str, Any], nudge: float) -> Solution:
         """Return the model of `solution` with every C multiplied by `nudge`."""
@@ -350,7 +350,7 @@ def _bounds_given(bounds: Any, names: tuple[str, ...]) -> dict[str, tuple[float,
         try:
             low, high = pair
         except (TypeError, ValueError):
-            low = high = 1.0  # the next `if` refuses this empty interval
+            low = high = 1.0  # an empty interval, for which the next `if` raises the error
         low, high = (positive(f"bounds: a bound of {name}", each) for each in (low, high))
         if not low < high:
             raise ValueError(f"bounds of {name!r} are {pair!r:.80}; give two numbers, the smaller first.")

@@ -343,7 +343,7 @@ class EvaluatedExamples:
             raise ValueError("The loss of X_test needs its labels or targets; give y_test.")
         if y is not None and X is None:
             raise ValueError(
-                "y_test was given without the examples X_test that it belongs to; give both or neither."
+                "y_test was given without its examples; give both X_test and y_test, or neither."
             )
         if known is None:
             return cls(X, np.zeros(0), None)
@@ -365,7 +365,7 @@ def of_machines(
 ) -> Influence:
     """Return how decision values and the loss change when each group is left out."""
     g, m = len(members), left_out.matrix.n
-    # row 0 contains α and b of the full model; g rows contain their changes, and g rows their first-order changes
+    # row 0: α and b of the full model; the next g rows: their exact changes; the last g rows: their first-order changes
     alpha, b, gaps = np.zeros((2 * g + 1, m)), np.full(2 * g + 1, np.nan), np.full(g, np.nan)
     alpha[0], b[0] = np.bincount(left_out.example, left_out.full.alpha, m), left_out.full.intercept
     for place, (where, change, by_b, gap) in left_out.changes.items():
@@ -406,7 +406,7 @@ def _values(left_out: LeftOutGroups, X: Any, alpha: np.ndarray) -> np.ndarray:
     moves = alpha.any(axis=1)  # leaving out an example with α = 0 changes nothing
     used = np.flatnonzero(alpha.any(axis=0))
     weights = alpha[np.ix_(moves, used)]
-    # few rows change a bounded example's α, but most rows change a free example's α
+    # leaving out a group changes α of most free examples, but of few bounded examples
     often = SELDOM * np.count_nonzero(weights, axis=0) > len(weights)
     seldom = np.argwhere(np.where(often, 0.0, weights)).tolist()
     t = matrix.n if X is None else X.shape[0]

@@ -184,7 +184,7 @@ def _reduced(optimum: Optimum, by_alpha: np.ndarray, least_norm: bool) -> np.nda
     if not least_norm and float(np.abs(part).max()) > 1e-7 * max(float(np.abs(g).max()), 1e-300):
         raise ValueError(
             f"The examples {optimum.dependent[:10].tolist()} depend on each other in feature space, so their alpha has "
-            "no unique derivative, and the loss depends on it. Use a loss that depends only on h, or least_norm=True."
+            "no unique derivative, but the loss depends on alpha. Use a loss of h alone, or least_norm=True."
         )
     return np.asarray(g - part)
 
@@ -252,7 +252,7 @@ def pullback(
     if (X is None) != (decision_function is None):
         raise ValueError(
             "X and decision_function must be given together: the examples, and the derivative of the loss with respect "
-            "to the decision value of each."
+            "to the decision value of each example."
         )
     if X is not None:
         X = examples_like(problem.gram, X)

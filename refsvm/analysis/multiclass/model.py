@@ -124,7 +124,7 @@ class StoredModel(Stamped):
             not columns
             or self.columns is None
             or not (set(self.columns) <= set(names) or all(isinstance(name, str) for name in columns))
-        ):  # pandas numbers columns without names, so do not look for these numbers in the model
+        ):  # do not look for names among columns that pandas has numbered
             return X
         counts = Counter(names)
         for name in self.columns:

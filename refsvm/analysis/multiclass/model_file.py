@@ -257,8 +257,8 @@ def different_names(columns: Iterable[Any]) -> list[str]:
     for place, name in enumerate(names):
         if not name:
             raise ValueError(
-                f"columns: feature {place + 1} has no name by which predictions can find it; name it, or delete "
-                "that column if it is an index that numbers the rows."
+                f"columns: feature {place + 1} has no name by which predictions can find it; name this "
+                "column, or delete it if it only numbers the rows."
             )
         if name in known:
             raise ValueError(
@@ -315,7 +315,7 @@ def _scaling(kernel: Any, scaling: Scaling | None) -> Scaling | None:
     """Return the scaling of the features that LIBSVM's kernel needs: the scaling before training, followed by √γⱼ."""
     if not _has_gammas(kernel):
         return scaling
-    # multiply a feature with γ = 0 by √SMALLEST: the feature becomes almost 0 in new data, and 0 in support vectors
+    # multiply a feature with γ = 0 by √SMALLEST instead of 0, because its scale 1/√γ must be finite
     scale = 1.0 / np.sqrt(np.maximum(kernel.gamma, SMALLEST))
     mean = np.zeros(len(scale))
     if scaling is not None:

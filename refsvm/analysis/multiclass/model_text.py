@@ -69,7 +69,7 @@ def unsealed(content: bytes) -> str:
     """
     seal = _SEAL.search(content)
     if seal is None or not seal[1].strip():
-        # without a digest, as from LIBSVM or an earlier refsvm, only a missing line end shows that the file was cut off
+        # files of LIBSVM or an earlier refsvm contain no digest: only a missing line end shows that such a file was cut
         text = content.decode("utf-8-sig")
         if seal is not None and not text.endswith("\n"):
             raise ValueError("the last line has no end, so the file may be cut off; copy it again")
@@ -163,7 +163,7 @@ def model_of(lines: list[str]) -> Model | FunctionModel:
     counts = np.array([total]) if is_function else _whole(header.get("nr_sv", []), "nr_sv", k)
     lines, rest = body[:total], body[total:]
     if len(body) <= total or counts.sum() != total or (counts < 0).any() or any(map(_is_vector, rest)):
-        added = "" if is_function else f", nr_sv adds up to {counts.sum()}"
+        added = "" if is_function else f" and nr_sv adds up to {counts.sum()}"
         raise ValueError(f"total_sv is {total}{added}, but the number of lines after SV is {len(body) - 1}")
     pairs = 1 if is_function else k * (k - 1) // 2
     rho = _finite(header.get("rho", []), "rho", pairs)
@@ -173,7 +173,7 @@ def model_of(lines: list[str]) -> Model | FunctionModel:
     _refuse_later(rest)
     coefficients, vectors = _support_vectors(lines, 2 if is_function else k, name == "precomputed")
     if not total and (names := _after(COLUMNS, rest)) and isinstance(names[0], list):
-        vectors.resize(0, len(names[0]))  # names show the number of features
+        vectors.resize(0, len(names[0]))  # without support vectors, the names show the number of features
     parts: dict[str, Any] = {"kernel": KERNELS[name](**parameters), "support_vectors": vectors}
     parts |= {"columns": _columns(rest, vectors), "scaling": _scaling(rest, vectors)}
     if is_function:
@@ -262,7 +262,7 @@ def _support_vectors(lines: list[str], k: int, precomputed: bool) -> tuple[np.nd
     from scipy.sparse import csr_matrix
 
     lowest = 0 if precomputed else 1
-    coefficients: list[np.ndarray] = []  # a list, because a damaged header might state a huge size
+    coefficients: list[np.ndarray] = []  # not an array of the size in the header, which might be damaged
     rows: list[int] = []
     words: list[list[str]] = []
     for row, line in enumerate(lines):
@@ -280,7 +280,9 @@ def _support_vectors(lines: list[str], k: int, precomputed: bool) -> tuple[np.nd
         raise ValueError(f"each support vector needs {needed}")
     for r in np.flatnonzero(precomputed & ((values < 1) | (values != np.floor(values)) | (values >= 2**31))):
         found = f"support vector {rows[r] + 1} is 0:{words[r][1]:.20}"
-        raise ValueError(f"{found}, but after 0: must be the number of a training example, from 1 on")
+        raise ValueError(
+            f"{found}, but the value after 0: must be the number of a training example, from 1 on"
+        )
     if ((np.diff(rows) == 0) & (np.diff(columns) <= 0)).any():
         raise ValueError("the indices of a support vector must ascend")
     shape = (len(lines), int(columns.max(initial=-1)) + 1)

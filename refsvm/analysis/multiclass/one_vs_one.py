@@ -190,7 +190,7 @@ def pairs(
     """
     n, scheme = len(codes), OneVsOne(int(codes.max()) + 1)
     everyone = np.arange(n) if (penalties > 0.0).all() else np.flatnonzero(penalties > 0.0)
-    # several pairs shift the data alike, because they predict the same examples; a single pair chooses its own shift
+    # give several pairs one origin, because they predict the same examples; a single pair chooses its own origin
     moving = {} if scheme.k == 2 else {"origin": origin_for(kernel, X, everyone), "may_move": False}
     for number, pair in enumerate(scheme.pairs):
         if only is not None and number not in only:

@@ -153,7 +153,7 @@ def _reduced_in_blocks(
     values: Callable[[slice], np.ndarray], t: int, pairs: int, reduce: Callable[[np.ndarray], np.ndarray]
 ) -> np.ndarray:
     """Return the results of `reduce` for the decision values of t rows, in blocks of rows if there are many pairs."""
-    # compute plain decision values in one block, because joining blocks copies all values
+    # if `reduce` changes nothing, use one block, because joining blocks copies all decision values
     if reduce is np.asarray or t * pairs <= REDUCED_ENTRIES:
         return reduce(values(slice(0, t)))
     height = max(1, REDUCED_ENTRIES // pairs)

@@ -103,7 +103,7 @@ def are_small(codes: np.ndarray, penalties: np.ndarray, options: RunOptions) -> 
     if options.callback is not None or options.cache_dtype == "float32" or not supports(options.rules):
         return False
     sizes = np.sort(np.bincount(codes[penalties > 0.0]))
-    # `small_pairs` needs the kernel matrix of `least` examples in the budget; `refsvm.solve` needs only two kernel rows
+    # the budget must hold the kernel matrix of `least` examples here, but only two kernel rows in `refsvm.solve`
     least = min(FEWEST_EXAMPLES, int(sizes.sum()))
     is_enough = options.cache_mb >= megabytes(least, least)
     return bool(is_enough and sizes[0] + sizes[1] <= FEW and np.isfinite(penalties).all())
@@ -119,7 +119,7 @@ def small_pairs(
     """
     known, solved = np.flatnonzero(penalties > 0.0), dict[int, BinaryResult]()
     rules, backend = options.rules, small_backend(options.engine)
-    # all pairs shift the data alike: they predict the same examples
+    # shift the data of all pairs to one origin, because all pairs predict the same examples
     gram = gram_of_rows(kernel, X, known, origin=origin_for(kernel, X, known), may_move=False)
     warn_of_rounding(gram.facts.data_error, rules.stop.tolerance)
     limit, late = min(options.max_iter or MOST_STEPS, MOST_STEPS), None

@@ -139,7 +139,7 @@ def conformal_intervals(
         y=y, gram=Gram(Precomputed(), K, is_checked=True), C=bounds, epsilon=epsilon
     )
     unit = max(float(np.ptp(problem.v)), 1e-300)
-    # start at the target h(x): there the new example has α = 0, so the model without the new example is optimal
+    # start at the target h(x): at this target the new example has α = 0, so the model without it is optimal
     solved = solve(problem, stop=KKTGap(EPS_START * unit), engine=engine)
     beta = solved.alpha.reshape(2, -1)
     intervals = np.empty((len(cross), 2))
@@ -155,13 +155,13 @@ def _farthest(
     shared: Examples, whole: np.ndarray, beta: np.ndarray, here: float, way: float, few: int
 ) -> float:
     """Return the target t farthest from h(x) on one side with p(t) > 1 − confidence; p = 1 at t = h(x)."""
-    # once the α of the new example is at its bound, t changes no score except the new example's
+    # after the α of the new example has reached its bound, t changes only the score of the new example
     far, bounded = float(np.ptp(shared.y)) + 2.0 * shared.epsilon or 1.0, False
     while not bounded:
         t, residuals, bounded = _followed(shared, whole, beta, here, here + way * far)
-        # walk farther each time; the first distance suffices for nearly all targets
+        # if the α is not at its bound yet, walk four times as far; the first walk nearly always suffices
         far *= 4.0
-    # compute the range of all n + 1 targets for each t
+    # for each t, compute the range of the n targets and t
     unit = np.maximum(shared.y.max(), t) - np.minimum(shared.y.min(), t)
     last = np.abs(residuals[-1])
     ranked = -float(smallest(-last[None, :-1], shared.copies, few)[0])
@@ -182,7 +182,7 @@ def _last_inside(
     # |rᵢ| ≥ |r| is (rᵢ − r)(rᵢ + r) ≥ 0, whose two factors are linear, so the order changes at their roots
     begin = np.concatenate([one[:-1] - one[-1], one[:-1] + one[-1]])
     end = np.concatenate([other[:-1] - other[-1], other[:-1] + other[-1]])
-    # scores change their order only at these roots, so it suffices to count at the roots and between them
+    # scores change their order only at these roots, so test one t between each two neighbouring roots
     crossed = begin * end < 0.0
     roots = begin[crossed] / (begin[crossed] - end[crossed])
     cuts = np.concatenate([[0.0], np.sort(roots), [1.0]])
@@ -221,8 +221,8 @@ def _followed(
         points += [(p[0], p[1].copy(), p.intercept) for p in DEFAULT_TRACKER.follow(walk, there)]
     if walk.status is not None:
         raise ValueError(
-            f"The walk along a new example's target ended at {walk.t:.6g} ({walk.status.name}) because rounding errors "
-            "hide the optimum; scale the features and the targets, or choose a smaller C."
+            f"The walk along a new example's target ended at the target {walk.t:.6g} ({walk.status.name}) because "
+            "rounding errors hide the optimum; scale the features and the targets, or choose a smaller C."
         )
     middle = [_middles(walk, K, *pair) for pair in pairwise(points)]
     points = [each for point, more in zip(points, [*middle, []], strict=True) for each in (point, *more)]
@@ -230,7 +230,7 @@ def _followed(
     n = len(shared.y)
     values = (alpha[:, : n + 1] + alpha[:, n + 1 :]) @ whole + b[:, None]
     targets = np.column_stack([np.tile(shared.y, (len(t), 1)), t])
-    # with ε = 0 one copy may be at its bound while the α of the other copy cancels a part, so compare the sum with C
+    # with ε = 0, both copies' α may be nonzero with opposite signs, so compare the sum of both with C
     return t, targets - values, bool(abs(alpha[-1, n] + alpha[-1, -1]) == shared.C_new)
 
 
@@ -244,7 +244,7 @@ def _middles(walk: PathState, K: np.ndarray, one: Any, other: Any) -> list[Any]:
     # rounding errors of LAPACK may leave an α slightly short of a bound that it has reached
     short = AT_BOUND * float(np.abs(alpha).max())
     rises, falls = walk.problem.upper - alpha > short, alpha - walk.problem.lower > short
-    # test the bounds, because both copies may be at their bounds although the walk treats them as free
+    # compare α with the bounds, because the walk may treat both copies as free although they are at their bounds
     if (rises & falls).any() or not np.array_equal(alpha, other[1]):
         return []
     old = np.ones(len(alpha), dtype=bool)

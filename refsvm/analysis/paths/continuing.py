@@ -138,7 +138,7 @@ def _arrived(
     # after thousands of events Σα contains rounding errors, so move α to the nearest feasible point
     alpha = problem.feasible(walk.variables.alpha)
     gradient = walk.gradient(problem.v, alpha)
-    # make the tolerance relative to the range of the decision values if this range is smaller than their unit
+    # if the decision values have a range below 1, multiply the tolerance by this range
     share = min(1.0, problem.decision_range(alpha, gradient))
     tolerance, rounding = POLISHED * line.unit[0], rounding_of_gradient(alpha, gradient, walk.largest)
     allowed = max(10.0 * tolerance * share, rounding)

@@ -50,7 +50,7 @@ def grown(gram: KernelMatrix, X: Any) -> Gram:
         return whole.decided_as(gram)
     if X.shape[1] != n + m:
         raise ValueError(
-            f"X has shape {X.shape}; give the values with all {n + m} examples, shape ({m}, {n + m})."
+            f"X has shape {X.shape}; give the kernel values with all {n + m} examples, shape ({m}, {n + m})."
         )
     K = np.empty((n + m, n + m), dtype=known.dtype)
     K[:n, :n], K[n:], K[:n, n:] = known, X, X[:, :n].T

@@ -124,7 +124,7 @@ class LeftOutPaths:
         """Return the largest duality gap between two breakpoints, and the largest |Ĝ − b̂| of each variable."""
         s, excess = self._s[both], self.lam[both, None] * self._y - self._values[both]
         lower, upper = np.minimum(0.0, self._y * self._weight), np.maximum(0.0, self._y * self._weight)
-        # s and Ĝ − b̂ are affine in λ, so each factor is largest at an end of the segment
+        # s and Ĝ − b̂ are affine in λ, so each factor of the products below is largest at an end of the segment
         above = (upper - s).max(axis=0) * np.maximum(excess, 0.0).max(axis=0)
         below = (s - lower).max(axis=0) * np.maximum(-excess, 0.0).max(axis=0)
         return float((above + below).sum()), np.abs(excess).max(axis=0)
@@ -176,7 +176,7 @@ class LeftOutPaths:
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return for each r at a breakpoint δŵ·φⱼ for all j, ‖δŵ‖, and r's excess, which bounds every |δⱼ|."""
         K, a, s = self.path.kernel_matrix, np.abs(self._excess[end, rest]), np.abs(self._s[end])
-        # up to the sign δᵣ = −aᵣ, and δⱼ = aᵣ uⱼ/Σu for each other j ∈ M, where uⱼ is the distance of j to its bound
+        # up to a common sign, δᵣ = −aᵣ, and δⱼ = aᵣ uⱼ/Σu for each other j ∈ M; uⱼ is the distance of j to its bound
         u = np.where(takers, np.where(self._y == label, self._weight - s, s), 0.0)
         own, Ku, diagonal = u[rest], K @ u, K[rest, rest]
         room = u.sum() - own
@@ -251,7 +251,7 @@ class LeftOutPaths:
     def _walk(self, r: int, first: int, last: int) -> np.ndarray:
         """Follow the optimum without r between two breakpoints; return λ and ĥ_R(xᵣ) at each event, shape (t, 2)."""
         path, K = self.path, self.path.kernel_matrix
-        # leave one example out of r's variable, which keeps the weight of the other examples that share it
+        # narrow the box of r's variable by the weight of one example; other examples that share the variable stay
         less = np.where(np.arange(len(self._y)) == r, (self._weight - self._own) / self._weight, 1.0)
         problem = path.problem.boxed(path.problem.lower * less, path.problem.upper * less)
         line = RegularizationLine(problem, float(path.C[first]), float(path.C[last]))

@@ -181,7 +181,7 @@ def refuse_unlike(start: DualProblem, end: DualProblem) -> None:
             )
         if problem.is_open:
             raise ValueError(
-                f"{name} has an infinite bound (C = inf); give a finite C, as a path needs finite bounds."
+                f"{name} has an infinite bound (C = inf); give a finite C, because a path needs finite bounds."
             )
     if start.n != end.n or not same_matrix(start.gram, end.gram):
         raise ValueError(

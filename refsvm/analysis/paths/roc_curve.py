@@ -94,7 +94,7 @@ class CostPath(ParametricPath):
         codes = known_codes(y, self.classes, X.shape[0])
         if len(codes) == 0 or np.ptp(codes) == 0:
             raise ValueError(
-                "y contains a single class; give examples of both classes, as the curve shows a share of each class."
+                "y contains a single class; give examples of both classes, because the curve shows a share of each."
             )
         weights = given_weights(sample_weight, len(codes))
         refuse_absent_class(self.classes, codes, weights)

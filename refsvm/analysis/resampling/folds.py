@@ -133,7 +133,8 @@ def _shared(k: int, codes: np.ndarray, stratified: bool, rng: Any) -> np.ndarray
     result = np.empty(n, dtype=np.int64)
     if stratified:
         order = order[np.argsort(codes[order], kind="stable")]
-        result[order] = np.arange(n) % k  # assign examples, class after class, to folds in turn
+        # assign the examples of one class after another to the folds in turn
+        result[order] = np.arange(n) % k
     else:
         result[order] = np.arange(n) * k // n
     return result

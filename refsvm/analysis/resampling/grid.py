@@ -317,7 +317,7 @@ def planned(
             if place not in places:
                 continue
             number, mine = split.number, solved[split.number]
-            # a round that starts from zero names no earlier round, so that workers may run such rounds in any order
+            # name no earlier round for a cold start, so that workers may run rounds with cold starts in any order
             origin = name(number, -1) if mine and not isinstance(seeder, Cold) else None
             beside = None
             if neighbour is not None and neighbours:

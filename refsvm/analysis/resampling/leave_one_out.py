@@ -265,7 +265,7 @@ def run_leave_one_out(
             if small is not None and number in small.solved:
                 table.fulls.append(small.solution(part, small.solved[number]))
                 continue
-            if table.status is not Status.CONVERGED:  # a limit ended the call, but later pairs may be solved
+            if table.status is not Status.CONVERGED:  # after a limit, look only for pairs in `small`
                 continue
             here = table.begin(part, options)
             algorithm_1(here, (seeder, slow_problem_seeder), stop, kkt, checks, efficiency_test)

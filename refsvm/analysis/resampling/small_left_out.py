@@ -101,7 +101,7 @@ class SmallPairs:
             for part in (slice(first, first + few) for first in range(0, len(stands), few)):
                 problems, rows, ours = stack.problems.part(part), stack.rows[part], own.part(part)
                 others = elsewhere(problems, rows, K, rounding)
-                # `own` decides the pair's own examples, so their entries in `others` must not count as undecided
+                # mark the pair's own examples as decided in `others`, because `ours` decides them
                 np.put_along_axis(others.names, rows, TIE, axis=1)
                 some = np.flatnonzero(
                     stands[part] & (ours.names != "").all(axis=1) & (others.names != "").all(axis=1)
@@ -208,7 +208,7 @@ def elsewhere(problems: SmallProblems, rows: np.ndarray, K: np.ndarray, rounding
     signs = (f + low > reach) * 1.0 - (f + high < -reach)
     signs[(signs == 0.0) & ~bounds.is_tie(f, off + error.max(axis=1)[:, None])] = np.nan
     names = np.empty(f.shape, dtype=object)
-    names[:] = OTHER_CLASS  # `np.full` would copy the text for every entry
+    names[:] = OTHER_CLASS  # unlike `np.full`, this stores one text for all entries
     names[signs == 0.0], names[np.isnan(signs)] = TIE, ""
     return Decided(names, of_signs(f + problems.intercept[:, None], signs), np.zeros(f.shape, dtype=np.int64))
 
@@ -269,7 +269,7 @@ def signs_of_rounds(
     rho = np.sqrt(bounds.delta * (1.0 + EXCESS))[:, None]
     proved = []
     for s in (1.0, -1.0):
-        # to test for the negative sign, apply the same inequality to −t, with lower and upper bounds exchanged
+        # to prove a negative sign, apply the inequality to −t, and exchange the lower and the upper bounds
         rises, falls, room = (upper, -lower, upper - alpha) if s > 0.0 else (-lower, upper, alpha - lower)
         short = s * t - rho * D - error
         rising = np.where(short > 0.0, rises, 0.0).sum(axis=1)

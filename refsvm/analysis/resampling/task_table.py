@@ -139,7 +139,7 @@ class TaskTable:
 
     def _count(self) -> None:
         """Pass the numbers of decided and of wrongly predicted examples to the progress line."""
-        # read count and table at once, because the thread of the progress line may call `_count` while a machine ends
+        # read `_place` once: the progress line's thread may call `_count` while a machine ends and changes `_place`
         (count, under_way), wrong = self._place, None
         if under_way:
             self._copy(*under_way)

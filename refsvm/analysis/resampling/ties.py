@@ -54,7 +54,7 @@ def settle_ties(table: LeftOutTable, seeder: Seeder, relative: bool | float) -> 
     if not (ties := table.ties()):
         return
     rounds = table.rounds = table.rounds.with_shrinking()
-    # solve the full problem more exactly once: all rounds that leave out an example with α = 0 share its solution
+    # solve the full problem again, more exactly: its solution serves all rounds that leave out an example with α = 0
     rounds.solutions["all"] = table.full = solved_again(table)
     for r in ties:
         stop = BallRule(table.smallest_tolerance(r), relative=relative)
@@ -136,7 +136,7 @@ class Proofs:
         self.support, self.sizes = np.flatnonzero(self.alpha), np.sqrt(np.abs(diagonal))
         self.gram, self.diagonal, self.rounding = gram, diagonal, gram.facts.rounding
         self.G = exact_gradient(v, self.alpha[self.support], gram.block(self.support))
-        # add the rounding errors of the kernel values, and of Σα, which a change of one variable could correct
+        # add the rounding errors of the kernel values, and the largest change of G if one variable corrects Σα to 0
         term = 0.25 * self.rounding * float(np.abs(self.alpha) @ self.sizes)
         self.lacking = abs(math.fsum(self.alpha))
         self.term = term + self.lacking * float(self.sizes.max())

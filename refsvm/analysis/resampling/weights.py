@@ -155,8 +155,8 @@ def copies(name: str, weights: np.ndarray | None, n: int) -> np.ndarray:
     odd = weights[(weights != np.floor(weights)) | (weights < 0.0) | (weights >= 2.0**53)]
     if len(odd):
         raise ValueError(
-            f"{name} counts copies of examples, but the weight {odd[0]:.6g} is not a whole number, so that no "
-            "probability would hold; give whole numbers such as 1 and 2, or no weights."
+            f"{name} counts copies of examples, but the weight {odd[0]:.6g} is not a whole number, so the promised "
+            "probability would not hold; give whole numbers such as 1 and 2, or no weights."
         )
     return np.asarray(weights, dtype=np.int64)
 

@@ -120,7 +120,7 @@ class SmallProblems:
     def memories(self, rules: Rules) -> np.ndarray:
         """Return the initial memory of the rules, one row for each problem."""
         table = np.tile(np.concatenate(rules.memories(self.problem(0))), (len(self), 1))
-        if rules.stop.relative:  # rows end with the memory of `KKTGap`, which begins with v
+        if rules.stop.relative:  # each row ends with the memory of `KKTGap`, and this memory begins with v
             table[:, -2 - self.size : -2] = self.v
         return table
 
@@ -179,7 +179,7 @@ class SmallProblems:
     def _drifted(self, diagonal: np.ndarray, tolerance: np.ndarray) -> np.ndarray:
         """Return whether rounding errors may have moved each G too far (`refsvm.core.guards.rounding.drifted`)."""
         size = np.abs(self.gradient).max(axis=1) + self.results[:, LARGEST_ALPHA] * diagonal
-        updates = self.results[:, STEPS] + self.size  # computing G at the start costs at most m updates of G
+        updates = self.results[:, STEPS] + self.size  # G at the start is a sum of up to m rows of K
         return np.asarray(moves(updates, size, self.gap, tolerance))
 
     def _polish(self, wanted: np.ndarray) -> None:

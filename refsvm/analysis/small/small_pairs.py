@@ -103,7 +103,7 @@ def stacks(gram: KernelMatrix, codes: np.ndarray, penalties: np.ndarray, cache_m
             alike = np.flatnonzero(size == m)
             for chunk in np.array_split(alike, -(-len(alike) * m * m // CHUNK_ENTRIES)):
                 p, q = first[chunk], second[chunk]
-                # `members` fills up the row of a small class with n, larger than all example numbers, which sorts last
+                # `members` fills short rows up with n; n exceeds the number of every example, so sorting puts n last
                 rows = np.sort(np.concatenate([members[p], members[q]], axis=1), axis=1)[:, :m]
                 there = np.searchsorted(examples, rows)
                 signed = np.where(codes[rows] == p[:, None], 1.0, -1.0)

@@ -227,7 +227,7 @@ def test_a_callable_kernel_and_fractional_labels_are_refused(tmp_path):
         ("nr_class 3", "nr_class 1", "contradict each other in a model"),
         ("nr_class 3", "nr_class 4", "nr_sv must contain 4 finite numbers"),
         ("total_sv 4", "total_sv 40", "total_sv is 40"),
-        (r".*\n\Z", "", "total_sv is 4, nr_sv adds up to 4, but the number of lines after SV is 3"),
+        (r".*\n\Z", "", "total_sv is 4 and nr_sv adds up to 4, but the number of lines after SV is 3"),
         ("nr_sv 1 2 1", "nr_sv 1 1 1", "adds up to 3"),
         ("nr_sv 1 2 1", "nr_sv -1 4 1", "total_sv is 4"),
         ("rho .*", "rho 1 2", "rho must contain 3 finite numbers"),

@@ -98,7 +98,7 @@ CALLS: Any = [
     (lambda: WEIGHTED.extended(np.zeros((1, 3)), SIGN[:1], C=1.0), "X has 3 features, but the problem.s examples"),
     (lambda: DualProblem(START.gram, np.zeros(30), 0.0, -np.ones(30), np.ones(30)).extended(*ONE_MORE, C=1.0),
      "not a classification, regression or novelty"),
-    (lambda: GIVEN.extended(GRAM[20:, :20], SIGN[20:]), "give the values with all 30 examples"),
+    (lambda: GIVEN.extended(GRAM[20:, :20], SIGN[20:]), "give the kernel values with all 30 examples"),
     # intervals
     (lambda: conformal_intervals(GRAM, X[:, 0], GRAM[:1], np.ones(1), confidence=90), "confidence=90 is not between 0"),
     (lambda: conformal_intervals(GRAM, X[:, 0], GRAM[:1], np.ones(1), C=np.linspace(1.0, 2.0, 30)),
