@@ -2,10 +2,10 @@ r"""
 1 · The widest street
 =====================
 
-Two kinds of points lie in a plane, and many lines separate them. A support vector machine takes the line with the
-largest distance from both kinds, the middle of the widest street between them. This chapter describes the street by a
-formula and finds it with a general optimiser. If no street separates the two kinds, some points may stand on the
-street, at a price. You need to know only vectors and derivatives.
+Two kinds of points lie in a plane, and many lines separate them. A support vector machine takes the middle line of the
+widest street between the two kinds. This chapter describes the street by a formula and finds it with a general
+optimiser. If no street separates the two kinds, some points may stand on the street, at a price. You need to know only
+vectors and derivatives.
 """
 
 # SVC lays the widest street between two kinds of points.
@@ -85,31 +85,31 @@ print("the widest street:", round(2.0 / float(np.linalg.norm(machine.coef_[0])),
 # If :math:`w` and :math:`b` are multiplied by a positive number, the line stays the same. Choose this number such that
 # :math:`h(x)=1` and :math:`h(x)=-1` on the two edges of the street, its *margins*. The distance from the middle to a
 # margin is :math:`1/\lVert w\rVert`, the *geometric margin*, so the street is :math:`2/\lVert w\rVert` wide. Let
-# :math:`y_i=\pm1` be the label of point :math:`i`. All points are outside the street, and on the right side, if
-# :math:`y_ih(x_i)\ge1` for all :math:`i`. A street is wide if :math:`w` is short:
+# :math:`y_i=\pm1` be the label of point :math:`i`. All points are outside the street, each on the side of its label, if
+# :math:`y_ih(x_i)\ge1` for all :math:`i`. The widest street has the shortest :math:`w`:
 #
 # .. math:: \min_{w,b}\ \tfrac12\lVert w\rVert^2 \quad\text{where}\quad y_i\,h(x_i)\ge1\ \text{for all } i.
 #
 # The square and the half do not change the minimiser.
 #
-# Why should the street be wide? The classifier has to *generalise*: to be right on points that it has not seen. If the
-# distance of a new point from an old point of its kind is below the geometric margin, the line puts both points on the
-# same side. So the wider the street, the further all points may move before one of them is misclassified.
+# Why should the street be wide? The classifier has to *generalise*: to classify new points correctly. If the distance
+# of a new point from an old point of its kind is below the geometric margin, the line puts both points on the same
+# side. So the wider the street, the further all points may move before one is misclassified.
 #
-# A theorem about the perceptron supports wide streets (Novikoff, 1962, for lines through the origin). After every
-# example that it gets wrong, :math:`y_iw\cdot x_i\le0`, the perceptron adds :math:`y_ix_i` to :math:`w`, from
-# :math:`w=0` on, until it gets all examples right. Let :math:`R` be the length of the longest example, :math:`\rho` the
-# geometric margin, and :math:`u` the unit vector with :math:`y_iu\cdot x_i\ge\rho` for all :math:`i`. A correction adds
-# at least :math:`\rho` to :math:`w\cdot u` and at most :math:`R^2` to :math:`\lVert w\rVert^2`, so :math:`k`
-# corrections make
+# A theorem about the perceptron supports wide streets (Novikoff, 1962, for lines through the origin). The perceptron
+# begins with :math:`w=0`. If it misclassifies example :math:`i`, :math:`y_iw\cdot x_i\le0`, it corrects :math:`w` by
+# adding :math:`y_ix_i`. It ends when all examples are classified correctly. Let :math:`R` be the length of the longest
+# example, :math:`\rho` the geometric margin, and :math:`u` the unit vector with :math:`y_iu\cdot x_i\ge\rho` for all
+# :math:`i`. A correction adds at least :math:`\rho` to :math:`w\cdot u` and at most :math:`R^2` to :math:`\lVert
+# w\rVert^2`, so after :math:`k` corrections
 #
 # .. math:: k\rho\le w\cdot u\le\lVert w\rVert\le\sqrt k\,R , \qquad\text{that is}\qquad k\le(R/\rho)^2 .
 #
-# If an example without a correction is left out, nothing changes, and the example is predicted rightly. So at most
-# :math:`(R/\rho)^2` of :math:`n+1` left-out examples are predicted wrongly, and after training on :math:`n` examples
-# the expected error is at most :math:`E[(R/\rho)^2]/(n+1)`. A second theorem favours streets with few examples on their
-# margins. If each example is left out once, only an example on a margin can be predicted wrongly, because leaving out
-# any other example does not move the street (:doc:`chapter 11 <11_leave_one_out>`).
+# Leaving out an example that caused no correction changes nothing, and this example is predicted correctly. So if each
+# of :math:`n+1` examples is left out once, at most :math:`(R/\rho)^2` of them are predicted wrongly; after training on
+# :math:`n` examples the expected error is at most :math:`E[(R/\rho)^2]/(n+1)`. A second theorem favours streets with
+# few examples on their margins: only these can be predicted wrongly when they are left out, because leaving out any
+# other example does not move the street (:doc:`chapter 11 <11_leave_one_out>`).
 #
 # Turn and shift the line in the left picture, which shows the widest empty street around this line. The curve in the
 # right picture shows how wide a street of each direction can be. The top of the curve belongs to the widest street.
@@ -156,8 +156,8 @@ plt.show()
 # The few points on a margin hold the street in place and are called *support vectors*. If all other points are removed,
 # or moved outside the street on their own side, the street stays the same (exercise 1).
 #
-# Does a wide street help on new points? The next lines draw 200 sets of twenty points and streets in 90 directions, and
-# compare the widest street with the mean of all streets that separate the points:
+# Does a wide street help on new points? For 200 sets of twenty points and streets in 90 directions, the next lines
+# compare the error of the widest street with the mean error of all streets that separate the set:
 
 # fold: Widest and other streets on 4000 new points
 fresh_y = np.repeat([-1, 1], 2000)
@@ -185,9 +185,9 @@ print(
 # When no street fits
 # -------------------
 #
-# If one point in the middle of its kind gets the other label, no line separates the two kinds. So we allow points on
-# the street, and beyond it, at a price. Let the *slack* :math:`\xi_i\ge0` be the amount by which :math:`y_ih(x_i)`
-# falls short of 1, and :math:`C` the price of a unit of slack:
+# If one point in the middle of its kind gets the opposite label, no line separates the two kinds. So we allow points on
+# the street, and on its wrong side, at a price. Let the *slack* :math:`\xi_i\ge0` be the amount by which
+# :math:`y_ih(x_i)` falls short of 1, and :math:`C` the price of a unit of slack:
 #
 # .. math::
 #
@@ -200,14 +200,14 @@ print(
 # .. math:: \min_{w,b}\ F, \qquad F = \tfrac12\lVert w\rVert^2 + C\sum_i\max\bigl(0,\,1-y_ih(x_i)\bigr).
 #
 # This *primal objective* :math:`F` is a sum of convex functions, so it is convex, and every local minimum is global.
-# The function :math:`\max(0,1-yh)`, the *hinge loss*, is convex and never below the count of errors, which is not
-# convex. Logistic regression instead uses a smooth loss that is never zero, so every example would be a support vector.
+# The *hinge loss* :math:`\max(0,1-yh)` is convex and never below the error, a step from 1 to 0 that is not convex.
+# Logistic regression uses a smooth loss that is never zero, so every example acts as a support vector.
 
 # %%
 
 # fold: The code of this figure
-# alt: Three losses are drawn over y times h. The count of errors drops from one to zero at 0, the hinge loss falls
-#     straight to zero at 1, and the logistic loss stays above zero.
+# alt: Three losses are drawn over y times h. The error drops from one to zero at 0, the hinge loss falls straight to
+#     zero at 1, and the logistic loss stays above zero.
 margins = np.linspace(-2.0, 3.0, 501)
 figure, axes = plt.subplots(figsize=(6.4, 3.4))
 axes.step(margins, margins < 0.0, color="0.6", lw=1.5, label="error, 0 or 1")
@@ -259,13 +259,13 @@ figure.legend(*row[0].get_legend_handles_labels(), loc="outside lower center", n
 plt.show()
 
 # %%
-# A small :math:`C` buys width with slack, and a large :math:`C` gives up width to avoid slack. A street that turns and
-# narrows for every single point *overfits*: it follows chance, and errs on points not yet seen. Which :math:`C` is too
-# large is a question about data, not about geometry. :doc:`Chapter 5 <05_the_whole_loop>` draws overfitting; chapters
-# :doc:`11 <11_leave_one_out>` and :doc:`15 <15_the_path_of_c>` estimate the error on new points.
+# A small :math:`C` buys width with slack, and a large :math:`C` gives up width to avoid slack. A street that avoids the
+# slack of a few stray points may *overfit*: it fits their random positions, and misclassifies more new points. Which
+# :math:`C` is too large is a question about data, not geometry. :doc:`Chapter 5 <05_the_whole_loop>` shows overfitting;
+# chapters :doc:`11 <11_leave_one_out>` and :doc:`15 <15_the_path_of_c>` estimate the error on new points.
 #
 # Below, the button "End" lays the street for the :math:`C` of the slider. Drag a point across the line, and press "End"
-# again. Chapters 3 to 5 build the solver behind the button "Step"; chapters 2 to 7 explain the other pictures.
+# again. Chapters 3 to 5 build the solver behind the button "Step"; chapters 2 to 7 explain its other pictures.
 #
 # .. stepper::
 #    :data: clouds
@@ -301,10 +301,10 @@ print("without slack:", hard.status.value)
 # Where it comes from
 # -------------------
 #
-# Wolfe derived the dual of convex problems (1961). Novikoff bounded the corrections of a perceptron (1962), and
-# Aizerman, Braverman and Rozonoer gave it a kernel (1964). Vapnik and Lerner published the separating hyperplane of
-# largest margin (1963). Boser, Guyon and Vapnik gave the hyperplane a kernel (1992), and Cortes and Vapnik added the
-# slacks (1995).
+# Wolfe derived the dual of convex problems (1961). Novikoff bounded the perceptron's number of corrections (1962), and
+# Aizerman, Braverman and Rozonoer gave the perceptron a kernel (1964). Vapnik and Lerner published the separating
+# hyperplane of largest margin (1963). Boser, Guyon and Vapnik gave the hyperplane a kernel (1992), and Cortes and
+# Vapnik added the slacks (1995).
 #
 # Wen and others (2018) trained support vector machines on graphics processors. The picture shows the year of each idea;
 # the numbers in brackets are chapters.
@@ -350,7 +350,7 @@ plt.show()
 # Exercises
 # ---------
 #
-# An exercise with ★ takes a few lines, ★★ half a page, ★★★ a page.
+# An answer takes a few lines (★), half a page (★★) or a page (★★★).
 #
 # 1. ★ Remove all points of the first picture that are not on a margin, and find the street again. Has the street moved?
 # 2. ★ Show that the least :math:`F` of a soft street is at most :math:`Cn`.
@@ -377,7 +377,7 @@ for C in (0.03, 0.3, 30.0):
 #    an inactive constraint does not move the minimum of a convex function.
 # 2. With :math:`w=0` and :math:`b=0` every point has the slack 1, so :math:`F=Cn`, and the least :math:`F` is at most
 #    :math:`Cn`.
-# 3. In each iteration SLSQP factorises a matrix of all variables, and each example has a slack. Ten thousand examples
-#    make a matrix of more than :math:`10^8` numbers.
+# 3. In each iteration SLSQP factorises a matrix with a row for each unknown. Ten thousand examples add as many
+#    unknowns, their slacks, so the matrix has more than :math:`10^8` entries.
 #
 # .. endfold::

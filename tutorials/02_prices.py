@@ -4,8 +4,7 @@ r"""
 
 :doc:`Chapter 1 <01_the_widest_street>` laid a street under constraints. This chapter replaces each constraint by a
 price. The prices are the unknowns of a second problem, the *dual*, which has one variable for each example and uses
-only the inner products of the examples. Every feasible choice of prices proves that no street costs less than a certain
-amount.
+only their inner products. Every feasible choice of prices proves that no street costs less than a certain amount.
 """
 
 # fold: Imports, the examples, and the code of this figure
@@ -52,29 +51,29 @@ plt.show()
 #    \min_{w,b,\xi}\ \tfrac12\lVert w\rVert^2 + C\sum_i\xi_i
 #    \quad\text{where}\quad y_i(w\cdot x_i+b)\ge1-\xi_i,\quad \xi_i\ge0 .
 #
-# Lift the constraints, and charge for each unit by which a constraint is broken: :math:`a_i\ge0` for the first
-# constraint and :math:`r_i\ge0` for the second. Over-fulfilment is refunded. The prices are called *Lagrange
-# multipliers*, and the bill is the *Lagrangian*
+# Drop the constraints, and add to the cost a price for each unit by which a constraint is broken: the price
+# :math:`a_i\ge0` for the first constraint, :math:`r_i\ge0` for the second. Over-fulfilment is refunded. The prices are
+# called *Lagrange multipliers*, and the total bill is the *Lagrangian*
 #
 # .. math::
 #
 #    \mathcal L = \tfrac12\lVert w\rVert^2 + C\sum_i\xi_i
 #      - \sum_ia_i\bigl(y_i(w\cdot x_i+b)-1+\xi_i\bigr) - \sum_ir_i\xi_i .
 #
-# For any feasible :math:`(w,b,\xi)` the bill is at most :math:`F`, because the refunds are non-negative. So the
-# *smallest* bill over all :math:`w,b,\xi`, feasible or not, is at most the optimum. Every choice of prices thus gives a
-# lower bound. Which bill is smallest?
+# For any feasible :math:`(w,b,\xi)` the bill is at most :math:`F`, because only refunds occur. So the *smallest* bill
+# over all :math:`w,b,\xi`, feasible or not, is at most the optimum. Every choice of prices thus gives a lower bound.
+# Which bill is smallest?
 #
-# * As a function of :math:`w` the bill is a parabola. The derivative :math:`w-\sum_ia_iy_ix_i` is zero at
+# * As a function of :math:`w` the bill is a parabola. Its derivative :math:`w-\sum_ia_iy_ix_i` is zero at
 #   :math:`w=\sum_ia_iy_ix_i`.
 # * As a function of :math:`b` the bill is a straight line with the slope :math:`-\sum_ia_iy_i`. Unless the slope is
-#   zero the line falls for ever, and the bound says nothing. So :math:`\sum_ia_iy_i=0`. **The sum constraint comes
-#   from** :math:`b`.
+#   zero, the line falls to :math:`-\infty`, and the bound is useless. So :math:`\sum_ia_iy_i=0`. **The sum constraint
+#   comes from** :math:`b`.
 # * As a function of :math:`\xi_i` the bill is a straight line with the slope :math:`C-a_i-r_i`, which also has to be
 #   zero. Since :math:`r_i\ge0`, a zero slope requires :math:`0\le a_i\le C`. **The box comes from the slack.**
 #
 # Putting these results into the bill leaves :math:`\sum_ia_i-\tfrac12\lVert\sum_ia_iy_ix_i\rVert^2`. Let the sign of a
-# variable carry the label: :math:`\alpha_i=y_ia_i`. Then :math:`w=\sum_i\alpha_ix_i`, and the best bound is
+# variable carry the label: :math:`\alpha_i=y_ia_i`. Then :math:`w=\sum_i\alpha_ix_i`, and the largest lower bound is
 #
 # .. math::
 #
@@ -82,7 +81,7 @@ plt.show()
 #    \quad\text{where}\quad \sum_i\alpha_i=0,\quad L_i\le\alpha_i\le U_i,
 #
 # with :math:`K_{ij}=x_i\cdot x_j`, the box :math:`[0,C]` for a positive example and :math:`[-C,0]` for a negative one.
-# This is the *dual problem*. This function makes an object that holds the dual problem:
+# This is the *dual problem*. The package builds it with this function:
 #
 # .. shipped:: core/formulations.py
 #    :object: Formulations.classification
@@ -94,13 +93,13 @@ for i in (0, 2):
 # Three points by hand
 # --------------------
 #
-# Let the examples be the numbers 0 and 1, which are negative, and 3, which is positive; slack is not allowed. The
-# street lies between 1 and 3, so :math:`w=1`, :math:`b=-2`, and :math:`F=\tfrac12`. In the dual the sum requires
+# Let the negative examples be the numbers 0 and 1, and the positive example 3; slack is not allowed. The street lies
+# between 1 and 3, so :math:`w=1`, :math:`b=-2`, and :math:`F=\tfrac12`. The sum constraint requires
 # :math:`a_3=a_0+a_1`, and
 #
 # .. math:: f = a_0+a_1+a_3-\tfrac12(3a_3-a_1)^2 = 2a_3-\tfrac12(3a_3-a_1)^2 .
 #
-# For a given :math:`a_3` the objective :math:`f` is largest when :math:`a_1` is as large as possible: :math:`a_1=a_3`,
+# For a given :math:`a_3`, :math:`f` is largest when :math:`a_1` is as large as possible: :math:`a_1=a_3`,
 # :math:`a_0=0`. The remaining parabola :math:`2a_3-2a_3^2` has its top at :math:`a_3=\tfrac12`, where :math:`f`, like
 # :math:`F`, is :math:`\tfrac12`. The price of point 0, which is not on a margin, is zero.
 
@@ -113,9 +112,9 @@ print(f"f = {by_hand.objective:.6f}, F = {by_hand.primal_objective:.6f}")
 
 # %%
 # A price is a slope. If point :math:`i` has to satisfy :math:`y_ih(x_i)\ge1+u`, the dual objective gains the term
-# :math:`a_iu`, and the optimal prices stay feasible. So the optimum grows by at least :math:`a_iu`, for every
-# :math:`u`: a line of slope :math:`a_i` touches the curve of the optimum from below at :math:`u=0`, and is its tangent
-# if the curve is smooth there. The figure shows the curve and the dotted line for each of the three points:
+# :math:`a_iu`, and the optimal prices stay feasible. So for every :math:`u` the optimum grows by at least :math:`a_iu`:
+# a line of slope :math:`a_i` touches the curve of the optimum over :math:`u` from below at :math:`u=0`. If the curve is
+# smooth there, the line is its tangent. The figure shows the curve and the line, dotted, for each point:
 
 # fold: The code of this figure
 # alt: The optimum is drawn over u for each of the three points. The curve of point 0 is flat up to u = 1. The equal
@@ -136,12 +135,12 @@ axes.legend(frameon=False)
 plt.show()
 
 # %%
-# Without slack the prices of each class have the same sum :math:`s`. The prices divided by :math:`s` are the weights of
-# a mixture of the examples of the class. The mixture is a point of the *convex hull* of the class, and :math:`w` is
-# :math:`s` times the difference of the two mixtures. For mixtures :math:`m_+` and :math:`m_-` the dual objective is
-# :math:`2s-\tfrac12s^2\lVert m_+-m_-\rVert^2`. The maximum of this objective over :math:`s` is :math:`2/\lVert
-# m_+-m_-\rVert^2`, which is largest for the two nearest points of the hulls. So the widest street is at a right angle
-# to the line that joins these points.
+# Allow no slack. The prices of the positive and of the negative examples have the same sum :math:`s`. Divided by
+# :math:`s`, the prices of a class are the weights of a mixture of its examples. The mixture is a point of the *convex
+# hull* of the class, and :math:`w` is :math:`s` times the difference of the two mixtures. For mixtures :math:`m_+` and
+# :math:`m_-` the dual objective is :math:`2s-\tfrac12s^2\lVert m_+-m_-\rVert^2`. Its maximum over :math:`s` is
+# :math:`2/\lVert m_+-m_-\rVert^2`, which is largest for the two nearest points of the hulls. So the widest street is at
+# a right angle to the line that joins these points.
 
 # fold: The code of this figure
 # alt: A polygon, the convex hull, surrounds each of two clouds of points. A line joins the nearest points of the
@@ -179,8 +178,8 @@ print(
 #
 # Take any feasible :math:`\alpha`, any :math:`b`, and the street with :math:`w=\sum_i\alpha_ix_i`. For this street
 # :math:`\lVert w\rVert^2` is :math:`\alpha^\top K\alpha=\sum_i\alpha_i\,w\cdot x_i=\sum_i\alpha_ih(x_i)`, where
-# :math:`b` drops out because :math:`\sum_i\alpha_i=0`. The third line uses :math:`\alpha_iy_i=a_i`, which holds because
-# :math:`y_i^2=1`:
+# :math:`b` drops out because :math:`\sum_i\alpha_i=0`. The third line below uses :math:`\alpha_iy_i=a_i`, which holds
+# because :math:`y_i^2=1`:
 #
 # .. math::
 #
@@ -188,7 +187,7 @@ print(
 #        &= C\sum_i\xi_i - \sum_i\alpha_i\bigl(y_i-h(x_i)\bigr) \\
 #        &= \sum_i\Bigl(C\,\xi_i - a_i\bigl(1-y_ih(x_i)\bigr)\Bigr) \;\ge\; 0 ,
 #
-# since :math:`1-y_ih(x_i)\le\xi_i` and :math:`0\le a_i\le C` and :math:`\xi_i\ge0`. These three lines are a
+# because :math:`1-y_ih(x_i)\le\xi_i` and :math:`0\le a_i\le C` and :math:`\xi_i\ge0`. These three lines are a
 # *certificate*: they hold for every feasible :math:`\alpha`, whatever program computed it. The inequality :math:`f\le
 # F` is called *weak duality*, and :math:`F-f` is the *duality gap*.
 #
@@ -224,8 +223,8 @@ print(f"w from the prices {w.round(3)}, duality gap {problem.duality_gap(certain
 # %%
 
 # fold: The code of this figure
-# alt: A vertical line marks the optimum. A histogram of the values of random prices lies to its left, a histogram of
-#     the costs of random streets to its right.
+# alt: A vertical line marks the optimum. The values of random prices lie to its left, the costs of random streets to
+#     its right.
 figure, axes = plt.subplots(figsize=(6.4, 3.2))
 bins = problem.objective(certain) + np.linspace(-6, 2, 81)  # the optimum is an edge
 axes.hist(duals, bins, color=NEGATIVE, label=r"$f$ of random prices $\alpha$")
@@ -236,9 +235,9 @@ axes.legend(frameon=False)
 plt.show()
 
 # %%
-# At the optimum :math:`f` and :math:`F` are equal. :doc:`Chapter 6 <06_when_it_is_over>` proves this *strong duality*,
-# which makes every term of the last sum zero: either the price of a constraint is zero or the constraint holds with
-# equality. This *complementary slackness* sorts the examples:
+# At the optimum :math:`f` and :math:`F` are equal. :doc:`Chapter 6 <06_when_it_is_over>` proves this *strong duality*.
+# So every term of the sum above is zero, because none is negative: either the price of a constraint is zero or the
+# constraint holds with equality. This *complementary slackness* sorts the examples:
 #
 # ===============  =================  =========================================================================
 # :math:`a_i`      :math:`y_ih(x_i)`  the example
@@ -262,14 +261,14 @@ for name, members in (
 # From both sides
 # ---------------
 #
-# The solver ``iterate``, which chapters 3 to 5 build, raises :math:`f` step by step. After each step the optimum lies
-# between :math:`f` and the cost of the street with the present :math:`w` and the best intercept.
+# Each step of the solver ``iterate``, which chapters 3 to 5 build, raises :math:`f`. The optimum lies between :math:`f`
+# and the cost of the street with the present :math:`w` and the best intercept.
 
 print(f"{len(values)} steps; the last f {values[-1][0]:.4f}, the last F {values[-1][1]:.4f}")
 
 # %%
-# Take the steps yourself. The line under the buttons shows :math:`f` and :math:`F`. The fill of each mark shows its
-# price as a share of :math:`C`. How do the prices change when :math:`C` grows?
+# Take the steps yourself. The line under the buttons shows :math:`f` and :math:`F`. The fill of each mark shows the
+# example's price as a share of :math:`C`. How do the prices change when :math:`C` grows?
 #
 # .. stepper::
 #    :data: clouds
@@ -286,7 +285,7 @@ print(f"{len(values)} steps; the last f {values[-1][0]:.4f}, the last F {values[
 # formulas stay valid. The *feature map* :math:`\varphi` takes the examples into a space in which the street is
 # straight; in the space of the examples the street bends. For example, :math:`\varphi(x)=(x,x^2)` takes points of a
 # line to points of a plane. The inner points of the line are of one kind, so no threshold separates the kinds. A
-# straight line in the plane separates the kinds, and becomes two thresholds on the line. The *kernel* is
+# straight line in the plane separates the kinds; back on the line it becomes two thresholds. The *kernel* is
 # :math:`k(x,x')=xx'+x^2x'^2`.
 
 dots = np.linspace(-2.2, 2.2, 23)
@@ -330,7 +329,7 @@ plt.show()
 
 # %%
 # A function is a kernel if :math:`k(x,x')=\varphi(x)\cdot\varphi(x')` for some :math:`\varphi`. Such a :math:`\varphi`
-# exists exactly if all matrices :math:`K` of the function are symmetric and *positive semi-definite*: :math:`d^\top
+# exists exactly if all matrices :math:`K_{ij}=k(x_i,x_j)` are symmetric and *positive semi-definite*: :math:`d^\top
 # Kd\ge0` for every :math:`d`. (This is *Mercer's condition*, after Mercer's theorem of 1909.) If :math:`\varphi`
 # exists, the condition holds because :math:`d^\top Kd=\lVert\sum_i d_i\varphi(x_i)\rVert^2`. Conversely, a positive
 # semi-definite matrix of :math:`n` points has eigenvalues :math:`\lambda_t\ge0` and orthonormal eigenvectors
@@ -362,10 +361,11 @@ print(
 print("inner products right:", np.allclose(coordinates @ coordinates.T, K))
 
 # %%
-# The gradient :math:`G=\nabla f(\alpha)` holds the slope of :math:`f` in each variable: :math:`G_i=\partial
-# f/\partial\alpha_i=v_i-\sum_jK_{ij}\alpha_j`. In one line :math:`G=v-K\alpha`, and for classification :math:`v=y`. The
+# The gradient :math:`G=\nabla f(\alpha)` holds the slope of :math:`f` along each variable: :math:`G_i=\partial
+# f/\partial\alpha_i=v_i-\sum_jK_{ij}\alpha_j`. Together, :math:`G=v-K\alpha`, and for classification :math:`v=y`. The
 # gradient explains the code of :math:`F` at the end of chapter 1: ``dot(alpha, self.v - G)`` is :math:`\alpha^\top
-# K\alpha=\lVert w\rVert^2`, the losses come from :math:`y_i-h(x_i)=G_i-b`, and ``b=None`` asks for the best intercept.
+# K\alpha=\lVert w\rVert^2`, the slacks :math:`\xi_i=\max(0,\,y_i(G_i-b))` follow from :math:`y_i-h(x_i)=G_i-b`, and
+# ``b=None`` asks for the best intercept.
 #
 # .. shipped:: core/problem.py
 #    :object: DualProblem.gradient DualProblem.objective DualProblem.duality_gap
@@ -405,8 +405,8 @@ for i in (2, int(np.argmax((a > 0.01) & (a < C - 0.01)))):
     print(f"1. example {i}: growth / u = {growth / u:.4f}, price a = {y[i] * best.alpha[i]:.4f}")
 
 # %%
-# 1. If the curve is smooth, the optimum grows by :math:`a_iu`, up to terms in :math:`u^2`: the price of an example is
-#    the cost of a unit of margin for this example.
+# 1. If the optimum is a smooth function of :math:`u`, it grows by :math:`a_iu`, up to terms in :math:`u^2`: the price
+#    of an example is the cost of requiring a unit more of its :math:`y_ih(x_i)`.
 # 2. The derivative with respect to :math:`b` is not needed, and the constraint :math:`\sum_i\alpha_i=0` disappears, so
 #    one variable may move alone.
 # 3. The classifier is

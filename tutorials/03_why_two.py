@@ -3,8 +3,8 @@ r"""
 ===========
 
 The simplest solver of the dual (:doc:`chapter 2 <02_prices>`) would change one variable at a time, but the sum
-constraint forbids that. At least two variables have to move together, and two suffice. This chapter shows why, how far
-a pair may go, and which pairs gain.
+constraint forbids that. At least two variables have to move together, and two suffice. This chapter shows why two
+suffice, how far a pair may go, and which pairs gain.
 """
 
 # fold: Imports and settings
@@ -78,7 +78,7 @@ plt.show()
 #
 #    \text{lo}=\max(L_i-\alpha_i,\ \alpha_j-U_j) \quad\text{and}\quad \text{hi}=\min(U_i-\alpha_i,\ \alpha_j-L_j).
 #
-# In the package ``measure`` computes both limits, and the slope and the curvature (:doc:`chapter 4 <04_one_step>`):
+# In the package ``measure`` computes both limits, and the slope and curvature of :doc:`chapter 4 <04_one_step>`:
 #
 # .. shipped:: core/state.py
 #    :object: SolverState.measure
@@ -121,9 +121,9 @@ for name, at in (("α = 0", np.zeros(3)), ("start", np.append(start, -start.sum(
 # Two are enough
 # --------------
 #
-# Could some direction that moves many variables gain although no pair does? No. Let :math:`d` lead from :math:`\alpha`
-# to another feasible point. The entries of :math:`d` sum to zero, so its positive entries can be matched with its
-# negative entries:
+# Could a direction that moves many variables gain if no pair gains? No. Let :math:`d` lead from :math:`\alpha` to
+# another feasible point. The entries of :math:`d` sum to zero, so its positive entries can be matched with its negative
+# entries:
 #
 # .. math:: d = \sum_{i:\,d_i>0}\ \sum_{j:\,d_j<0} t_{ij}\,(e_i-e_j), \qquad t_{ij}\ge0 .
 #
@@ -136,7 +136,7 @@ for name, at in (("α = 0", np.zeros(3)), ("start", np.append(start, -start.sum(
 # **So a point is optimal exactly if no step on a pair gains.** The method is *sequential minimal optimisation*, SMO:
 # every step solves the smallest possible problem.
 #
-# This function matches the entries of :math:`d`:
+# This function does the matching:
 
 
 def matched(d):

@@ -51,8 +51,8 @@ plt.show()
 
 # %%
 # The left panel shows the box of the two variables from above. The sum of both variables is fixed, so the point moves
-# along the straight line, and stops where the line touches a contour of :math:`f`. The right panel shows the gain of
-# :math:`f` along this line, a parabola.
+# along the straight line, and stops where the line touches a contour of :math:`f`. The right panel shows the gain along
+# this line, a parabola.
 #
 # A parabola
 # ----------
@@ -84,8 +84,8 @@ plt.show()
 # .. shipped:: core/steps/newton.py
 #    :twin:
 #
-# A step that ends at the top is called *free*, like the step at the head of the chapter. A step that ends at the edge
-# of the box is *clipped*, like this step of the same run:
+# A step that ends at the top is called *free*, like the step in the first figure. A step that ends at the edge of the
+# box is *clipped*, like this step of the same run:
 
 # fold: The code of this figure
 # alt: Two panels show a clipped step. The step ends at the edge of the box, although the parabola still rises beyond,
@@ -94,8 +94,8 @@ state = show_step(8)
 plt.show()
 
 # %%
-# The stepper shows the same two pictures for every step, under "The pair that moves next". With a small :math:`C` most
-# steps are clipped, with a large :math:`C` few.
+# The stepper shows both pictures for every step, under "The pair that moves next". With a small :math:`C` most steps
+# are clipped, with a large :math:`C` few.
 #
 # .. stepper::
 #    :selector: second-order
@@ -104,13 +104,13 @@ plt.show()
 # The step, taken
 # ---------------
 #
-# The next choice needs the gradient at the new point. Since :math:`G=y-K\alpha` is linear in :math:`\alpha`, the
-# gradient can be updated:
+# To choose the next pair, the solver needs the gradient at the new point. Because :math:`G=y-K\alpha` is linear in
+# :math:`\alpha`, the solver can update :math:`G`:
 #
 # .. math:: G \leftarrow G-\mu\,(K_{i\cdot}-K_{j\cdot}) .
 #
-# Here :math:`K_{i\cdot}` is row :math:`i` of :math:`K`. A step needs only two rows, so the method works with matrices
-# that no memory could hold.
+# Here :math:`K_{i\cdot}` is row :math:`i` of :math:`K`. A step needs only two rows, so the whole of :math:`K` need not
+# fit into memory.
 #
 # .. shipped:: core/state.py
 #    :object: SolverState.move moved
@@ -130,9 +130,10 @@ print(
 # The first branch of ``move`` takes the step of this chapter, the second branch a step of a rule with momentum
 # (:doc:`chapter 10 <10_two_steps_at_once>`).
 #
-# A variable that reaches its bound is *set* to the bound. A sum would be rounded, but :math:`\alpha_i=U_i` must hold
-# exactly, because this equality decides whether the variable may rise. Each update rounds :math:`G` a little. When the
-# rounding could mislead the stopping rule, the package computes :math:`G` again from scratch.
+# A variable that reaches its bound is *set* to the bound. The sum :math:`\alpha_i+\mu` would be rounded, but
+# :math:`\alpha_i=U_i` must hold exactly, because this equality decides whether the variable may rise. Each update
+# rounds :math:`G` a little. When the rounding could mislead the stopping rule, the package computes :math:`G` again
+# from scratch.
 #
 # No parabola
 # -----------
@@ -184,8 +185,9 @@ print(f"4. duality gap {twins.duality_gap(state.alpha):.1e}, objective {twins.ob
 #    =\mu\,(y-K\alpha)^\top d-\tfrac12\mu^2\,d^\top Kd` with :math:`d=e_i-e_j`. The first factor is
 #    :math:`G^\top d=G_i-G_j`.
 # 2. Put :math:`\ell=q\hat\mu` into :math:`g`. A step :math:`\mu=\omega\hat\mu` gains the share :math:`2\omega-\omega^2`
-#    of :math:`\tilde g`, which is 0.75 for :math:`\omega=\tfrac12`. A step that is a tenth too long loses one per cent
-#    of the gain: :class:`~refsvm.core.steps.overrelaxed.OverrelaxedNewtonStep` takes such steps on purpose.
+#    of :math:`\tilde g`, which is 0.75 for :math:`\omega=\tfrac12`. A step a tenth longer than :math:`\hat\mu` gains
+#    one per cent less than :math:`\tilde g`: :class:`~refsvm.core.steps.overrelaxed.OverrelaxedNewtonStep` takes such
+#    steps on purpose.
 # 3. The steps between 0 and :math:`2\hat\mu` gain.
 # 4. The two rows of :math:`K` are equal, so the slope stays :math:`G_1-G_0=2` until both variables are at their bounds.
 #    The duality gap is zero: :math:`f=2C` is the cost of the two slacks.

@@ -52,8 +52,8 @@ last.axis("off")
 plt.show()
 
 # %%
-# The picture shows how the boundary :math:`h(x)=0` develops while the loop of this chapter runs, on two hundred points
-# that no line separates, with a Gaussian kernel, :math:`\gamma=0.5` and :math:`C=10`.
+# The picture shows how the boundary :math:`h(x)=0` develops while the loop runs on two hundred points that no line
+# separates, with a Gaussian kernel, :math:`\gamma=0.5` and :math:`C=10`.
 #
 # Your own
 # --------
@@ -86,8 +86,8 @@ h = K @ alpha + b
 print(f"{len(pairs)} steps, {np.mean(np.sign(h) == y):.1%} of the examples right, Σα = {alpha.sum():.1e}")
 
 # %%
-# The certificate of chapter 2 shows how near the machine is to the optimum. With exactly the same matrix and rules, the
-# package takes the same steps.
+# The certificate of chapter 2 shows how near the machine is to the optimum. With the same matrix and rules, the package
+# takes the same steps as ``smo``.
 
 print(f"dual {problem.objective(alpha):.4f} <= optimum <= primal {problem.primal_objective(alpha):.4f}")
 
@@ -101,7 +101,7 @@ print("the package moved the same pairs, in the same order:", package == pairs)
 # The loop of the package
 # -----------------------
 #
-# :func:`~refsvm.core.solver.loop.steps` is the same loop, but objects make its three decisions. A
+# In :func:`~refsvm.core.solver.loop.steps` objects make the three decisions of this loop. A
 # :class:`~refsvm.core.selectors.base.WorkingSetSelector` chooses the pair, a :class:`~refsvm.core.steps.base.StepRule`
 # decides how far the pair moves, and a :class:`~refsvm.core.stopping.base.StoppingRule` decides when to stop. The
 # :class:`~refsvm.core.state.SolverState` holds everything that changes during a solve.
@@ -111,19 +111,27 @@ print("the package moved the same pairs, in the same order:", package == pairs)
 #
 # This is what the lines do:
 #
-# ``while not (code := stop.check(state))`` The loop calls the stopping rule before every step. The stopping rule
-# returns 0 to go on; any other number is a reason to stop. ``i, j = selector.select(state) if state.stalled < 2 else
-# (-1, -1)`` The selector returns two indices, or ``(-1, -1)`` if it knows no pair that gains. If two steps in a row
-# have changed not even the last digit of a variable, floating point can do no better, and the loop ends.
-# ``state.rows.use(i, j)`` The store of rows computes the kernel rows of both variables, if they are not in memory
-# (:doc:`chapter 8 <08_rows_cache_shrinking>`). ``state.measure(i, j)`` The state computes :math:`\ell`, :math:`q`, lo
-# and hi of the pair (chapters 3 and 4). ``state.n_candidates = 0`` and ``mu = step.length(state, i, j)`` The step rule
-# says how far the pair moves. A rule that plans ahead may leave *candidates*, pairs that the next selection should
-# consider; the first line clears the previous candidates. ``state.move(i, j, mu)`` The state updates :math:`\alpha` and
-# :math:`G` as in chapter 4. The state then finds the most violating pair of the new point and its :math:`\psi`, which
-# the next ``check`` compares with its tolerance. A rule with *momentum* (``step.uses_momentum``, chapter 10) also moves
-# other variables. ``yield state`` The caller of the loop may look at the state after every step. The state is a single
-# object that changes: copy what you want to keep.
+# ``while not (code := stop.check(state))``
+#     The loop calls the stopping rule before every step. The stopping rule returns 0 to go on; other numbers stand for
+#     reasons to stop.
+# ``i, j = selector.select(state) if state.stalled < 2 else (-1, -1)``
+#     The selector returns two indices, or ``(-1, -1)`` if it knows no pair that gains. If two steps in a row have
+#     changed not even the last digit of a variable, floating point can do no better, and the loop ends.
+# ``state.rows.use(i, j)``
+#     The store computes the kernel rows of both variables, if they are not in memory (:doc:`chapter 8
+#     <08_rows_cache_shrinking>`).
+# ``state.measure(i, j)``
+#     The state computes :math:`\ell`, :math:`q`, lo and hi of the pair (chapters 3 and 4).
+# ``state.n_candidates = 0`` and ``mu = step.length(state, i, j)``
+#     The step rule says how far the pair moves. A rule that plans ahead may leave *candidates*, pairs that the next
+#     selection should consider; the first line clears old candidates.
+# ``state.move(i, j, mu)``
+#     The state updates :math:`\alpha` and :math:`G` as in chapter 4. The state then finds the most violating pair of
+#     the new point and its :math:`\psi`, which the next ``check`` compares with its tolerance. A rule with *momentum*
+#     (``step.uses_momentum``, chapter 10) also moves other variables.
+# ``yield state``
+#     The caller may look at the state after every step. The state is a single object that changes: copy
+#     what you want to keep.
 #
 # :func:`~refsvm.core.solver.loop.iterate` sets the loop up, and :func:`~refsvm.analysis.solve.solve` runs it to its
 # end:
@@ -140,7 +148,7 @@ print("the package moved the same pairs, in the same order:", package == pairs)
 # --------
 #
 # Control the loop in the stepper: choose the pair, or let a selector choose; change :math:`C`; drag a point. Until you
-# move or add an example or change :math:`\gamma`, stepper and package take the same steps, in every bit.
+# move or add an example or change :math:`\gamma`, stepper and package take the same steps, bit for bit.
 #
 # .. stepper::
 #    :selector: mvp
@@ -151,7 +159,7 @@ print("the package moved the same pairs, in the same order:", package == pairs)
 # ---------------
 #
 # The loop above is plain NumPy. A second loop is compiled with Numba; it calls a *twin* of each rule, a function that
-# makes the same decisions. The argument ``engine`` says which loop runs. The two engines return the same bits.
+# decides as the rule does. The argument ``engine`` says which loop runs. Both loops return the same bits.
 
 *_, state = iterate(problem, step=NewtonStep())  # the state after the last step
 for engine in ("numpy", "numba"):
@@ -206,11 +214,12 @@ plt.show()
 #
 # The parameter :math:`\gamma` says how near two examples have to be to count as alike, and :math:`C` how much a unit of
 # slack costs. The panels show the boundary for three values of each parameter, with the share of errors on the training
-# examples and on two thousand new examples. With the smallest :math:`\gamma` and :math:`C` the machine *underfits*: it
-# errs on old and new examples. With the largest :math:`\gamma` and :math:`C` the machine overfits: it is right on every
-# training example, and errs on new examples. The machine that generalises best is in between, and neither the training
-# errors nor the objective say where. :doc:`Chapter 11 <11_leave_one_out>` estimates the error from the training
-# examples alone, :doc:`chapter 15 <15_the_path_of_c>` for all :math:`C` at once.
+# examples and two thousand new examples. With the smallest :math:`\gamma` and :math:`C` the machine *underfits*: it
+# misclassifies many training and new examples. With the largest :math:`\gamma` and :math:`C` the machine overfits: it
+# classifies every training example correctly, but not every new example. The machine that generalises best is in
+# between, and neither the training errors nor the objective say where. From the training examples alone, :doc:`chapter
+# 11 <11_leave_one_out>` estimates the error on new examples, :doc:`chapter 15 <15_the_path_of_c>` for all :math:`C` at
+# once.
 
 new = make_banana(2000, rng=1)
 gammas, prices = (0.02, 0.5, 20.0), (0.1, 10.0, 1000.0)
@@ -257,8 +266,8 @@ plt.show()
 #
 # 1. Keep :math:`i`. Compute slope and curvature against all :math:`j` as arrays, and take the ``argmax`` where both
 #    conditions hold.
-# 2. Draw :math:`i` among the variables that may rise whose :math:`G_i` exceeds the smallest :math:`G_j` of a variable
-#    that may fall. Then draw :math:`j` among the variables that may fall with :math:`G_j<G_i`.
+# 2. Find the smallest :math:`G_j` of the variables that may fall. Draw :math:`i` with a larger
+#    :math:`G_i` among the variables that may rise, then :math:`j` with :math:`G_j<G_i` among those that may fall.
 # 3. A free variable is strictly inside the box; a bounded support vector has :math:`\alpha_i=\pm C`.
 # 4. Exercise 3 of chapter 3 has a solver for this problem.
 #
@@ -316,9 +325,9 @@ for price in (0.1, 10.0, 100.0):
 
 # %%
 # 1. With this choice ``smo`` takes fewer steps, on the same pairs as the package.
-# 2. Any pair that gains leads uphill, so random pairs also reach the top.
+# 2. Each step raises :math:`f`. Here random pairs also reach the optimum, in more steps.
 # 3. Here a larger :math:`C` leads to more steps, fewer bounded support vectors, and a street that fits the examples
 #    more closely.
-# 4. A single variable could move, so every line about :math:`j` would go, and with these lines the intercept :math:`b`.
+# 4. A single variable could move, so all lines that use :math:`j` would disappear, and with them :math:`b`.
 #
 # .. endfold::

@@ -3,7 +3,7 @@ r"""
 ===================
 
 The loop of :doc:`chapter 5 <05_the_whole_loop>` stops when :math:`\psi` is below a tolerance. This chapter draws
-:math:`\psi`, places the intercept, and shows how the tolerance affects decisions and the objective.
+:math:`\psi`, computes the intercept, and shows how the tolerance affects decisions and the objective.
 """
 
 # fold: Imports and settings
@@ -27,8 +27,8 @@ problem = DualProblem.classification(data.X, data.y, kernel=RBF(gamma=0.5), C=2.
 #
 # A variable at its lower bound may only rise, a variable at its upper bound may only fall, and a free variable may do
 # both. Draw :math:`G_i` as a mark that points up if the variable may rise, and as a mark that points down if it may
-# fall. Chapter 3 proves that the point is optimal exactly if no up-mark is above a down-mark. The overlap of the marks
-# is :math:`\psi`.
+# fall. Chapter 3 proves that :math:`\alpha` is optimal exactly if no up-mark is above a down-mark. The overlap of the
+# marks is :math:`\psi`.
 
 # fold: The code of this figure
 # alt: Three panels show the gradient of every example, with upward marks for variables that may rise and downward marks
@@ -54,8 +54,8 @@ figure.legend(*row[0].get_legend_handles_labels(), loc="outside lower center", n
 plt.show()
 
 # %%
-# At the end all free variables, which carry both marks, stand on one line. Why at :math:`b`? From :math:`G=y-K\alpha`
-# and :math:`h(x_i)=(K\alpha)_i+b` follows
+# At the end all free variables, which carry both marks, stand on one line. Why is this line at :math:`b`? From
+# :math:`G=y-K\alpha` and :math:`h(x_i)=(K\alpha)_i+b` follows
 #
 # .. math:: G_i-b = y_i-h(x_i) .
 #
@@ -90,18 +90,18 @@ print(f"b = {solution.intercept:.4f}; G of the {free.sum()} free variables withi
 # -------------------------
 #
 # The gap :math:`\psi` has the unit of the labels. With the tolerance :math:`\varepsilon=10^{-3}` every condition holds
-# up to half a thousandth of the distance from the middle of the street to its margin. To bound the error of the
-# objective, put :math:`b=(\max_{I_\text{up}}G+\min_{I_\text{down}}G)/2` into the third line of the certificate of
+# up to half a thousandth; between the middle of the street and its margin :math:`h` differs by 1. To bound the error of
+# the objective, put :math:`b=(\max_{I_\text{up}}G+\min_{I_\text{down}}G)/2` into the third line of the certificate of
 # chapter 2. The term of example :math:`i`, :math:`C\xi_i-\alpha_i(G_i-b)`, is zero unless the example breaks its
 # condition, and no example breaks its condition by more than :math:`\psi/2`. So for :math:`\psi\ge0` every term is at
 # most :math:`C\psi/2`:
 #
 # .. math:: f^* - f(\alpha) \;\le\; F-f \;\le\; \tfrac12\,n\,C\,\psi .
 #
-# At an optimum :math:`\psi\le0`, every term is zero and :math:`F=f`: this proves the strong duality of chapter 2.
+# At an optimum :math:`\psi\le0`, so every term is zero and :math:`F=f`. This proves the strong duality of chapter 2.
 #
-# On the heart data the duality gap :math:`F-f` is far smaller than this bound (the last printed line shows the ratio),
-# and the true error :math:`f^*-f` is even smaller:
+# On the heart data the duality gap :math:`F-f` is far smaller than this bound (the last line shows the ratio), and the
+# error :math:`f^*-f` is even smaller:
 
 heart = load("heart")
 wide = DualProblem.classification(heart.X, heart.y, kernel=RBF(gamma=0.005), C=10.0)
@@ -125,7 +125,7 @@ print(f"bound / gap from {min(bounds / gaps):.0f} to {max(bounds / gaps):.0f}")
 
 # fold: The code of this figure
 # alt: Over the falling KKT gap, on logarithmic axes, the bound, the duality gap and the error of the objective fall in
-#     the left panel, in this order of size. In the right panel the steps rise slowly.
+#     the left panel, in this order of size. In the right panel the number of steps rises slowly.
 figure, (left, right) = plt.subplots(1, 2, figsize=(9.5, 3.2))
 for values, name, colour in (
     (bounds, r"bound $nC\psi/2$", INK), (gaps, "duality gap $F-f$", POSITIVE), (lacks, "error $f^*-f$", NEGATIVE)
@@ -149,8 +149,8 @@ plt.show()
 # :math:`b` is the least :math:`G_i` above which the slope of :math:`F` is not negative.
 
 # fold: The code of this figure
-# alt: The cost F, as a function of b, is a convex curve. The best b is at the lowest point of the curve; the middle of
-#     the overlap is further right.
+# alt: The cost F, as a function of b, is convex. The best b is at its lowest point; the middle of the overlap is
+#     further right.
 at = moments[10]
 G = problem.gradient(at)
 offsets = np.linspace(-1.5, 1.5, 400)
@@ -181,12 +181,12 @@ for tol in (1e-1, 1e-2, 1e-3):
     print(f"tolerance {tol:5g}: middle {abs(run.intercept - limit):.1e}, mean {abs(mean - limit):.1e} from b")
 
 # %%
-# On this set the middle of the overlap and the mean are about equally near. The middle breaks no condition by more than
-# :math:`\psi/2`; the mean may break a condition by more.
+# On this set the middle of the overlap and the mean are about equally near to :math:`b`. The middle breaks no condition
+# by more than :math:`\psi/2`; the mean may break a condition by more.
 #
 # At an optimum without a free support vector, the lowest part of the curve of :math:`F` over :math:`b` is usually flat.
 # Every :math:`b` from the largest :math:`G_i` of a variable that may rise to the smallest :math:`G_i` of a variable
-# that may fall is valid. The package and LIBSVM take the middle of this interval:
+# that may fall is optimal. The package and LIBSVM take the middle of this interval:
 
 # fold: The code of this figure
 # alt: The cost F, as a function of b, falls, is flat over a shaded interval, and rises. A line marks the middle of the
@@ -211,8 +211,8 @@ print(f"{count} free support vectors; b from {low:.3f} to {high:.3f}, the packag
 # The objective rises, the gap does not fall
 # ------------------------------------------
 #
-# Each step raises :math:`f`. But :math:`\psi` falls only in the long run, because a step that settles one pair can
-# disturb other pairs.
+# Each step raises :math:`f`. But :math:`\psi` falls only in the long run, because a step that makes one pair optimal
+# can increase the violation of other pairs.
 
 # fold: The code of this figure
 # alt: Over the steps of two runs, the KKT gap jumps and falls only in the long run. The distance of the objective from
@@ -235,14 +235,14 @@ plt.show()
 # Other reasons to stop
 # ---------------------
 #
-# The paper on maximum gain (:doc:`chapter 7 <07_which_pair>`) also stops after a short clipped step, which may be short
-# because the box is near. A short step proves nothing about optimality: the second run below, with ``WorkingSetGap``,
-# ends while :math:`\psi` is still far above the tolerance.
+# The paper on maximum gain (:doc:`chapter 7 <07_which_pair>`) also stops after a short clipped step, but a step may be
+# short only because a bound is near. The second run below, with ``WorkingSetGap``, ends while :math:`\psi` is far above
+# the tolerance.
 #
 # .. shipped:: core/stopping/working_set_gap.py
 #    :object: WorkingSetGap.check
 #
-# Two more rules stop when the *sign* of one decision is certain, often long before the optimum (:doc:`chapter 12
+# Two more rules stop when the *sign* of one decision value is certain, often before the optimum (:doc:`chapter 12
 # <12_a_sign_is_enough>`). A limit in steps or seconds, a callback and Ctrl-C also end a solve. ``solve`` returns a
 # solution, whose status says why the solve ended (after Ctrl-C, an exception holds the solution):
 
