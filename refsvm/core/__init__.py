@@ -15,5 +15,5 @@
 `_checks`, `shown`                 checks of arguments; how a result prints
 =================================  ===================================================================
 
-If the code of a file also exists in compiled form, `refsvm.compiled` holds this form at the same path.
+The compiled version of a file, if there is one, has the same path below `refsvm.compiled`.
 """

@@ -59,7 +59,7 @@ def refuses(
     Parameters
     ----------
     second : str
-        Message for calls with a second positional argument; "" allows such calls.
+        Error message for a call of the decorated function with a second positional argument; "" allows such a call.
     **advice : str
         For each refused argument, what to write instead; the message shows the given value in place of ``{}``.
 
@@ -283,10 +283,10 @@ def read_only(values: np.ndarray) -> np.ndarray:
 
 
 def box(lower: Any, upper: Any, z: float, n: int) -> dict[str, Any]:
-    """Check that L ≤ U and that some α between L and U has the sum z; return read-only copies of L and U.
+    """Check that L ≤ U and that some α with L ≤ α ≤ U has Σα = z; return read-only copies of L and U.
 
-    The returned dictionary also holds `is_open` (True if a bound is infinite) and `zero_is_feasible` (True if α = 0 is
-    between the bounds and has the sum z).
+    The returned dictionary also holds `is_open` (True if a bound is infinite) and `zero_is_feasible` (True if α = 0
+    lies between the bounds and z = 0).
     """
     is_open, zero_is_feasible = False, z == 0.0 and _surrounds_zero(lower, upper, n)
     if not zero_is_feasible:
@@ -314,7 +314,7 @@ def _surrounds_zero(lower: Any, upper: Any, n: int) -> bool:
 
 
 def _refuse_empty_box(lower: np.ndarray, upper: np.ndarray, z: float) -> None:
-    """Raise ValueError if a lower bound exceeds its upper bound, or no α between the bounds has the sum z."""
+    """Raise ValueError if a lower bound exceeds its upper bound, or if no α between the bounds has Σα = z."""
     crossed = lower > upper
     if crossed.any():
         raise ValueError(

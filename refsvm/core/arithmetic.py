@@ -1,12 +1,13 @@
 """Computes kernel values and sums of rows in NumPy by plain IEEE operations, with the same bits on every processor.
 
-The functions of this module add, multiply, divide and compare only two numbers at a time, in a fixed order. The results
-of BLAS, `np.exp` and fused multiplications differ between processors in the last bits, and SMO amplifies such a
-difference until it chooses other pairs. With the functions of this module, SMO takes the same steps on every processor.
+The functions of this module add, multiply, divide and compare only two numbers at a time, in a fixed order. Results of
+BLAS, `np.exp` and fused multiplications may differ in the last bits between two processors. During SMO, such a
+difference can grow until SMO chooses different pairs on the two processors. With the functions of this module, SMO
+takes the same steps on every processor.
 
 Compiled code installs its own version of these functions (`install`), which computes the same bits faster. Callers use
-``arithmetic.current``, compiled or not. All callers in a process share one version of the functions, because a kernel
-matrix is made before an engine is chosen.
+``arithmetic.current``, which is the NumPy version or the compiled version. The version does not depend on the engine,
+because a kernel matrix is made before an engine is chosen.
 """
 
 from __future__ import annotations
@@ -65,7 +66,7 @@ SINGLE: Final = Exponential(
 
 
 def reduced(x: np.ndarray, constants: Exponential) -> tuple[np.ndarray, np.ndarray]:
-    """Return k (in the lowest bits of floats) and e^r − 1, where x = k ln 2 + r ≤ 0."""
+    """Split x ≤ 0 into k ln 2 + r; return k, stored in the lowest bits of floats, and e^r − 1."""
     r = np.maximum(x, constants.least)
     shifted = r * constants.per_unit
     shifted += constants.rounder
@@ -173,7 +174,7 @@ class Arithmetic:
 
     @classmethod
     def products_of_rows(cls, X: np.ndarray, W: np.ndarray, out: np.ndarray) -> None:
-        """Write x·w for all rows x of X and w of W to `out`, with the bits of `products`; fast for many x and few w."""
+        """Write x·w for all rows x of X and w of W to `out`, with the bits of `products`; fast if W has few rows."""
         for start in range(0, len(X), AT_ONCE):
             part = slice(start, start + AT_ONCE)
             cls.products(W, np.arange(len(W)), np.ascontiguousarray(X[part].T), 0, out[part].T)

@@ -2,7 +2,8 @@
 
 `refsvm.core.solver.readable.NumPyBackend` is the backend in NumPy. Compiled code registers another backend in
 `BACKENDS`. Each call of a public function makes one backend and passes it to the functions that it calls. All backends
-work on the same state and give the same bits, so that a backend can continue where another stopped.
+work on the same state and give the same bits. One backend can therefore continue a solve that another backend has
+begun.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ class Backend(Protocol):
         """
 
     def rounds(self, runner: Any, waiting: Sequence[Any]) -> list[Any]:
-        """Run the first waiting round, or several rounds at once if one call is faster; return their results."""
+        """Run the first waiting round, or several waiting rounds in one call if this is faster; return the results."""
 
     def seeder(self, seeder: Any, rows: Any) -> Any:
         """Return the seeder itself, or an object whose `seed` calls the seeder's compiled twin."""

@@ -52,7 +52,7 @@ class Formulations:
 
     @classmethod
     def _of_labels(cls, gram: KernelMatrix, labels: np.ndarray, penalties: np.ndarray) -> Self:
-        """Return a classification problem from checked penalties and labels: ±1, or 0 for an example to leave out."""
+        """Return a classification problem from checked penalties and labels; a label 0 leaves the example out."""
         signed = np.where(labels == 0.0, 0.0, labels * penalties)
         return cls._of_checked(gram, labels, np.minimum(0.0, signed), np.maximum(0.0, signed))
 

@@ -81,8 +81,8 @@ class DualProblem(Shown, Formulations):
     zero_is_feasible : bool
         True if α = 0 satisfies both constraints.
     fixed_noise : float
-        Estimated error of v: `restrict` computes v from rounded kernel values
-        of the variables that it fixes.
+        Estimated error of v. In a problem made by `restrict`, v contains
+        kernel values of the fixed variables, which are rounded.
 
     Examples
     --------
@@ -150,7 +150,7 @@ class DualProblem(Shown, Formulations):
         return self.centred if balanced else self
 
     def _known(self, alpha: np.ndarray) -> np.ndarray:
-        """Compute G from scratch, up to a constant common to all entries."""
+        """Compute G from scratch, except for a constant that all entries have in common."""
         return self._where_exact(alpha).gradient(alpha)
 
     @at_point
@@ -181,7 +181,7 @@ class DualProblem(Shown, Formulations):
 
     @at_point
     def intercept(self, alpha: np.ndarray, gradient: np.ndarray | None = None) -> float:
-        """b = ½ (max over I_up of G + min over I_down of G); if one set is empty, b is the value from the other set."""
+        """b = ½ (max over I_up of G + min over I_down of G); if I_up (I_down) is empty, b is the minimum (maximum)."""
         G = self.gradient(alpha) if gradient is None else gradient
         return self.midway(G, *most_violating_pair(alpha, G, self.lower, self.upper)[:2])
 

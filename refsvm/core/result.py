@@ -121,7 +121,7 @@ class Trace(Shown):
         self._fresh = []
 
     def append_later(self, later: Trace, steps: int) -> None:
-        """Append the steps of another run, which continued this run after `steps` steps."""
+        """Append the trace `later` of a run that continued this trace's run after `steps` steps."""
         rows = later.rows
         rows["iteration"] += steps
         rows["seconds"] += self.rows["seconds"][-1] if len(self) else 0.0
@@ -173,8 +173,7 @@ class Solution(Shown):
     intercept : float
         b of the decision function h(x) = Σ αᵢ k(x, xᵢ) + b.
     objective, primal_objective, duality_gap, kkt_gap : float
-        In this order: f(α); F(α, b) at the b that minimises it; F − f; the KKT
-        gap ψ(α).
+        The dual objective f(α); the primal objective F(α, b) at the b that minimises F; F − f; the KKT gap ψ(α).
     objective_error : float
         Difference between `objective` and f(α) with kernel values in float64.
     iterations, kernel_rows, kernel_hits : int
@@ -198,10 +197,9 @@ class Solution(Shown):
         round; the number estimates the steps that a solve takes after a bad
         start.
     around_mean : ndarray of shape (n,), float64, or None
-        G of ``problem.centred``, if the solver worked on the centred problem.
-        If the mean c of the data is large, `gradient` and `intercept` lose
-        digits by adding w·c. `Solution` computes its other values from
-        `around_mean`, which keeps these digits.
+        G of ``problem.centred``, if the solver worked on the centred problem. If the mean c of the data is large,
+        `gradient` and `intercept` lose digits, because they contain the large number w·c. `Solution` computes its other
+        values from `around_mean`, which keeps these digits.
     offset : float
         w·c: the intercept of the centred problem minus `intercept`.
     """

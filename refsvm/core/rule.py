@@ -72,7 +72,7 @@ def _kinds_of(cls: Any) -> list[tuple[str, list[str]]]:
 
 
 class Rule(PlainNumbers, ABC):
-    """A frozen dataclass of hyper-parameters that makes one decision, in the abstract method of its family.
+    """A frozen dataclass of hyper-parameters with one method that makes a decision, such as which pair moves next.
 
     A family is a subclass of `Rule`, such as `refsvm.WorkingSetSelector`. One instance of a rule serves many solves, so
     the instance holds nothing that changes. If a rule must remember numbers from step to step, it writes them to its
@@ -88,7 +88,8 @@ class Rule(PlainNumbers, ABC):
     example_call : str
         Text of a call that makes a rule of this family; error messages show it as an example.
     role : str
-        Name of the signature in `refsvm.compiled.interface` that the family's twins share; "" if each twin has its own.
+        Name of the signature in `refsvm.compiled.interface` that the compiled versions of all rules of the family
+        share; "" if each compiled version has its own signature.
 
     Examples
     --------
@@ -106,17 +107,17 @@ class Rule(PlainNumbers, ABC):
     """Function that finds a rule's compiled twin by the rule's module; `refsvm.compiled.twins` sets it."""
 
     def parameters(self) -> tuple[float, ...]:
-        """Return the hyper-parameters that are passed to the twin: by default all fields that are numbers, in order."""
+        """Return the hyper-parameters for the compiled version: by default all fields that are numbers, in order."""
         values = [getattr(self, name) for name, _ in _kinds_of(type(self))]
         return tuple(float(value) for value in values if isinstance(value, int | float | np.number))
 
     def twin(self) -> Callable[..., Any] | None:
         """Return the Numba version of the rule, which makes the same decisions bit for bit, or None if it is missing.
 
-        The twin of a shipped rule is in the file of `refsvm.compiled` that mirrors the rule's file. Compiled code does
-        not compute kernel values: a twin gets kernel row i from ``row, there = row_or_ask(state, i)``
-        (`refsvm.compiled.interface.rows`). If `there` is False, the twin must return at once, with any value; the loop
-        calls the twin again when the row has been computed.
+        The compiled version (twin) of a shipped rule is in `refsvm.compiled`, in the file with the same path as the
+        rule's file. Compiled code does not compute kernel values: a twin gets kernel row i from ``row, there =
+        row_or_ask(state, i)`` (`refsvm.compiled.interface.rows`). If `there` is False, the twin must return at once,
+        with any value; the loop calls the twin again when the row has been computed.
         """
         twin: Callable[..., Any] | None = type(self).find_twin(type(self).__module__)
         return twin

@@ -109,7 +109,8 @@ class SolverState(Shown):
     curvatures : ndarray of shape (h,), float64
         Curvature q of each recent working set.
     candidates, candidate_curvatures : ndarrays of shape (h, 2) and (h,)
-        Pairs that the step rule adds to the next selection; the first `n_candidates` are valid.
+        Pairs that the selector must also compare before the next step, and their curvatures; the first `n_candidates`
+        entries are valid.
     displacement, displacement_image : ndarrays of shape (n,), float64, or None
         Δ, which the last step added to α, and KΔ, which it subtracted from G. Δ and KΔ are 0 before the first step, and
         None if the step rule has no momentum. If a bound cut the step along the last Δ but not along eᵢ − eⱼ, the new Δ
@@ -229,7 +230,7 @@ class SolverState(Shown):
         self.top, self.bottom, self.gap = violating
 
     def recompute_gradient(self) -> None:
-        """Restore the sum z of α, which rounding may have changed while α was larger, and compute G from scratch."""
+        """Make Σα = z again, if rounding errors of earlier, larger α have changed Σα, and compute G from scratch."""
         self.alpha[:] = self.problem.feasible(self.alpha)
         self.refresh()
 
@@ -293,7 +294,7 @@ class SolverState(Shown):
         self.high = min(float(upper[i] - alpha[i]), float(alpha[j] - lower[j]))
 
     def move(self, i: int, j: int, mu: float, kappa: float = 0.0) -> None:
-        """Take and record a step: αᵢ += μ, αⱼ −= μ, G −= μ(K[i] − K[j]); with momentum, also α += κΔ."""
+        """Take and record a step: αᵢ += μ, αⱼ −= μ, G −= μ(K[i] − K[j]); with momentum, also α += κΔ, G −= κKΔ."""
         alpha, lower, upper = self.alpha, self.lower, self.upper
         free = self.low < mu < self.high
         if self.displacement is None or self.displacement_image is None:

@@ -24,7 +24,7 @@ GRACE_SECONDS: Final = 0.3
 
 
 class Deadline:
-    """A time at which computations end; functions pass the deadline on and need not compute the seconds that remain.
+    """The time at which a computation must end; functions pass it on, instead of the number of seconds that remain.
 
     Parameters
     ----------
@@ -91,11 +91,11 @@ class Limits(Generic[Seen]):
     Attributes
     ----------
     began, last_check : float
-        Times of the start and of the last check on the clock of `time.perf_counter`.
+        Time of the start and time of the last check of the limits, on the clock of `time.perf_counter`.
     deadline : Deadline
         Time at which the computation ends.
     interrupt : interruptible
-        The block around the computation, which notes whether Ctrl-C was pressed.
+        The ``with`` block that contains the computation; its attribute `pressed` says whether Ctrl-C was pressed.
     progress : Progress or None
         Progress report of the call to which these limits belong, if there is one.
 
@@ -136,11 +136,12 @@ class Limits(Generic[Seen]):
         return 0.0 if self.interrupt.pressed else self.deadline.left()
 
     def should_return_early(self, seen: Seen, owed: float = 0.0) -> bool:
-        """Return True if a restricted solve should end early, because a limit or the callback is due.
+        """Return True if a solve on fewer variables should end early, for the time limit, Ctrl-C or the callback.
 
-        The time limit is due if at most `owed` seconds are left: after the restricted solve, updating the gradient of
-        the removed variables takes `owed` seconds. A callback with an attribute ``only_watches = True`` does not end a
-        restricted solve: such a callback gets the state of the restricted problem.
+        After such a restricted solve, updating the gradient of the removed variables takes about `owed` seconds. The
+        restricted solve must therefore end when only `owed` seconds are left until the deadline. A callback with an
+        attribute ``only_watches = True`` does not end a restricted solve, because this method calls the callback with
+        the state of the restricted problem.
         """
         # a callback without `only_watches` needs the full state, so end the restricted solve every 0.1 s
         if self.progress is not None:
@@ -266,7 +267,7 @@ passes its context.
 
 
 class interruptible:  # noqa: N801  used like a function, as the classes of contextlib are
-    """Note the first Ctrl-C in ``pressed``, so that no update is cut in half; a second Ctrl-C interrupts at once.
+    """Note the first Ctrl-C in ``pressed`` and let updates finish; at a second Ctrl-C, Python interrupts at once.
 
     Use `interruptible` as a context manager around one or several solves. Entering a nested block returns the outermost
     block; the code that opened the outermost block decides what happens after Ctrl-C. Only the main thread receives

@@ -79,7 +79,7 @@ class Progress:
 
     @property
     def seconds_left(self) -> float | None:
-        """Estimated seconds until the call ends, if its rate stays the same; None until the first thing is counted."""
+        """Estimated seconds until the call ends, at its rate so far; None until the first thing is counted."""
         since, before = self._counted_from
         counted = self.done - before
         if self.total is None or counted <= 0:

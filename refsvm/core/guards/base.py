@@ -1,7 +1,7 @@
 """Guard: base of the objects that check a run (`refsvm.core.solver.run.Run`) from outside the algorithm's loop.
 
-A run takes chunks of steps until its stopping rule or a limit gives a verdict. A run calls these methods of its guards,
-in the guards' order:
+A run takes chunks of steps until its stopping rule or a limit gives a `Verdict`, the reason to end the run. A run calls
+these methods of its guards, in the guards' order:
 
 ==========  ==============================================  =======================================
 `before`    before a chunk, unless a clock chose its start  may end the run, or correct the state
@@ -9,7 +9,7 @@ in the guards' order:
 `after`     at the last point                               may warn, refuse the point, or improve it
 ==========  ==============================================  =======================================
 
-Compiled rounds have no run: `review_solution` gets their solutions instead of `after`.
+Compiled code solves rounds without a `Run`; it passes each solution to `review_solution` and does not call `after`.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ class Guard:
         return None
 
     def review(self, state: SolverState, rules: Any, verdict: Verdict) -> Verdict | None:
-        """Return `verdict` or another verdict, or None to take more steps."""
+        """Return the verdict that ends the run, `verdict` or a different one, or None to take more steps."""
         return verdict
 
     def after(self, state: SolverState, rules: Any, verdict: Verdict) -> None:

@@ -58,7 +58,8 @@ class Snap(Guard):
 def drifted(state: SolverState, tolerance: float = 0.0) -> bool:
     """Return True if rounding errors of G may exceed a hundredth of max(KKT gap, tolerance).
 
-    If no pair of variables can move, as in a round with one class, there is no KKT gap, but b is still computed from G.
+    If no pair of variables can move, as in a round with one class, the KKT gap counts as 0. The accuracy of G still
+    matters, because b is computed from G.
     """
     gap = state.gap if state.gap > -math.inf else 0.0
     # in earlier steps αᵢKᵢⱼ may have been far larger than G is now, and G still has the rounding errors of these terms
@@ -77,9 +78,9 @@ def moves(updates: Any, size: Any, gap: Any, tolerance: Any) -> Any:
 def snap(state: SolverState, tolerance: float = 0.0) -> None:
     """At the end of a solve, move each α to its bound if only rounding errors separate α from the bound.
 
-    The last variable αᵢ that moves to a bound may miss the bound by the rounding error of Σα. If all other variables
-    are at bounds, b would then equal Gᵢ, although a whole interval of b is optimal. A variable counts as being at its
-    bound under this condition:
+    The last variable αᵢ that steps move to a bound may miss the bound by the rounding error of Σα. If all other
+    variables are at bounds, b would then equal Gᵢ, although a whole interval of b is optimal. A variable counts as
+    being at its bound under this condition:
 
         |αᵢ − bound| ≤ min(|z − Σα| + 4ε(Σ|α| + |z|), 10⁻⁶(Uᵢ − Lᵢ)),   ε the rounding of one operation
 

@@ -61,7 +61,7 @@ def write_mirrored(K: np.ndarray, evaluate: Callable[[slice, slice], np.ndarray]
 def called(kernel: Callable[..., Any], X: Any, Z: Any) -> np.ndarray:
     """Call a user's kernel on two tables and return its values as a dense float64 array.
 
-    The kernel gets copies of the tables, which it may change; if X is Z, both arguments are the same copy.
+    The kernel gets copies of the tables and may change the copies; if X is Z, the kernel gets the same copy twice.
 
     Raises
     ------

@@ -36,7 +36,8 @@ class CachedRows(KernelRows):
     Attributes
     ----------
     ready : int
-        Number of slots that compiled code may fill itself; −1 until the time for a row has been measured.
+        Number of slots, each for one stored row, that compiled code may fill without calling Python; −1 until Python
+        has measured how long computing a row takes.
 
     Raises
     ------
@@ -80,7 +81,7 @@ class CachedRows(KernelRows):
 
     @property
     def ready(self) -> int:  # type: ignore[override]
-        """Number of slots that compiled code may fill itself."""
+        """Number of slots that compiled code may fill without calling Python."""
         if self._timed < TIMED:
             return -1
         return self.capacity if self._buffer is None else self._buffer.ready
@@ -137,7 +138,7 @@ class CachedRows(KernelRows):
         return self.row_seconds * np.count_nonzero(self.slots[indices] < 0)
 
     def fetch_if_few(self, most: int) -> None:
-        """If there are at most `most` rows and all fit in the budget, compute them in one block, which is cheaper."""
+        """If there are at most `most` rows and all fit in the budget, compute all in one block, which is faster."""
         source: KernelRows | None = self.gram.store
         if source is not None and not self.gram.repeats:
             return  # this store copies rows of another store, and copies only the rows that are used
@@ -263,8 +264,8 @@ class CachedRows(KernelRows):
 class AllRows(CachedRows):
     """Kernel rows that are all computed in one block at the first use of a row; they must all fit in the budget.
 
-    `AllRows` serves a user's callable kernel, which may be slow to call, or may return other values if both arguments
-    are the same table.
+    `AllRows` serves a user's callable kernel. Such a kernel may be slow to call, or may treat a call with the same
+    table as both arguments differently from a call with two tables.
 
     Examples
     --------

@@ -174,7 +174,7 @@ class Gram(KernelMatrix):
         return gram
 
     def decided_as(self, gram: Any) -> Gram:
-        """Make `centred` use the origin that the matrix `gram` has chosen, if there is one; return this matrix."""
+        """Make `centred` use the origin that the matrix `gram` has chosen, if it has chosen any; return ``self``."""
         if self.may_move and (origin := gram.centred.origin) is not None:
             self.__dict__["_around_mean"] = self._on(self.X, origin=origin)
         return self

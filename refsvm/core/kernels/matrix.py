@@ -29,7 +29,7 @@ class KernelMatrix(Shown, ABC):
     store : KernelRows or None
         The store from which rows are read, if they are stored.
     source, indices : KernelMatrix and ndarray of shape (n,), int64
-        For a view: the underlying matrix, and the row of each variable in it.
+        For a view: the underlying matrix, and for each variable the position of its row in the underlying matrix.
     repeats : bool
         True if several variables share a row of `source`.
     facts : KernelFacts
@@ -148,7 +148,7 @@ class View(KernelMatrix):
     source : KernelMatrix
         The matrix of the examples, or of all variables.
     indices : ndarray of shape (m,), int64
-        For each variable, its row in the source.
+        For each variable, the position of its row in `source`.
 
     Examples
     --------

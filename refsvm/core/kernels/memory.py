@@ -156,7 +156,7 @@ def mapped(shape: tuple[int, ...], dtype: type | np.dtype, size: int) -> np.ndar
 
 
 def taken(size: int) -> mmap.mmap:
-    """Return the smallest kept memory of sufficient size, the largest kept memory after enlarging it, or new memory."""
+    """Return the smallest sufficient piece of kept memory; or the largest piece, enlarged; or new memory."""
     with suppress(IndexError):  # `pop` raises IndexError if no memory is kept
         # take the smallest memory that is large enough, so that larger memory remains for larger arrays
         enough = next((place for place, memory in enumerate(_kept) if len(memory) >= size), -1)

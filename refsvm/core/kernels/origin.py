@@ -5,8 +5,8 @@
 
 So the optimal α is the same for every c, and b grows by w·c. Rounding errors, however, depend on c: for map coordinates
 or time stamps of size 10⁹ with differences of 1, the error of x·x is about 100. If c is the mean, the products are as
-small as possible. A matrix uses the same c for all its entries; with two different c, the matrix would belong to
-another problem.
+small as possible. A matrix uses the same c for all its entries. Entries computed with two different c would not belong
+to the kernel matrix of any data.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ CONSTANT_UP_TO: Final = 1e3
 
 
 def origin_of(X: Any, norms: np.ndarray | None = None) -> np.ndarray | None:
-    """Return the mean of the examples if they are far from 0 compared with distances from the mean; else None.
+    """Return the mean of the examples if their distances from 0 far exceed their distances from the mean; else None.
 
     Parameters
     ----------

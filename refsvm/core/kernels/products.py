@@ -53,8 +53,8 @@ class DenseProducts:
     by_columns : bool
         False, because threads share large blocks by rows.
     prefers_batches : bool
-        True if Z has many features and exceeds a core's cache. Multiplying four examples at once takes less than half
-        the time of multiplying them one by one.
+        True if Z has many features and exceeds a core's cache. Multiplying four examples by such a Z at once takes less
+        than half the time of multiplying them one by one.
 
     Examples
     --------

@@ -70,7 +70,7 @@ class KernelRows(KernelMatrix):
     holds_all : bool
         True if there is a slot for every row, so that no row is computed twice.
     computed, hits : int
-        Number of rows that the kernel has computed, and number of uses of stored rows.
+        Number of rows computed so far, and number of times that a needed row was already stored.
 
     Examples
     --------
@@ -133,7 +133,7 @@ class KernelRows(KernelMatrix):
         return 0.0
 
     def fetch_if_few(self, most: int) -> None:
-        """If there are at most `most` rows and all fit in the budget, compute them in one block, which is cheaper."""
+        """If there are at most `most` rows and all fit in the budget, compute all in one block, which is faster."""
 
     def block(
         self, rows: np.ndarray, columns: np.ndarray | None = None, out: np.ndarray | None = None
@@ -168,7 +168,8 @@ class KernelRows(KernelMatrix):
         coefficients : ndarray of shape (m,), float64
         by_variable : bool
             If True, subtract a row for each variable, even if variables share rows; the bits are then the same as in
-            compiled rounds if all copies are stored. If False, subtract each shared row once for all its variables.
+            compiled rounds if this store holds copies of all rows. If False, subtract each shared row once for all its
+            variables.
         watch : callable, optional
             If the method computes rows without storing them, it calls `watch` from time to time with the number of
             remaining rows. `watch` may raise an error to end the call.
@@ -198,7 +199,7 @@ class KernelRows(KernelMatrix):
 
     @property
     def evaluator(self) -> KernelRows:
-        """The store that evaluates the kernel: this store, or the store whose rows it copies."""
+        """The store that evaluates the kernel: this store, or the store whose rows this store copies."""
         return self if self.gram.store is None else self.gram.store.evaluator
 
     @property

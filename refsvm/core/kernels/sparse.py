@@ -233,7 +233,7 @@ def _csr_of(X: np.ndarray, height: int) -> Any | None:
 
 
 def canonical(X: Any) -> Any:
-    """Return CSR data in which every entry is stored once, in order, after summing duplicates, which SciPy allows."""
+    """Return CSR data in which every entry is stored once, in order: entries that SciPy stores in parts are summed."""
     if not X.has_canonical_format:
         X = X.copy()
         X.sum_duplicates()

@@ -1,1 +1,1 @@
-"""Paths store the optimum along a line of problems as breakpoints."""
+"""Paths: the optimum for every value of a parameter, such as C, stored as breakpoints."""

@@ -30,7 +30,7 @@ class PathAudit(Stamped):
     between : float
         Worst violation at points between neighbouring breakpoints.
     C : float
-        C, or t on other lines, at the worst violation.
+        C at the worst violation, or t if the path follows a parameter other than C.
     points : int
         Number of points that were examined.
     """
@@ -104,7 +104,7 @@ def violations(
 def _residuals(
     along: ProblemLine, K: np.ndarray, ts: np.ndarray, alpha: np.ndarray, intercept: np.ndarray
 ) -> np.ndarray:
-    """Return the KKT violations at p points, given the α (or ŝ) of the points, shape (p, n)."""
+    """Return the KKT violations at p points from the α (or ŝ = α/C) of each point, shape (p, n)."""
     v, low, high = (np.array(each) for each in zip(*map(along.arrays, ts.tolist()), strict=True))
     unit = along.unit[0] + along.unit[1] * ts
     width = high - low

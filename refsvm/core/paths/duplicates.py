@@ -23,8 +23,8 @@ class Merged(NamedTuple):
     group : ndarray of shape (n,), int64
         The variable of each example.
     weight : ndarray of shape (n,)
-        For each example, the bound of its α that is not 0, at C = 1; the bound of a variable is the sum over its
-        examples.
+        For each example, the bound of its α at C = 1 that is not 0. The bound of a variable is the sum of these bounds
+        over its examples.
     """
 
     first: np.ndarray

@@ -48,7 +48,7 @@ class RegularizationPath(TrackedPath):
 
     @cached_property
     def along(self) -> RegularizationLine:
-        """The line of problems λ = 1/C, in the scaled variables ŝ = α/C."""
+        """The problems that the path solves, with the parameter λ = 1/C and the scaled variables ŝ = α/C."""
         return RegularizationLine(self.problem)
 
     # -- breakpoints -----------------------------------------------------------------------------------------------
@@ -69,7 +69,8 @@ class RegularizationPath(TrackedPath):
         Raises
         ------
         ValueError
-            If C is outside the path, as in all methods with an argument C.
+            If C is outside the range of the path; all methods with an argument C
+            raise this error.
         """
         bound = self.problem.lower + self.problem.upper
         part = self._variables(C) / np.where(bound == 0.0, 1.0, bound)

@@ -25,7 +25,7 @@ POINTS: Final = 64
 
 
 class PathRecord(NamedTuple):
-    """The arrays of a path with m breakpoints and c changes of ŝ.
+    """The arrays of a path with m breakpoints and c changes of entries of ŝ = α/C.
 
     Attributes
     ----------
@@ -111,7 +111,7 @@ class PathRecorder:
         self._points.append((at, intercept, kind, elbow))
 
     def _compress(self) -> None:
-        """Store how the collected points differ, and keep the last point for the next comparison."""
+        """Store the differences between successive points; keep the last point, to compare it with the next point."""
         rows = self._rows[: self._filled]
         new = rows[1:].ravel()
         changed = np.flatnonzero(new != rows[:-1].ravel())

@@ -40,7 +40,7 @@ class TrackedPath(Shown):
     seconds, start_seconds : float
         Seconds for the whole path, and seconds for the kernel matrix and the first point.
     drift : float
-        Largest accumulated error of G, in units of decision values, that a recomputation has found.
+        Largest error of the updated G, in units of decision values, that a recomputation of G has found.
     nullity : int
         Largest dimension of the null space of the elbow's matrix A along the path; 0 if every elbow was regular.
     tracker : str
@@ -154,7 +154,7 @@ class TrackedPath(Shown):
 
     @np.errstate(under="ignore")
     def _decision(self, X: Any, at: float, before: bool = False) -> np.ndarray:
-        """Return h (or λh) for the rows of X at one point of the path."""
+        """Return h (or h/C on a path in C) for the rows of X at one point of the path."""
         variables = self._variables(at, before)
         support = np.flatnonzero(variables)
         return np.asarray(self.cross(X, support) @ variables[support] + self._intercept(at, before))

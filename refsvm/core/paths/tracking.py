@@ -156,7 +156,7 @@ def _sound(record: PathRecord, walk: PathState) -> PathRecord:
 
 
 def look_at_line(limits: PathLimits, begin: float, end: float, name: str, *, by_log: bool = False) -> None:
-    """If the limits have a progress report, let it show how much of the line a walk has followed."""
+    """If the limits have a progress report, let the report show how much of the path has been followed."""
     if limits.progress is not None:
         look = partial(_look, limits.progress, limits.part, (begin, end), name, by_log)
         limits.progress.begin("start", total=100, look=look)
@@ -175,7 +175,7 @@ def _look(
 
 
 def _begin(walk: PathState, t: float, limits: PathLimits, tracker: PathTracker) -> None:
-    """Move the walk to the optimum for t by SMO or, if SMO would take too long, along another line."""
+    """Find the optimum for t by SMO, or by following another path to it if SMO would take too long."""
     eps, estimate = EPS_START, tracker.first_estimate(walk) if walk.along.is_c_path else None
     if estimate is not None:
         walk.variables.alpha[:], eps = estimate
@@ -190,7 +190,7 @@ def _begin(walk: PathState, t: float, limits: PathLimits, tracker: PathTracker) 
 
 
 def _walk_from_where_it_is_easy(walk: PathState, t: float, easy: float, limits: PathLimits) -> None:
-    """Follow another line to the optimum for t: along 1/C from a smaller C, or with a box that grows to full size."""
+    """Follow a path to the optimum for t: from a smaller C, or from a smaller box that grows to full size."""
     along = walk.along
     first, last, eps = easy, t, EPS_START * max(easy, 1.0)  # eps is a KKT gap
     if not along.is_c_path:  # start in a smaller box, which grows to full size

@@ -1,7 +1,7 @@
 """The list of rounds for folds, with the solution from which each round starts: Wen et al. (2017), Algorithms 1 to 3.
 
-`refsvm.core.rounds.runner` runs the rounds: for each round, it empties the boxes of the held-out examples, computes the
-seed and solves the problem.
+`refsvm.core.rounds.runner` runs the rounds: for each round, it sets the bounds of the held-out examples to 0, computes
+the seed and solves the problem.
 """
 
 from __future__ import annotations

@@ -50,14 +50,14 @@ class LeftOutTable:
     Attributes
     ----------
     decided, signs, values : ndarrays of shape (m,)
-        For each example: the reason that decided it ("" if it is undecided), the sign of h if only the sign is known,
+        For each example: how its prediction was found ("" if it is undecided), the sign of h if only the sign is known,
         and the value of h.
     iterations : ndarray of shape (m,), int64
-        Number of steps of each example's rounds.
+        For each example, number of steps of the rounds that leave it out.
     unsolved : dict of int to Status
-        Status of each example's round that did not satisfy the stopping rule.
+        For each example whose round did not satisfy the stopping rule, the status of this round.
     traces : dict of int to Trace
-        Trace of each example's round, if recorded.
+        For each example, the trace of the round that leaves it out, if recorded.
     status : Status
         CONVERGED, or the reason why the call ended early.
     full, given : Solution
@@ -96,7 +96,7 @@ class LeftOutTable:
         self._progress = Progress("leave_one_out") if progress is None else progress
 
     def solve_on_all(self, kkt: KKTGap) -> None:
-        """Train on all examples, by a walk in C if SMO takes many steps (`refsvm.core.rounds.walked`)."""
+        """Train on all examples, by following a path in C if SMO takes many steps (`refsvm.core.rounds.walked`)."""
         rounds, m = self.rounds, len(self.decided)
         if rounds.rows.holds_all and m <= ALL_AT_ONCE:
             rounds.rows.fetch(np.arange(rounds.rows.gram.n))
@@ -175,11 +175,11 @@ class LeftOutTable:
             self.decided[self.decided == "tie"] = ""
 
     def mark_walked(self) -> None:
-        """Mark rounds as decided by "path" if their exact seed was the optimum, so that they took no step."""
+        """Mark examples as decided by "path" if the exact seed of their round was the optimum and no step followed."""
         self.decided[(self.decided == "kkt") & (self.iterations == 0)] = "path"
 
     def smallest_tolerance(self, r: int | None = None) -> float:
-        """Return the smallest KKT gap that rounds, or the round without r, may reach to prove the sign of h."""
+        """Return the smallest KKT gap that rounding errors of G allow in every round, or in the round without r."""
         sizes, alpha, G = np.sqrt(np.abs(self.rounds.rows.diagonal())), self.full.alpha, self.full.gradient
         if r is not None:
             sizes, alpha, G = (np.delete(each, r) for each in (sizes, alpha, G))

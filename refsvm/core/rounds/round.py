@@ -29,7 +29,7 @@ class Round(NamedTuple):
     weights : ndarray of shape (n,), float64, optional
         Further factors for the boxes of the examples; weight 0 leaves an example out.
     neighbour : (hashable or None, hashable), optional
-        Names of a neighbouring problem's solutions before and after the change that this round makes
+        Names of a neighbouring problem's solutions with the old and with the new C, whose difference the seed repeats
         (`refsvm.core.seeders.neighbour.extrapolate`).
     evaluate : int or ndarray of int64, optional
         Examples whose decision values are returned; by default the examples in `left_out`.
@@ -66,8 +66,8 @@ class RoundResult(NamedTuple):
     status : Status
         The reason why the round ended.
     seed_seconds, solve_seconds : float
-        Seconds to compute the start of the round, and to solve the round from this start. Rounds of one compiled chunk
-        share its time equally.
+        Seconds to compute the start of the round, and to solve the round from this start. If compiled code solves
+        several rounds in one call, each round gets the same share of the measured time.
     kernel_rows : int
         Number of kernel rows computed.
     trace : Trace, optional

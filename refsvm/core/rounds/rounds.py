@@ -174,7 +174,7 @@ class Rounds(Shown):
         return other
 
     def with_shrinking(self) -> Rounds:
-        """Return a copy that shares the kernel rows, shrinks, and ends each round with one exact step."""
+        """Return a copy that shares the kernel rows, shrinks, and after each round takes one exact step."""
         other = self.clone_for_worker()
         other.workers, other.options = self.workers, replace(self.options, shrinking=True, polish=True)
         other._set_run(other.rows, other.limits)
@@ -300,8 +300,8 @@ class Rounds(Shown):
         Returns
         -------
         Solution
-            The solution, which counts only this round and holds copies of α
-            and G.
+            The solution; its counts are the steps and kernel rows of this round,
+            and its α and G are copies.
 
         Raises
         ------
@@ -356,7 +356,7 @@ class Rounds(Shown):
         return solution
 
     def _take_over(self, rows: KernelRows, problem: DualProblem) -> DualProblem:
-        """Adopt the more exact rows by which a guard replaced the shared rows; return the problem with the new rows."""
+        """If a guard replaced the rows by more exact rows, share the new rows; return the problem with these rows."""
         self.rows, self.problem = rows, self.problem.with_gram(rows)
         self._grams.append(rows)
         self.state.problem = problem.with_gram(rows)

@@ -1,7 +1,7 @@
 """Runner: for each round, sets the box, computes the seed, takes the steps and reads the decision values.
 
 A round may leave out an example or a fold, or solve a cell of a grid. `refsvm.compiled.rounds.packed` runs many rounds
-at once and returns the same α bit for bit.
+in one call. For each round it returns, bit for bit, the α that this module returns.
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ class Runner:
     is_large : bool
         True if shrinking saves time from the first steps of a round that begins at α = 0.
     shares : bool
-        True if the seeder computes a memory that all seeds from one solution share.
+        True if the seeder computes data from a solution once, for all seeds from this solution (`Seeder.memory`).
     time_seeds : bool
         True if the time for seeds is measured separately from the time for steps.
     proves : bool
@@ -171,7 +171,8 @@ class Runner:
         """Return True if a round begins without shrinking; `names` are the kept solutions' names.
 
         On a large problem, rounds from α = 0 begin with shrinking. Folds also begin with shrinking if the first round
-        took many steps. The answer depends on no later round, so several workers take the same steps as one thread.
+        took many steps. The answer does not depend on later rounds, so several workers take the same steps as one
+        thread.
         """
         if not self.is_large or self.limit < 0:
             return self.limit >= 0
@@ -224,7 +225,7 @@ class Runner:
         return checked_seed(self.seeder, seed, problem)
 
     def memory(self, solved: Solution, rounds: list[Round]) -> np.ndarray:
-        """Return the memory that all seeds from one solution share; make the memory if it saves time for `rounds`."""
+        """Return the seeder's data for all seeds from one solution; compute them if this saves time for `rounds`."""
         if self._shared is None or self._shared[0] is not solved:
             self._shared = solved, self.family.most_iterations, None
         _, steps, memory = self._shared
@@ -239,7 +240,7 @@ class Runner:
     def _follow_neighbour(
         self, each: Round, solved: Solution | None, problem: DualProblem
     ) -> tuple[np.ndarray, Solution]:
-        """Return the seed made from a neighbouring round, and the solution from which G takes fewer kernel rows."""
+        """Return the seed made from a neighbouring round, and the solution from which computing G takes fewer rows."""
         before, after = map(self.family.solutions.get, each.neighbour or ())
         assert after is not None
         if solved is None:
@@ -272,7 +273,7 @@ class Runner:
         )  # fmt: skip
 
     def _resume_with_shrinking(self, each: Round, begun: Solution) -> Solution:
-        """Continue an unfinished short round with shrinking; count its further steps from 0, but trace all steps."""
+        """Continue an unfinished short round with shrinking; count steps from 0 again, but trace all steps."""
         family, steps = self.family, begun.iterations
         rules = self.rules._replace(stop=for_example(self.rules.stop, each.left_out))
         most, trace = family.max_iter - steps, family.options.trace

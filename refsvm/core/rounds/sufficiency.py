@@ -308,7 +308,7 @@ def sufficient(
 def are_alone(problem: DualProblem) -> np.ndarray:
     """Return a mask, shape (n,), of the examples that are alone in their class.
 
-    Without such an example r, the model is trained on one class only, and predicts the wrong class for r.
+    The model without such an example r is trained on one class only, and therefore predicts the wrong class for r.
     """
     y, takes_part = problem.v, problem.lower < problem.upper
     counts = [int((takes_part & (y == label)).sum()) for label in (-1.0, 1.0)]

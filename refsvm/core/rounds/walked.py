@@ -1,9 +1,10 @@
-"""Walks in C: a faster way to the optimum if SMO takes many steps, as with linear models at a large C.
+"""Paths in C: a faster way to the optimum if SMO takes many steps, as with linear models at a large C.
 
 If free α must be exact to 1/1000 of the bounded α, pair steps gain almost nothing. At a small C, SMO reaches the
-optimum in few steps. From this optimum at a small C, the walk of `refsvm.core.seeders.ato` leads to the optimum at the
-problem's C; the same walk leads from the model of all examples to the model without one example. If the free variables'
-matrix becomes singular, shrinking and one exact step (`refsvm.services.guards.polish`) continue where the walk ended.
+optimum in few steps. From this optimum, the seeder `ATO` (`refsvm.core.seeders.ato`) follows the path of optima to the
+problem's C. `ATO` also follows the path from the model of all examples to the model without one example. If the free
+variables' matrix becomes singular, the path ends; SMO with shrinking and one exact step
+(`refsvm.services.guards.polish`) continue from its end.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ start."""
 
 
 def few_steps(n: int) -> int:
-    """Return the number of steps after which `walked` takes over a problem with n variables."""
+    """Return the number of SMO steps on n variables after which `walked` continues the solve."""
     return max(FEW_STEPS, STEPS_EACH * n)
 
 
@@ -59,7 +60,8 @@ def walked(rounds: Rounds, begun: Solution, kkt: KKTGap) -> tuple[Rounds, Soluti
     begun : Solution
         The point where the first steps ended.
     kkt : KKTGap
-        A stopping rule with a larger tolerance, after which one exact step is expected to reach the optimum.
+        A stopping rule with a larger tolerance than the rule of `rounds`; when it ends the steps, one exact step is
+        expected to reach the optimum.
 
     Returns
     -------
@@ -91,7 +93,7 @@ def walked(rounds: Rounds, begun: Solution, kkt: KKTGap) -> tuple[Rounds, Soluti
 def folds_walked_to(
     rounds: Rounds, plan: Sequence[Round], seeder: Seeder, walk: Seeder | None, **options: Any
 ) -> Iterator[RoundResult]:
-    """Yield the results of `refsvm.Rounds.run`; if the first round takes many steps, walks solve all rounds.
+    """Yield the results of `refsvm.Rounds.run`; if the first round takes many steps, use the seeder `walk`.
 
     Parameters
     ----------
@@ -103,7 +105,7 @@ def folds_walked_to(
     seeder : Seeder
         The usual seeder.
     walk : Seeder or None
-        The seeder for problems on which SMO takes many steps; with None, there are no walks.
+        The seeder for problems on which SMO takes many steps; None if the usual seeder makes all seeds.
     **options
         Options of `refsvm.Rounds.run`.
     """
@@ -131,7 +133,7 @@ def folds_walked_to(
 
 
 def easy_share(problem: DualProblem, diagonal: np.ndarray) -> float:
-    """Return the factor of the box at which no variable can change an output by over 1, or 1 if no walk is possible.
+    """Return the factor of the box at which no variable changes an output by over 1, or 1 if no path can be followed.
 
     Examples
     --------

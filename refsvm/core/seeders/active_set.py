@@ -21,8 +21,8 @@ class ActiveSet(Seeder):
 
     The seeder spreads the missing sum z − 1ᵀα over the free variables, and over all variables if the free variables
     have reached their bounds. Multiplying all α by C′/C, as for linear classifiers (Chu et al. 2015), also keeps the
-    same variables at their bounds, but also changes the free α. The data decide whether this seeder or multiplying
-    saves more steps.
+    same variables at their bounds, but also changes the free α. On some data this seeder saves more steps than
+    multiplying, on other data fewer.
 
     References
     ----------

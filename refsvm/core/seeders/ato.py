@@ -57,8 +57,8 @@ class ATO(Seeder):
     The published algorithm is slow because it computes the inverse and all products again at each event. This
     implementation computes the inverse of the matrix above once for each solved problem, and K d_F + K d_T once for
     each path. At an event it updates the inverse by one product of two vectors. It updates Gᵢ only if Gᵢ may reach b at
-    its speed at the start. If following the path would take longer than the solver's steps that it saves, the seeder
-    stops following it, and spreads the α that is left in F over the free variables.
+    its speed at the start. If following the path would take longer than the solver's steps that the path saves, the
+    seeder stops, and spreads the remaining α of F over the free variables.
 
     Parameters
     ----------
@@ -171,7 +171,7 @@ class ATO(Seeder):
         return np.concatenate([head, free[chosen], inverse.ravel()])
 
     def pays(self, solved: Solution, steps: int, left_out: Sequence[Any]) -> bool:
-        """Return True if the shortest path and the inverse may take less work than the steps that a path saves."""
+        """Return True if computing the inverse and following the shortest path may take less work than they save."""
         n, most = solved.problem.n, self._most(solved, steps)
         if expected(n, 0, 0) > most:  # even the shortest path would take too long
             return False
@@ -184,7 +184,7 @@ class ATO(Seeder):
         return is_short and m <= self.max_free and m**3 <= SHARED * most
 
     def _most(self, solved: Solution, steps: int) -> float:
-        """Return the allowed work of a path in multiplications, where an SMO step passes twice over n variables."""
+        """Return the allowed work of a path in multiplications; an SMO step counts as 2n multiplications."""
         return self.budget * max(steps, 1) * 2 * (solved.problem.n + STEP_COST)
 
 
@@ -218,7 +218,7 @@ def exchange(solved: Solution, problem: DualProblem) -> Walk:
 
 
 def arrived(walk: Walk, lower: np.ndarray, upper: np.ndarray, otherwise: np.ndarray) -> np.ndarray:
-    """Return α at the end of the walk, set exactly to the reached bounds, or `otherwise` if the walk failed."""
+    """Return α at the end of the path, with variables exactly at reached bounds, or `otherwise` if the walk failed."""
     alpha = np.clip(walk.variables.alpha, lower, upper)
     if walk.t >= 1.0 - ROUNDING:
         for side, bound in ((ABOVE, upper), (BELOW, lower)):

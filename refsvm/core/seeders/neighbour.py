@@ -13,7 +13,7 @@ def extrapolate(
     alpha: np.ndarray, problem: DualProblem, after: Solution, before: Solution | None = None,
     source: Solution | None = None,
 ) -> np.ndarray:  # fmt: skip
-    """Return a seed that repeats the change between two solutions of a neighbouring problem, such as another fold.
+    """Return a seed: this problem's earlier α plus the change of α between two solutions of a neighbouring problem.
 
         αᵢ = clip(after αᵢ + (source αᵢ − before αᵢ))      for i that may move in both neighbouring problems.
 

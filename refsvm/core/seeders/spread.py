@@ -14,7 +14,7 @@ ROUNDING: Final = 4.0 * float(np.finfo(float).eps)
 def spread(
     alpha: np.ndarray, among: np.ndarray, missing: float, lower: np.ndarray, upper: np.ndarray
 ) -> float:
-    """Add equal shares of the missing sum to all variables that can still move, and repeat with the rest of the sum.
+    """Add equal shares of the missing sum to all variables that can move; repeat with the part that bounds cut off.
 
     Parameters
     ----------

@@ -10,7 +10,7 @@ from refsvm.core.state import SolverState
 
 
 class WorkingSetSelector(Rule):
-    """Choose the working set (i, j): αᵢ will rise and αⱼ fall by the step length.
+    """Choose the working set (i, j): the step will increase αᵢ and decrease αⱼ by the step length.
 
     The loop calls `memory` once, stores the array in ``state.selector_memory``, and calls `select` before every step.
     `select` returns an i in I_up and a j in I_down, or (−1, −1) if no pair can raise the objective; among equally good
@@ -20,8 +20,8 @@ class WorkingSetSelector(Rule):
     Attributes
     ----------
     takes_candidates : bool
-        True if `select` considers the pairs in ``state.candidates``, as planning steps require (Glasmachers 2008,
-        Theorem 2).
+        True if `select` compares its choice with the pairs in ``state.candidates``, as planning steps require
+        (Glasmachers 2008, Theorem 2).
     takes_displacement : bool
         True if `select` reads ``state.displacement_image``; `ConjugateStep` is then the default step.
     may_stall : bool

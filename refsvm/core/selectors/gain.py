@@ -44,11 +44,11 @@ def exact_gain(slope: np.ndarray, curvature: np.ndarray, room: np.ndarray) -> np
 
 
 def unless_negligible(state: SolverState, i: int, j: int, gain: float) -> tuple[int, int]:
-    """Return the pair with the largest gain, or the most violating pair if the largest gain is only rounding error.
+    """Return the pair (i, j), which has the largest gain, or the most violating pair if this gain may be rounding.
 
     In floating point, a converged pair still shows a tiny gain. A variable in a narrow box or next to a bound may offer
-    a smaller real gain, so a rule that ranks by gain alone could choose rounding errors for ever. `unless_negligible`
-    therefore takes the most violating pair if
+    a smaller real gain, so a rule that ranks pairs by gain alone could choose converged pairs for ever.
+    `unless_negligible` therefore takes the most violating pair if
 
         Gᵢ − Gⱼ < 10⁻⁹ ψ            (the largest gain is rounding error, or close to it),
         2ψ · room < 10⁻⁹ · 2g       (one tiny step takes the most violating pair to a bound),

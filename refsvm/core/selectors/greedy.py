@@ -19,8 +19,8 @@ class Greedy(WorkingSetSelector):
     the whole kernel matrix and O(n²) time for each step, so this rule serves for comparisons with selectors that look
     at fewer pairs. `solve` raises an error if the matrix does not fit in `cache_mb`.
 
-    The convergence proof (Corollary 6) holds in exact arithmetic. In floating point, the largest gain may be the
-    rounding error of a converged pair; the rule then takes the most violating pair
+    The convergence proof (Corollary 6) holds in exact arithmetic. In floating point, the largest computed gain may be
+    only the rounding error of a converged pair; the rule then takes the most violating pair
     (`refsvm.core.selectors.gain.unless_negligible`).
 
     References

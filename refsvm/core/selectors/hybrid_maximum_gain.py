@@ -1,4 +1,4 @@
-"""Hybrid maximum gain: selects by maximum gain, and takes the most violating pair if maximum gain could stall."""
+"""Hybrid maximum gain: takes the pair of maximum gain, or the most violating pair if maximum gain could stall."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class HybridMaximumGain(WorkingSetSelector):
     The class implements the paper's rule with one addition for floating point: the rule also takes the most violating
     pair if the largest gain is only rounding error, or if no pair has a positive gain
     (`refsvm.core.selectors.gain.unless_negligible`). The authors' later C++ library switches to another selector on
-    small problems, and skips variables removed by shrinking.
+    small problems, and ignores variables that shrinking has removed.
 
     Parameters
     ----------

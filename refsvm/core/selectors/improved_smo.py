@@ -18,7 +18,7 @@ this pass has taken a step; 2τ; the number of kernel values so far."""
 
 @dataclass(frozen=True)
 class ImprovedSMO(WorkingSetSelector):
-    """Choose the working sets of Keerthi, Shevade, Bhattacharyya and Murthy (2001), Modification 2.
+    """Choose the same working sets as Modification 2 of Keerthi, Shevade, Bhattacharyya and Murthy (2001).
 
     The paper's solver knows Gᵢ for the free variables I₀ and for the two examples *up* and *down*, which have the
     largest G in I_up and the smallest G in I_down among the known G. The solver computes any other Gᵢ when it examines
@@ -30,10 +30,11 @@ class ImprovedSMO(WorkingSetSelector):
             (up, down) while G[up] − G[down] > 2τ.
         After each step:         choose up and down anew among I₀ and the pair that has moved.
 
-    The first up and down are free variables, or the first examples that may rise and fall. If a pass finds no pair but
-    the stopping rule is not satisfied, 2τ becomes ψ/2. The loop of this package knows all of G, so `KKTGap` ends the
-    solve after the last step; the paper's solver still makes passes without a step. Both solvers take the same steps;
-    `kernel_values` counts the kernel values that the paper's solver computes.
+    The first *up* and *down* are free variables. If no variable is free, they are the first example whose α may rise
+    and the first example whose α may fall. If a pass finds no pair but the stopping rule is not satisfied, 2τ becomes
+    ψ/2. The loop of this package knows all of G, so `KKTGap` ends the solve after the last step; the paper's solver
+    still makes passes without a step. Both solvers take the same steps; `kernel_values` counts the kernel values that
+    the paper's solver computes.
 
     Parameters
     ----------
@@ -94,7 +95,7 @@ class ImprovedSMO(WorkingSetSelector):
                 scan[TOLERANCE], scan[NEXT] = state.gap / 2.0, 0.0
 
     def _examine(self, state: SolverState, i: int, rises: bool, falls: bool) -> tuple[int, int]:
-        """Return the pair that example i forms with up or down, or (i, i) if i violates no condition by over 2τ."""
+        """Return the pair of example i with *up* or *down*, or (i, i) if i violates no condition by over 2τ."""
         scan, G = state.selector_memory, state.gradient
         if not (rises and falls):
             # Gᵢ = vᵢ − Σ Kᵢⱼαⱼ over the support vectors
@@ -111,7 +112,7 @@ class ImprovedSMO(WorkingSetSelector):
         return (i, down) if rising > falling else (up, i)
 
     def _known(self, state: SolverState) -> tuple[np.ndarray, int]:
-        """Return a mask of the Gᵢ known after the last step, and the number of kernel values to update them."""
+        """Return a mask of the Gᵢ known after the last step, and how many kernel values updating them needed."""
         known = (state.lower < state.alpha) & (state.alpha < state.upper)
         if state.iteration == 0:
             return known, int(known.sum()) * int(np.count_nonzero(state.alpha))

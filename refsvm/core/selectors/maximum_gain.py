@@ -20,8 +20,8 @@ class MaximumGain(WorkingSetSelector):
     evaluates no kernel, and the step needs at most one new row. The first working set is the most violating pair.
 
     The rule may stall at a point that is not optimal (Theorem 7 gives a problem with four examples); the solve then
-    ends with `Status.STALLED`. `HybridMaximumGain` does not stall, and does not choose gains that are only rounding
-    errors.
+    ends with `Status.STALLED`. `HybridMaximumGain` does not stall, and does not choose a pair whose computed gain is
+    only rounding error.
 
     Parameters
     ----------

@@ -23,8 +23,8 @@ class SecondOrder(WorkingSetSelector):
 
     A Newton step that ignores the box would gain g̃ = ½ℓ²/q; qᵢⱼ = Kᵢᵢ + Kⱼⱼ − 2Kᵢⱼ needs the kernel row of i. After a
     planned step, the rule also compares the pairs in ``state.candidates``. If the planned step μ was within a factor 1
-    ± `planned_range` of the Newton step μ̂, the rule ranks all pairs by g̃, otherwise by the exact gain g(μ*) = μ*ℓ −
-    ½μ*²q of the clipped step μ* (Algorithm 3).
+    ± `planned_range` of the Newton step μ̂, the rule ranks all pairs by g̃. Otherwise, it ranks all pairs by the exact
+    gain g(μ*) = μ*ℓ − ½μ*²q of the clipped step μ* (Algorithm 3).
 
     Parameters
     ----------

@@ -3,10 +3,10 @@
 If the classes are separable, the dual has an optimum. If the classes are not separable, the dual is unbounded, and α
 would grow for ever. `HardMargin` therefore does two things after each round of steps.
 
-**Measure the margin.** Scaled to Σ αᵢ = 1 on each side, α describes one point in the convex hull of each class, and the
-width of the margin is at most the distance of these points, ‖w‖/s, with ‖w‖² = αᵀKα and s = Σ over αᵢ > 0 of αᵢ. If the
-distance of the two points is not larger than rounding errors, the hulls meet: no function of this kernel separates the
-classes.
+**Measure the margin.** If α is divided by s = Σ over αᵢ > 0 of αᵢ, its positive entries describe a point in the convex
+hull of one class, and its negative entries a point in the convex hull of the other class. The width of the margin is at
+most the distance of these two points, ‖w‖/s with ‖w‖² = αᵀKα. If the distance of the two points is not larger than
+rounding errors, the hulls meet: no function of this kernel separates the classes.
 
 **Stretch.** f(tα) is largest at t = vᵀα/αᵀKα. At the optimum t = 1. If the hulls meet, t is large: multiplying α by
 this t lets α grow much faster than steps would, and the distance of the two points falls to zero as fast as in
@@ -44,7 +44,7 @@ LONGER: Final = 1.5
 
 
 class HardMargin:
-    """Takes rounds of steps with a given function, and measures the margin after each round.
+    """Calls a function that takes some steps, and measures the margin after each call.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ class HardMargin:
         self._scale = float(np.abs(state.v).max()) or 1.0
 
     def steps(self, state: SolverState, rules: Any, budget: int, trace: Any) -> int:
-        """Take one round of up to `budget` steps; return the code of the loop, or INSEPARABLE."""
+        """Take up to `budget` steps and measure the margin; return the code of the loop, or INSEPARABLE."""
         # copy α, to return to this point if the round overflows because f is unbounded
         before, iteration, outcome, is_beyond = self._state.alpha.copy(), self._state.iteration, 0, False
         with np.errstate(over="ignore", invalid="ignore"):

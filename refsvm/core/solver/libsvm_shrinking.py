@@ -87,7 +87,7 @@ class LIBSVMShrinking(Shrinking):
         self, backend: Backend, limits: Limits[SolverState], state: SolverState, rules: Rules, budget: int,
         trace: Trace | None,
     ) -> int:  # fmt: skip
-        """Take steps on all variables until the next review, then on the active variables until they are optimal."""
+        """Take up to `period` steps on all variables, then steps on the active variables until they are optimal."""
         if state.shrinking is None:
             state.shrinking = ShrinkingMemory(self, len(state.alpha))
         active: ShrinkingMemory = state.shrinking
@@ -110,7 +110,7 @@ class Work(NamedTuple):
 
 
 class ShrinkingMemory:
-    """The state that the rule keeps from one review of the active set to the next."""
+    """The data that the rule keeps from one choice of the active set to the next."""
 
     def __init__(self, policy: LIBSVMShrinking, n: int) -> None:
         # `left` is the number of steps on all variables before the active set is chosen again
@@ -135,7 +135,7 @@ class ShrinkingMemory:
         return outcome
 
     def solve_active(self, work: Work, A: np.ndarray, budget: int) -> int:
-        """Solve the problem over A, and remove variables from A on the way; then make all variables active again."""
+        """Solve the problem over A, removing variables from A between steps; then make all variables active again."""
         state, stop = work.state, work.rules.stop.with_absolute_tolerance(work.state)
         tolerance = stop.restricted_tolerance(min(state.gap, work.nearly))
         rules = work.rules._replace(stop=KKTGap(tolerance))

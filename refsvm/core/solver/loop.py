@@ -47,7 +47,7 @@ def iterate(
     problem: DualProblem, *, selector: WorkingSetSelector | None = None, step: StepRule | None = None,
     stop: StoppingRule | None = None, start: ArrayLike = None, cache_mb: float = 200.0
 ) -> Steps:  # fmt: skip
-    """Walk through the solution of a dual problem, one readable NumPy step at a time.
+    """Solve a dual problem, one readable NumPy step at a time, and yield the state after each step.
 
     Parameters
     ----------

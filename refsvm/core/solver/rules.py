@@ -95,7 +95,7 @@ def chosen_rules(
 
 
 def misfit(selector: WorkingSetSelector, step: StepRule) -> ValueError:
-    """Return the error that says why this planning step does not fit this selector, or fits no selector."""
+    """Return the error that says why this planning step does not work with this selector, or with any selector."""
     if not selector.takes_candidates:
         return ValueError(
             f"selector={selector!r} cannot be combined with step={step!r}: the convergence proof of planned steps "
@@ -118,7 +118,7 @@ def rows_at_once(rules: Rules, n: int) -> int:
 def row_store(
     problem: DualProblem, rules: Rules, cache_mb: float, dtype: Any = np.float64, read: Any = np.float64
 ) -> KernelRows:
-    """Return a store for kernel rows; raise ValueError if it holds fewer rows than the rules need at once."""
+    """Return a store for kernel rows; raise ValueError if fewer rows fit in memory than the rules need at once."""
     problem = problem.centred
     n, gram = problem.n, problem.gram
     needed = rows_at_once(rules, n)
@@ -169,7 +169,7 @@ def warn_of_rounding(rounding: float, tolerance: float) -> None:
 
 
 def _filled_up(problem: DualProblem) -> np.ndarray:
-    """Return α = 0 clipped to the box, with the missing sum added to the first variables, as LIBSVM does.
+    """Return α = 0 clipped to the box; if Σα is not z yet, fill the first variables up to their bounds, as LIBSVM does.
 
     One-class problems start at this α, because z ≠ 0. All changed variables except one end at a bound. Computing G thus
     needs few kernel rows, and most examples that have α = 0 in the solution begin with α = 0.

@@ -56,7 +56,7 @@ class Run:
     Attributes
     ----------
     guards : list of refsvm.core.guards.base.Guard
-        The guards, in the order in which they review the reason to end.
+        The guards, in the order in which they check the reason to end the solve.
 
     Examples
     --------
@@ -140,7 +140,7 @@ class Run:
     def _until_stopped(
         self, state: SolverState, rules: Rules, guards: list[Guard], trace: Trace | None, shrinks: bool
     ) -> Verdict:
-        """Take chunks of steps until a reason ends the solve and no guard rejects this reason."""
+        """Take chunks of steps until a stopping rule or a limit gives a reason to end that no guard rejects."""
         # begin with few steps, because the time of a step is not known
         limits, chunk, is_first = self.limits, 16, True
         take: Callable[..., int] = partial(
@@ -178,11 +178,11 @@ class Run:
                 return verdict
 
     def needs_solutions(self, problem: DualProblem) -> bool:
-        """Return True if a guard must review the solutions of compiled rounds."""
+        """Return True if a guard must check the solutions of rounds that compiled code solves."""
         return any(guard.needs_solutions(self.rows.gram, problem.fixed_noise) for guard in self.guards)
 
     def review_solution(self, solved: Solution, stop: StoppingRule) -> None:
-        """Let the guards review the solution of a compiled round."""
+        """Let the guards check the solution of a round that compiled code has solved."""
         for guard in self.guards:
             guard.review_solution(solved, stop)
 

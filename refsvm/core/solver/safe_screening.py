@@ -12,8 +12,8 @@ largest for G + r. So in every optimum
     Gᵢ − rᵢ > b_hi   ⇒   αᵢ* = Uᵢ                    Gᵢ + rᵢ < b_lo   ⇒   αᵢ* = Lᵢ.
 
 If αᵢ is already at the bound αᵢ*, the rule removes variable i for good. The problem of the remaining variables has the
-same w*, so the next review can use the smaller δ of this problem. If at the end ψ of all variables still exceeds ε, the
-rule solves the problem of the remaining variables again, to half its gap.
+same w*, so the next test can use the smaller δ of the remaining problem. If the KKT gap ψ of all variables exceeds ε at
+the end, the rule solves the problem of the remaining variables again, until its KKT gap has halved.
 
 The proof needs a positive semi-definite K, finite boxes and kernel rows in float64. `error_of` bounds the rounding
 errors of G.
@@ -54,7 +54,7 @@ class SafeScreening(Shrinking):
     Parameters
     ----------
     period : int
-        Number of steps between two reviews of the variables.
+        Number of steps between two tests of the variables.
 
     Raises
     ------
@@ -136,7 +136,7 @@ def error_of(state: SolverState) -> np.ndarray:
 
 
 def can_prove(state: SolverState) -> bool:
-    """Return True if the proof holds for this problem; if the proof does not hold, warn at the first review."""
+    """Return True if the proof holds for this problem; if the proof does not hold, warn at the first test."""
     facts = state.rows.facts
     why = (
         "some C is infinite" if state.problem.is_open

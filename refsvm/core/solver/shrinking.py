@@ -1,4 +1,4 @@
-"""Shrinking: repeatedly solve the problem restricted to the variables that still matter, and update the gradient.
+"""Shrinking: repeatedly solve the problem restricted to the variables that may still move, and update the gradient.
 
     Until the stopping rule is satisfied on the full problem:
         take some steps;
@@ -7,8 +7,8 @@
         G ← G − K[:, A] Δα_A, on all variables.
 
 A restricted problem is a problem like any other: it has its own small, contiguous kernel matrix and is solved by the
-same loop. `refsvm.core.solver.rules.Rules.restricted` chooses the rules of the restricted problem: the rules of the
-full problem, or conjugate steps if the user named neither a selector nor a step. The restricted problem is solved to
+same loop. `refsvm.core.solver.rules.Rules.restricted` chooses the rules of the restricted problem: if the user chose a
+selector or a step rule, the rules of the full problem, otherwise conjugate steps. The restricted problem is solved to
 the KKT gap that the stopping rule's `restricted_tolerance` returns; if the full problem has 3,000 variables or more,
 the restricted problem is solved to half this gap, so that f hardly depends on the precision of the kernel rows.
 
@@ -88,8 +88,9 @@ class Shrinking(Rule):
     ) -> int:  # fmt: skip
         """Solve the problem restricted to the variables A, and copy its result to the full problem.
 
-        The method solves the problem to the stopping rule's `restricted_tolerance`, but to a KKT gap no smaller than
-        `at_least`, or to the gap `to` if `to` is given. Return 0 if more steps may follow, or −1 if no step gains.
+        If `to` is given, the method solves the restricted problem to the KKT gap `to`. Otherwise, it solves the problem
+        to the stopping rule's `restricted_tolerance`, or to `at_least` if this number is larger. Return 0 if more steps
+        may follow, or −1 if no step gains.
         """
         stop, absolute = rules.stop, rules.stop.with_absolute_tolerance(state)
         # if memory cannot hold the rows of A, each restricted problem computes new rows, so one problem has to suffice
@@ -155,9 +156,9 @@ class Restriction(Shrinking):
     Parameters
     ----------
     period : int
-        Number of steps between two reviews of the active set, 1000 by default.
+        Number of steps between two choices of the active set, 1000 by default.
     copy_cost : float
-        Cost of copying one value of a stored row, relative to a step's cost for one variable.
+        Time to copy one value of a stored row, as a multiple of the time that a step takes for one variable.
     full_gram_up_to : int
         A restricted problem with at most this many variables gets all its kernel rows at once, by one product.
     multiple : int
@@ -223,7 +224,7 @@ ShrinkingPolicy = Restriction
 def all_variables(
     backend: Backend, limits: Limits[Any], state: SolverState, rules: Rules, budget: int, trace: Trace | None
 ) -> int:  # fmt: skip
-    """Take up to `budget` steps on all variables, fewer if a limit is due; checks of the clock change no step."""
+    """Take up to `budget` steps on all variables, fewer if a limit is reached; reading the clock changes no step."""
     end, code = state.iteration + budget, 0
     while not code and state.iteration < end:
         before = state.iteration
@@ -268,13 +269,13 @@ def record(trace: Trace, steps: Trace, inner: SolverState, before: float, first:
 
 
 def ending(outcome: int, state: SolverState, before: float) -> int:
-    """Return −1 if a restricted solve stalled and gained only rounding errors: the next solve would also stall."""
+    """Return −1 if a restricted solve stalled without raising f by more than rounding: the next would stall again."""
     rounding = EPSILON * len(state.alpha) * abs(before)
     return -1 if outcome < 0 and state.objective - before <= rounding else 0
 
 
 class NoTimeError(Exception):
-    """Raised if updating G of all variables would take longer than the time left; the caller drops the solve."""
+    """Raised if updating G of all variables would exceed the time limit; the caller drops the restricted solve."""
 
 
 def subtracted(state: SolverState, A: np.ndarray, delta: np.ndarray, limits: Limits[Any]) -> np.ndarray:
@@ -348,7 +349,7 @@ def fits(state: SolverState, A: np.ndarray) -> bool:
 
 
 def release_rows(state: SolverState) -> None:
-    """Free a state's kernel rows, even if another state shares them, and the compiled sessions that refer to them."""
+    """Free the kernel rows of a state, even if a second state shares them, and compiled sessions that hold the rows."""
     state.rows.evaluator.release()
     state.session = None
     if state.parent is not None:

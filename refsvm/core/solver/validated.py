@@ -51,7 +51,7 @@ def validated(selector: Any, step: Any, stop: Any) -> tuple[Any, Any, Any]:
 
 
 def refuse_negative(stop: StoppingRule, code: Any) -> Any:
-    """Return a user's code, or raise ValueError if it is negative, because the loop itself uses negative codes."""
+    """Return a user's code; raise ValueError if it is negative, because negative codes have a meaning in the loop."""
     return validated_code(stop, code) if isinstance(code, Real) and code < 0 else code
 
 

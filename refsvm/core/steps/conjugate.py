@@ -27,14 +27,14 @@ class ConjugateStep(StepRule):
         μ = ℓ/(q − β²/q_Δ), cut where the first variable of the support of p meets its bound;   α += μ p.
 
     The slope along p is still ℓ. The step gains ½ℓ²/(q − β²/q_Δ), which is at least the gain of the pair alone. The
-    pair takes a step of length μ, and α also moves by κ = −μβ/q_Δ times the last displacement. If the variable that
-    meets its bound does not belong to the pair, the rule cuts only κ, and the pair moves on to its own maximum:
+    pair takes a step of length μ, and α also moves by κ = −μβ/q_Δ times the last displacement. If a variable outside
+    the pair meets its bound first, the rule cuts only κ, and then moves the pair to the maximum of f along eᵢ − eⱼ:
 
         μ = (ℓ − κβ)/q, cut where i or j meets its bound,   Δ ← μ(eᵢ − eⱼ).
 
-    In five cases the rule takes a Newton step: in the first step, after a step in which i or j met its bound, if the
-    curvature of p is only rounding error, if p would move i or j out of its box at once, and if p would move more than
-    `max_support` variables.
+    The rule takes a Newton step if it is the first step, if i or j met its bound in the last step, if the curvature of
+    p is only rounding error, if p would move i or j out of its box at once, or if p would move more than `max_support`
+    variables.
 
     Parameters
     ----------
@@ -113,7 +113,7 @@ class ConjugateStep(StepRule):
     def _step_with_momentum(
         self, state: SolverState, i: int, j: int, mu: float, kappa: float
     ) -> tuple[float, float]:
-        """Return (μ, κ) for a step whose part along Δ is cut: the pair moves on to its maximum or to its bounds."""
+        """Return (μ, κ) if a bound cuts κ: with this κ, μ leads the pair to the maximum of f or to its bounds."""
         delta, image = np.asarray(state.displacement), np.asarray(state.displacement_image)
         slope = state.slope - kappa * float(image[i] - image[j])
         # Uᵢ − (αᵢ + κΔᵢ),  αⱼ + κΔⱼ − Lⱼ

@@ -40,9 +40,9 @@ class BallRule(StoppingRule):
     without the examples R. Then w_R is within distance ρ of ½(w + w̃), with ρ² = P(w) − D(α) − ¼‖w − w̃‖², computed as
     a sum of terms that are never negative (proof in `refsvm.core.stopping.midpoint`). The ball around ½(w + w̃) decides
     most rounds of leave-one-out before the first step. For the ball around w̃, with w̃ in place of w, ρ² is the duality
-    gap, which falls to zero. The rule therefore tests the ball around ½(w + w̃) before the first step and while
-    ψ(α) > 0.03, and the ball around w̃ when ψ(α) ≤ 0.03. The rule also stops when ψ(α) ≤ ε, because no ball proves a
-    sign if h = 0 at the optimum.
+    gap, which falls to zero. The rule therefore tests the ball around ½(w + w̃) before the first step and while ψ(α) >
+    0.03, and the ball around w̃ when ψ(α) ≤ 0.03. The rule also stops when ψ(α) ≤ ε, because no ball proves a sign if h
+    = 0 at the optimum.
 
     A test takes O(n) operations for each sign that is not yet proved, and ends at the first sign that it cannot prove.
     A proved sign holds for the exact optimum with any of its intercepts. With one left-out example, ``Solution.reason``
@@ -61,13 +61,13 @@ class BallRule(StoppingRule):
         The left-out example at which the rule proves the sign; by default, it proves the signs at all examples with an
         empty box Lᵣ = Uᵣ = 0, which `DualProblem.without` makes.
     solved : Solution, optional
-        The solution that gives w; leave-one-out passes the solution on all examples. By default the starting point of
-        the solve gives w.
+        The solution whose weight vector is w; leave-one-out passes the solution on all examples. By default, w is the
+        weight vector of the α at which the solve starts.
     relative : bool or float
         True if ε is relative to the range of the decision values, as in `KKTGap`.
     near : float
-        KKT gap at and below which the rule tests signs; by default it tests signs from the start. Decision values are
-        at least as exact as at a KKT gap of `near`.
+        KKT gap at and below which the rule tests signs; by default it tests signs from the start. When the rule stops,
+        the decision values are thus at least as exact as at a KKT gap of `near`.
 
     Raises
     ------

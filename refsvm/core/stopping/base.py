@@ -27,8 +27,8 @@ class StoppingRule(Rule):
     reasons : tuple of str
         One sentence for each positive code that `check` returns, in order.
     period : int
-        The solver evaluates the rule when ``state.iteration`` is a multiple of this number. With shrinking, the solver
-        checks the full problem at multiples of `period`.
+        The solver evaluates the rule when the number of steps, ``state.iteration``, is a multiple of `period`. With
+        shrinking, the solver checks the full problem at multiples of `period`.
     left_out : bool
         True if the rule only works on problems that leave out an example (``state.left_out``); if the rule has a field
         ``example``, its memory begins with the left-out example.
@@ -64,7 +64,8 @@ class StoppingRule(Rule):
     def with_absolute_tolerance(self, state: SolverState) -> Any:
         """Return a copy whose absolute tolerance is the number with which this rule last compared the KKT gap.
 
-        Return the rule unchanged if its tolerance is absolute, ψ exceeds ε, or that number is not finite.
+        Return the rule unchanged if its tolerance is absolute, ψ exceeds ε, or the number of that comparison is not
+        finite.
         """
         if not self.relative or state.gap > self.tolerance or not math.isfinite(state.stop_memory[-1]):
             return self

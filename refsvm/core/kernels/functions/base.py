@@ -64,7 +64,8 @@ class Kernel(PlainNumbers, ABC):
         rows : ndarray of shape (m,), int64
             The rows of K to compute.
         columns : Columns
-            The examples z; the method uses w of them, from ``columns.start`` on.
+            The examples z; the method uses w of these examples, beginning at
+            position ``columns.start``.
         out : ndarray of shape (m, w)
             The array to which the method writes the values.
         """
@@ -110,7 +111,7 @@ class Kernel(PlainNumbers, ABC):
 
     @property
     def distance_scale(self) -> float:
-        """γ if the kernel depends only on γ‖x − z‖², so that the origin can be moved; 0 for all other kernels."""
+        """γ if the kernel is a function of γ‖x − z‖² and thus the same for every origin; 0 for all other kernels."""
         return 0.0
 
 
