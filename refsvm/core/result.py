@@ -173,7 +173,8 @@ class Solution(Shown):
     intercept : float
         b of the decision function h(x) = Σ αᵢ k(x, xᵢ) + b.
     objective, primal_objective, duality_gap, kkt_gap : float
-        The dual objective f(α); the primal objective F(α, b) at the b that minimises F; F − f; the KKT gap ψ(α).
+        The dual objective f(α); the primal objective F(α, b) at the b that
+        minimises F; F − f; the KKT gap ψ(α).
     objective_error : float
         Difference between `objective` and f(α) with kernel values in float64.
     iterations, kernel_rows, kernel_hits : int
@@ -197,9 +198,10 @@ class Solution(Shown):
         round; the number estimates the steps that a solve takes after a bad
         start.
     around_mean : ndarray of shape (n,), float64, or None
-        G of ``problem.centred``, if the solver worked on the centred problem. If the mean c of the data is large,
-        `gradient` and `intercept` lose digits, because they contain the large number w·c. `Solution` computes its other
-        values from `around_mean`, which keeps these digits.
+        G of ``problem.centred``, if the solver worked on the centred problem.
+        If the mean c of the data is large, `gradient` and `intercept` lose
+        digits, because they contain the large number w·c. `Solution` computes
+        its other values from `around_mean`, which keeps these digits.
     offset : float
         w·c: the intercept of the centred problem minus `intercept`.
     """

@@ -92,11 +92,11 @@ class StoppingRule(Rule):
         return max(wanted, ROUNDED * float(np.abs(problem.v).max()))
 
     def with_reference(self, solved: Solution) -> StoppingRule:
-        """Return the rule for rounds that start from this full solution, which rules for left-out examples may use."""
+        """Return the rule for rounds that start from this solution on all examples; the rule may use the solution."""
         return self
 
     def outcome(self, reason: str, value: float) -> tuple[str, float]:
-        """Return the name under which a round that ended for `reason` is counted, and the round's decision value."""
+        """Return the name under which rounds that end for `reason` are counted, and the decision value of the round."""
         return "kkt", value
 
     @classmethod
@@ -112,9 +112,9 @@ class StoppingRule(Rule):
     def restricted_tolerance(self, gap: float) -> float:
         """Return the KKT gap to which a restricted problem is solved if the full problem's gap is `gap`: gap/2.
 
-        With shrinking, the rule is evaluated on the full problem only, after each restricted problem and at multiples
-        of `period`. A rule that stops at a known gap should return this gap at once. The solver solves large problems
-        to half of the returned gap (`refsvm.core.solver.shrinking`).
+        With shrinking, the solver evaluates the rule only on the full problem, after each restricted problem and when
+        the number of steps is a multiple of `period`. A rule that stops at a known KKT gap should return this KKT gap
+        instead of gap/2. The solver solves large problems to half of the returned gap (`refsvm.core.solver.shrinking`).
         """
         return gap / 2.0
 

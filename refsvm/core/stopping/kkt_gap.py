@@ -18,9 +18,9 @@ from refsvm.core.stopping.relative import compare
 class KKTGap(StoppingRule):
     """Stop when ψ(α) = max over I_up of G − min over I_down of G ≤ ε, or ≤ ε times the range of the decision values.
 
-    ψ has the unit of the labels: with ε = 1e-3, decision values are right to about a thousandth of the margin. If all
-    decision values differ by less than ε, for example with a tiny C or targets in a small unit, every model satisfies
-    ψ ≤ ε, and a relative tolerance is needed.
+    ψ has the unit of the labels: with ε = 1e-3 and labels ±1, decision values are right to about 0.001. If all decision
+    values differ by less than ε, for example with a tiny C or targets in a small unit, every model satisfies ψ ≤ ε, and
+    a relative tolerance is needed.
 
     Parameters
     ----------

@@ -48,8 +48,9 @@ class LOODualityGap(StoppingRule):
 
     K′ is the Gram matrix of φ(x) − φ(xᵣ). (The paper prints − Kᵣᵣ, which does not give a Gram matrix.) The rule never
     forms K′: a step δ of ηᵢ changes v − K′η by −δ(K[i] − K[r] − Kᵣᵢ + Kᵣᵣ). η starts at the first α. After every step
-    of α, the rule moves the ηᵢ with the largest gain and the ηⱼ that gains most together with it. The paper moves only
-    ηᵢ; but each step of α moves two variables, so η falls behind if only one ηᵢ moves.
+    of α, the rule moves the ηᵢ with the largest gain and the ηⱼ for which moving ηᵢ and ηⱼ together gains most. The
+    paper moves only ηᵢ. Each step of α, however, changes two entries; if only one entry of η moved, H(η) would rise
+    more slowly.
 
     No point with h(xᵣ) = 0 has an objective below H(η). If a point with F < H and the optimum gave h(xᵣ) different
     signs, some point between them would have h(xᵣ) = 0, and by convexity its objective would be at most F < H: a
@@ -220,7 +221,7 @@ def _ascend(state: SolverState, variables: int) -> bool:
 def _with_partner(
     i: int, row_i: np.ndarray, box: tuple[np.ndarray, np.ndarray, np.ndarray], state: SolverState
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return twice the gain and both steps of moving ηᵢ and ηₜ, for all t: a Newton step, clipped in ηᵢ, then in ηₜ."""
+    """For all t, return twice the gain of moving ηᵢ and ηₜ, and both steps: Newton, clipped in ηᵢ, then in ηₜ."""
     r = int(state.stop_memory[EXAMPLE])
     _, g, row, _ = _parts(state)
     q, low, high = box
@@ -268,8 +269,9 @@ def best_intercept(
 ) -> tuple[float, float]:
     """Return b̂ and P(b̂), the minimum of P(b) = Σ max(Uᵢ(Gᵢ − b), Lᵢ(Gᵢ − b)), by cutting planes.
 
-    P is convex and piecewise linear. The search keeps one point on either side of the minimum. Each iteration moves to
-    the b at which the tangents at both points meet; the search ends when P at this b equals the value of the tangents.
+    P is convex and piecewise linear. The search keeps one point to the left and one point to the right of the minimum.
+    In each iteration, the b at which the tangents at both points meet replaces the point on its side. The search ends
+    when P at this b equals the value of the tangents.
     """
     left, right = tangent(G, lower, upper, low), tangent(G, lower, upper, high)
     b, value = (low, left[0]) if left[0] <= right[0] else (high, right[0])

@@ -5,8 +5,8 @@ point of D with weight vector w̃, and (w, b) is any model. Let eᵢ = vᵢ − 
 
     T(α̃, e)  =  Σ (Uᵢ − α̃ᵢ)(eᵢ)₊ + (α̃ᵢ − Lᵢ)(−eᵢ)₊                    a sum of terms that are never negative   (1).
 
-Since Σ α̃ᵢ = z, P(w, b) − D(α̃) = ½‖w − w̃‖² + T(α̃, e) for every (w, b). Since ½‖w‖² is 1-strongly convex, P(w,
-b) ≥ P(w_R, b_R) + ½‖w − w_R‖². Using the equation at (w, b) and (w_R, b_R), and the parallelogram law, gives
+Since Σ α̃ᵢ = z, P(w, b) − D(α̃) = ½‖w − w̃‖² + T(α̃, e) for every (w, b). Since ½‖w‖² is 1-strongly convex, P(w, b) ≥
+P(w_R, b_R) + ½‖w − w_R‖². The equation at (w, b) and at (w_R, b_R) and the parallelogram law give
 
     ‖½(w + w̃) − w_R‖² + T(α̃, e_R)  ≤  ¼‖w − w̃‖² + T(α̃, e)  =:  ρ²                                          (2).
 
@@ -56,8 +56,8 @@ class Rounding(NamedTuple):
     """A bound of the rounding error of G = v − Kα.
 
     G is a sum of terms αⱼKᵢⱼ, none of which exceeds max |αⱼ| √(Kᵢᵢ max Kⱼⱼ). Each update of G, by a step or for a
-    variable that moved, rounds a term and a partial sum. Computing G rounded n terms, whose kernel values are also
-    rounded; sixteen roundings for each term cover both errors, and the error of Σα.
+    variable that moved, rounds a term and a partial sum. When G was computed, n terms were rounded, and so were the
+    kernel values in the terms. Sixteen roundings for each term cover both errors, and the error of Σα.
 
     Attributes
     ----------
@@ -97,7 +97,7 @@ def tangent(G: np.ndarray, lower: np.ndarray, upper: np.ndarray, b: float) -> tu
 
 
 def gap(alpha: np.ndarray, excess: np.ndarray, lower: np.ndarray, upper: np.ndarray, error: Any) -> float:
-    """Return T(α, e) of (1), an upper bound if eᵢ has an `error`; with e = G − b for the same α, the duality gap at b.
+    """Return T(α, e) of (1), or an upper bound if eᵢ has an `error`; if e = G − b at this α, T is the duality gap.
 
     Examples
     --------
@@ -181,10 +181,10 @@ def sign_at(state: SolverState, r: int) -> int:
 def ends_elsewhere(
     alpha: np.ndarray, gradient: np.ndarray, lower: np.ndarray, upper: np.ndarray, delta: float, sizes: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
-    """Return the bounds that each variable proves for h* at any x: low ≤ h*(x) − (Kα)(x) ± √(δ k(x, x)) ≤ high.
+    """Return each variable's bounds of h* at any x: low ≤ h*(x) − (Kα)(x) ± √(δ k(x, x)) ≤ high.
 
     The bounds follow from (4) with Dᵢ ≤ √Kᵢᵢ + √k(x, x), which needs no kernel row. If x is a left-out example, do not
-    use the bounds of its own variable.
+    use the bounds that come from its own variable.
 
     Parameters
     ----------

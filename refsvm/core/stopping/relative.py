@@ -6,15 +6,15 @@ max − min of v − G over the examples. A relative rule stops when
     ψ(α) ≤ ε min(1, s).
 
 If the decision values have another size u, for example because the targets are in another unit, set ``relative`` to u;
-the rule then stops when ψ(α) ≤ ε min(1, s/u). Measuring the targets, C, ε and u in another unit changes the steps only
-by rounding. ``relative=True`` means u = 1.
+the rule then stops when ψ(α) ≤ ε min(1, s/u). If the targets, C, ε and u are all converted to another unit, the steps
+change only by rounding. ``relative=True`` means u = 1.
 
 The relative tolerance bounds the relative error of the model: f* − f ≤ ψ · ½‖α* − α‖₁ and ‖w − w*‖² ≤ 2(f* − f), and if
 ψ ≤ εs, all sides are proportional to α². At α = 0, s is the range of v, which holds the targets. The rule computes s
-only when ψ ≤ ε; if s ≥ u, the steps are the same as with an absolute tolerance, bit for bit.
+only when ψ ≤ ε; if s ≥ u, the steps have the same bits as steps with an absolute tolerance.
 
-If the best model is a constant, s falls to zero with ψ, and the solve would never end. Therefore s counts as at least a
-hundredth of its value when it was first computed with some αᵢ ≠ 0.
+If the best model is a constant, s falls to zero with ψ, so that ψ ≤ εs/u might never hold. The rule therefore never
+uses an s below a hundredth of the first s that was computed with some αᵢ ≠ 0.
 """
 
 from __future__ import annotations

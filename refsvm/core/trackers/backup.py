@@ -30,7 +30,7 @@ WEAK = 1e-8
 
 
 def solve_at(walk: PathState, t: float, eps_smo: float, kind: str) -> bool:
-    """Move the walk to the optimum at t (or λ), which SMO computes from the present α (or ŝ).
+    """Set `walk` to the optimum at t (or λ), which SMO computes from the present α (or ŝ = λα).
 
     Parameters
     ----------
@@ -95,16 +95,16 @@ def solved_on_path(
 
 
 def choose_sets(walk: PathState) -> bool:
-    """Decide which of the examples between two sets belong to the elbow, so that the walk can continue.
+    """Put examples that are on the border of two sets into the elbow or at a bound, so that the path can go on.
 
     The derivative x of α along the line solves
 
         max (v¹)ᵀx − ½ xᵀKx   subject to   1ᵀx = z¹,   xᵢ free on 𝓔,
                                            xᵢ ≥ L¹ᵢ if αᵢ = Lᵢ and Gᵢ = b,   xᵢ ≤ U¹ᵢ if αᵢ = Uᵢ and Gᵢ = b,
 
-    where xᵢ of all other examples is the derivative of their bound. The problem for x is a dual problem, which SMO
-    solves in a large box. Along λ = 1/C, x is the derivative of ŝ, v¹ = −v, and z¹, L¹ and U¹ are 0. Examples whose x
-    differs from the derivative of their bound form the elbow.
+    where, for all other examples, xᵢ is the derivative of the bound at which αᵢ is. The problem for x has the form of
+    an SVM dual, so SMO solves it in a large box. Along λ = 1/C, x is the derivative of ŝ, v¹ = −v, and z¹, L¹ and U¹
+    are 0. Examples whose x differs from the derivative of their bound form the elbow.
 
     Returns
     -------

@@ -14,11 +14,11 @@ from refsvm.core.walk.state import PathState
 
 
 class PathTracker(Rule):
-    """Follow the optimum of a problem along a line, either while λ = 1/C falls or from one problem to another.
+    """Follow the optimum while λ = 1/C falls, or while a problem changes linearly into a second problem.
 
-    `refsvm.regularization_path` and `refsvm.parametric_path` call `follow` once for each path; these functions handle
-    Ctrl-C and the time limit between breakpoints. A tracker's compiled version (twin) may have its own signature. The
-    twins of `refsvm.SVMP` and `refsvm.Hastie` follow runs of events that need only the walk's arrays
+    `refsvm.regularization_path` and `refsvm.parametric_path` call `follow` once for each path; between breakpoints,
+    these two functions check for Ctrl-C and for the time limit. A tracker's compiled version (twin) may have its own
+    signature. The twins of `refsvm.SVMP` and `refsvm.Hastie` follow runs of events that need only the walk's arrays
     (`refsvm.core.backend`).
     """
 
@@ -31,7 +31,7 @@ class PathTracker(Rule):
     """Largest violation of the optimality conditions at and between breakpoints that `check_strategy` accepts."""
 
     def first_estimate(self, walk: PathState) -> tuple[np.ndarray, float] | None:
-        """Return the ŝ from which SMO starts at C_min and SMO's tolerance for the KKT gap; None for the defaults."""
+        """Return the ŝ = α/C from which SMO starts at C_min, and SMO's tolerance; None for the default start."""
         return None
 
     @abstractmethod
@@ -41,8 +41,8 @@ class PathTracker(Rule):
         Parameters
         ----------
         walk : PathState
-            The walk at the optimum for its λ: ŝ is inside the box on the elbow and exactly at a bound for other
-            examples. The tracker moves this walk.
+            The state at the optimum for its λ. ŝᵢ is inside its box for examples on the elbow and exactly at a bound
+            for all other examples. The tracker moves this walk.
         end : float
             Last t of the line; along 1/C, this is 1/C_max, the smallest λ.
 

@@ -31,10 +31,10 @@ RUN: Final = 50
 class Hastie(PathTracker):
     """The original tracker: it solves one linear system for each event, and raises an error for singular systems.
 
-    The next breakpoint is the largest λ below the present λ at which an ŝ on the elbow reaches 0 or its bound, or a gᵢ
-    outside the elbow reaches 0. The choice of the largest λ is right if events happen one at a time. When an example
-    joins or leaves the elbow, the tracker updates the inverse of the elbow's matrix A; if A is ill-conditioned, it
-    solves from scratch.
+    The next breakpoint is the largest λ below the present λ at which an example changes its set: ŝᵢ on the elbow
+    reaches 0 or its bound, or gᵢ outside the elbow reaches 0. The choice of the largest λ is right if events happen one
+    at a time. When an example joins or leaves the elbow, the tracker updates the inverse of the elbow's matrix A; if A
+    is ill-conditioned, it solves from scratch.
 
     Parameters
     ----------
@@ -92,7 +92,7 @@ class Hastie(PathTracker):
             yield from walk.backend.events(walk, self, end, RUN)
 
     def _next_step(self, walk: PathState, room: float) -> Step:
-        """Solve A d = (0, v_𝓔), compare all candidates for the next λ, and return the step to the largest λ."""
+        """Solve A d = (0, v_𝓔), compute the λ of each possible next event, and return the step to the largest λ."""
 
         def solve(right: np.ndarray) -> np.ndarray:
             return np.linalg.solve(elbow_matrix(walk), right)
@@ -127,7 +127,7 @@ class Hastie(PathTracker):
         return system
 
     def _check(self, walk: PathState, step: Step) -> None:
-        """Raise ValueError if two events coincided, because the tracker handles only one event at a time."""
+        """Raise ValueError if two events occurred at one λ, because the tracker handles only one event at a time."""
         # if an event was missed, clipping (38) puts its variable back into the box, and then Σŝ ≠ 0
         if max(walk.violation(), walk.unbalanced()) > 1e3 * self.tol or step.length <= 0.0:
             raise ValueError(

@@ -36,12 +36,13 @@ MOST_REPAIRS = 3
 
 @dataclass(frozen=True)
 class SVMP(PathTracker):
-    """Ong, Shao & Yang's tracker, which handles singular elbows by a linear program and resolves coinciding events.
+    """Ong, Shao & Yang's tracker: uses a linear program on singular elbows, and handles several events at one λ.
 
     For each event, the tracker factorises the matrix A of the elbow and finds the rank of A (25). If the rank is full,
-    λ falls as far as (47)–(49) allow, otherwise as far as the linear program (30)–(34) allows. If examples between two
-    sets prevent λ from falling, the special-event routine moves them to the other set; if the same sets occur again,
-    SMO finds the derivative of the path. The tracker checks the KKT conditions at every breakpoint.
+    λ falls as far as (47)–(49) allow, otherwise as far as the linear program (30)–(34) allows. Examples on the border
+    of two sets may prevent λ from falling; the special-event routine then moves these examples to the second of the two
+    sets. If the same sets occur again, SMO finds the derivative of the path. The tracker checks the KKT conditions at
+    every breakpoint.
 
     Parameters
     ----------
@@ -53,21 +54,21 @@ class SVMP(PathTracker):
     eps_smo : float
         The paper's ε_smo: KKT gap to which SMO solves at the start and for repairs, in units of the decision function.
     tau : float
-        The paper's τ: components of d_p below τ times the largest component count as zero, as do rates pᵢ below their
-        rounding error. The paper uses 1e-4 in both cases, in units of the kernel.
+        The paper's τ: components of d_p below τ times the largest component count as zero. Rates pᵢ below their
+        rounding error also count as zero. The paper uses 1e-4 in both cases, in units of the kernel.
     tau_2 : float
         The paper's τ₂: a fall of λ by less than τ₂λ does not count as progress. The paper uses 1e-8 in units of λ.
     gamma : float
         The paper's γ: largest relative decrease of λ by which the backup routine may jump. The first jump is 1e-7,
-        which violates optimality by about 1e-7, and each further jump is ten times larger.
+        which violates optimality by about 1e-7. Each further jump is ten times larger than the jump before.
     ell : int
         The paper's ℓ: number of events without progress after which the backup routine takes over.
     refresh : int
         Number of events between two recomputations of g.
     starts_at_bound : bool
-        True starts SMO for the first point of the path in C as the paper does, eq. (55): every ŝ is at its upper bound,
-        except for the first examples of the larger class, and SMO solves to ε_smo. By default SMO starts at ŝ = 0 and
-        reaches the KKT gap 1e-9.
+        If True, SMO starts the first point of a path in C as in eq. (55) of the paper, with every ŝ at its upper bound,
+        except for the first examples of the larger class. SMO then solves to the KKT gap ε_smo. By default SMO starts
+        at ŝ = 0 and reaches the KKT gap 1e-9.
 
     Raises
     ------
@@ -175,7 +176,7 @@ class SVMP(PathTracker):
     def _next_step(self, walk: PathState, room: float) -> Step | None:
         """Return the step with the largest decrease of λ, which is at most `room`, and set its direction.
 
-        Return None if the inverse had lost its precision; new factors may show that α must jump first.
+        Return None if the inverse of A has lost its precision; new factors of A may show that α must jump first.
         """
         if not walk.members:
             return empty_elbow_step(walk, room)
@@ -262,7 +263,7 @@ class SVMP(PathTracker):
 
 
 def balanced_bounds(bounds: np.ndarray) -> np.ndarray:
-    """Return ŝ of (55): each ŝ is at its bound away from 0, except the first ŝ of the heavier class, so that Σŝ = 0.
+    """Return ŝ of (55): each ŝᵢ at its bound that is not 0, but smaller in the first examples of one class: Σŝ = 0.
 
     Examples
     --------

@@ -1,1 +1,1 @@
-"""The parametric walk, which follows an optimum while its problem moves along a line (`docs/notation`)."""
+"""The parametric walk, which follows the optimum while v, L, U and z change linearly (`docs/notation`)."""

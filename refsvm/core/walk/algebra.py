@@ -3,7 +3,8 @@
     A = | 0   1ᵀ   |      unknowns (δb̂, δŝ_𝓔); eq. (22), with the labels moved into ŝ
         | 1   K_𝓔𝓔 |
 
-A is singular exactly if the elbow is affinely dependent in feature space, because of duplicates or too many points.
+A is singular exactly if the points on the elbow are affinely dependent in feature space, because of duplicates or too
+many points.
 """
 
 from __future__ import annotations
@@ -62,7 +63,7 @@ def elbow_matrix(walk: PathState, s: float = 1.0) -> np.ndarray:
 
 @dataclass(frozen=True)
 class SVD(ElbowAlgebra):
-    """Singular value decomposition DAD = UΣVᵀ, eq. (25)–(27), which finds the rank most reliably and most slowly.
+    """Singular value decomposition DAD = UΣVᵀ, eq. (25)–(27), the most reliable and the slowest way to the rank of A.
 
     Parameters
     ----------
@@ -168,7 +169,7 @@ class QRFactors:
 
 @dataclass(frozen=True)
 class UpdatedAlgebra(ElbowAlgebra):
-    """Base of algebras that update their factors when the elbow changes; if A is singular, they use `PivotedQR`."""
+    """Base of algebras that update factors when the elbow changes; if A is singular, `PivotedQR` factorises it."""
 
     least_indicator: float = 1e-8
     least_ratio: float = 1e-8
@@ -196,7 +197,8 @@ class UpdatedInverse(UpdatedAlgebra):
     Parameters
     ----------
     least_indicator : float
-        Smallest squared distance from the elbow, relative to the largest kernel value, for an update.
+        Smallest squared distance of a new point from the affine hull of the elbow, relative to the largest kernel
+        value, at which the class updates its factors.
     least_ratio : float
         The inverse is computed from A = QR only if no diagonal entry of |R| is below this fraction of the largest.
     qr : PivotedQR

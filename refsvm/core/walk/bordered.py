@@ -27,8 +27,9 @@ class Bordered:
     P is the inverse of A. The array of the inverse has spare rows and columns of zeros, so that each update adds or
     subtracts the outer product of a vector with itself. s is the squared distance in feature space between φ(xₖ) and
     the affine hull of the points in M; if s were 0, A would become singular. When a variable leaves, the last member
-    takes its place in the array. If a bound moves at rate `pace`, its variable joins with xₖ ← pace + e/s, and leaves
-    with xⱼ − pace in place of xⱼ. The class adds from left to right, as its compiled twin does.
+    takes its place in the array. If the bound of a variable moves at rate `pace`, the formulas for joining set xₖ ←
+    pace + e/s, and the formulas for leaving use xⱼ − pace in place of xⱼ. The class adds numbers from left to right, as
+    its compiled version does.
 
     Parameters
     ----------
@@ -113,7 +114,7 @@ class Bordered:
         self.x[:2] = right - corner * top, top
 
     def delete(self, j: int, pace: float = 0.0) -> bool:
-        """Remove variable j from M; return False if rounding has spoiled P, as the squared distance 1/pⱼ ≤ 0 shows."""
+        """Remove variable j from M; return False if rounding has spoiled P, so that the squared distance 1/pⱼ ≤ 0."""
         last, p = self.size - 1, self.inverse[j + 1].copy()
         if last == 1:
             self.values[:2, :2], self.x[:2], self.size = 0.0, 0.0, 1
@@ -132,7 +133,7 @@ class Bordered:
         return True
 
     def frees(self, j: int, u: np.ndarray) -> bool:
-        """Return True if k, which depends on M and has u = (1, K_Mk), is independent after j leaves: s = (uᵀp)²/pⱼ."""
+        """Return True if k, with u = (1, K_Mk), depends on M but not on M without j; there s = (uᵀp)²/pⱼ."""
         p = self.inverse[j + 1]
         part = total(u * p)
         return part * part > self.least * float(p[j + 1])

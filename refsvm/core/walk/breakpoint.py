@@ -15,8 +15,8 @@ class Move(NamedTuple):
     example : int
         Index of the example.
     before, after : int
-        The sets: −1 right (α = 0), 0 elbow, 1 left (α at its other bound). On lines other than λ = 1/C, −1 means at L,
-        0 free, and 1 at U.
+        The sets: −1 is the right side (α = 0), 0 the elbow, 1 the left side (α at its bound that is not 0). If the path
+        does not follow C, −1 means α = L, 0 a free α, and 1 α = U.
     kind : str
         Cause of the move, as in `Breakpoint`.
     """
@@ -33,7 +33,7 @@ def moved(moves: tuple[Move, ...]) -> str:
 
 
 class Breakpoint(NamedTuple):
-    """A point of the path at which the sets change; between breakpoints, ŝ = λα is linear in λ = 1/C.
+    """A point of a path in C at which the sets change; between breakpoints, ŝ = λα is linear in λ = 1/C.
 
     Attributes
     ----------
@@ -63,7 +63,7 @@ class Breakpoint(NamedTuple):
 
 
 class LinePoint(NamedTuple):
-    """A breakpoint on a line other than λ = 1/C; between breakpoints, α and b are affine in t.
+    """A breakpoint of a path with a parameter t other than C; between breakpoints, α and b are affine in t.
 
     Attributes
     ----------

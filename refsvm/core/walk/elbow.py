@@ -1,4 +1,4 @@
-"""One step along the path: the direction on the elbow, the correction of rounding errors, and the step itself."""
+"""One step along the path: compute the direction on the elbow, correct rounding errors, and take the step."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def pivoted(walk: PathState) -> Solve:
 def particular_direction(
     walk: PathState, solve: Solve, tau: float, from_scratch: Callable[[PathState], Solve] = pivoted
 ) -> tuple[float, tuple[float, float]]:
-    """Set the direction with A (db, d) = (0, −v_𝓔), eq. (23); return db and the rounding errors of d and dG − db.
+    """Set the direction by A (db, d) = (0, −v_𝓔), eq. (23); return db and the rounding errors of d and dG − db.
 
     `solve` returns a solution of A x = right. On the elbow, dG − db is the residual of the equations. If the residual
     is not small, the inverse has lost precision. The function then applies the inverse to the residual, and if the
@@ -67,7 +67,7 @@ def particular_direction(
 
 
 def noise_of(walk: PathState, tau: float) -> tuple[float, float]:
-    """Return the sizes up to which d and dG − db are only rounding errors."""
+    """Return the numbers up to which components of d and of dG − db may be only rounding errors."""
     largest, along = float(np.abs(walk.variables.d[walk.members]).max()), walk.along
     return tau * max(largest, along.pace), tau * (along.push + len(walk.members) * walk.largest * largest)
 
@@ -92,7 +92,7 @@ def correct(walk: PathState, solve: Solve) -> None:
 
 
 def empty_elbow_step(walk: PathState, room: float) -> Step:
-    """Return the step if the elbow is empty and only b̂ can move (Remark 4), which solves (30)–(34) in closed form."""
+    """Return the step for an empty elbow, on which only b̂ moves (Remark 4): the closed-form solution of (30)–(34)."""
     # λv − Kŝ − b̂ ≤ 0 if ŝ may rise, and ≥ 0 if ŝ may fall
     var, total = walk.variables, walk.variables.excess + walk.b
     rises, falls = walk.side == BELOW, walk.side == ABOVE
@@ -111,7 +111,7 @@ def empty_elbow_step(walk: PathState, room: float) -> Step:
 
 
 def jump_of_b(walk: PathState) -> bool:
-    """If no variable is free but α must move, move b at fixed t until a variable is free; return True if b moves.
+    """If no variable is free but z¹ ≠ 1ᵀd_B, move b at fixed t until a variable is free; return True if b moves.
 
     If z¹ − 1ᵀd_B > 0, b falls to the largest G among variables at L; otherwise b rises to the smallest G among
     variables at U.
@@ -132,10 +132,10 @@ def jump_of_b(walk: PathState) -> bool:
 def jump_of_alpha(walk: PathState, null: np.ndarray) -> bool:
     """If the system has no solution, move α at fixed t and return True; otherwise return False.
 
-    The system has a solution only if uᵀv¹ = 0 for every u in the null space, that is, with K u = 0 and 1ᵀu = 0. If
-    uᵀv¹ ≠ 0 for some u, α moves along u as far as the box allows, and the variable that meets its bound leaves the
-    elbow. w, G and b do not change, and f grows as soon as t moves. If a variable is already at the bound towards which
-    u would move it, the variable leaves the elbow and α does not change.
+    The system has a solution only if uᵀv¹ = 0 for every u in the null space, that is, with K u = 0 and 1ᵀu = 0. If uᵀv¹
+    ≠ 0 for some u, α moves along u as far as the box allows, and the variable that meets its bound leaves the elbow. w,
+    G and b do not change, and f grows as soon as t moves. If α of a variable is already at the bound towards which u
+    points, this variable leaves the elbow and α does not change.
     """
     var, elbow = walk.variables, walk.elbow
     pull = walk.line.v[elbow] @ null[1:]
@@ -155,7 +155,7 @@ def jump_of_alpha(walk: PathState, null: np.ndarray) -> bool:
 
 
 def take(walk: PathState, step: Step, end: float) -> str:
-    """Take the step and change the set of each example that has an event, (36)–(46); return the kind of event."""
+    """Take the step, and move each example that reaches the border of its set, (36)–(46); return the kind of event."""
     walk.move(step.length, step.db)
     walk.clip(end)
     # find the examples whose ŝ reaches a bound, or whose G reaches b: (40)–(43)

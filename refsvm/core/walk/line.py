@@ -1,4 +1,4 @@
-"""ProblemLine: a line of problems whose v, L, U and z are affine in t, such as the line λ = 1/C.
+"""ProblemLine: problems with one K, whose v, L, U and z are affine in a parameter t, such as λ = 1/C.
 
     v(t) = (1 − s) v(start) + s v(end),     s = (t − t₀)/(t₁ − t₀),     and likewise for L, U and z.
 
@@ -35,8 +35,8 @@ class ProblemLine:
     largest : float
         Largest |Kᵢⱼ|.
     K : ndarray of shape (n, n), optional
-        The kernel matrix. If v is constant, K shows how much decision values may differ, which is far less than
-        `largest` if the origin is far from the data.
+        The kernel matrix. If v is constant, K gives the largest possible difference of decision values. This difference
+        is far less than `largest` if the origin is far from the data.
 
     Attributes
     ----------
@@ -50,7 +50,7 @@ class ProblemLine:
     reach : float
         Largest possible decision value relative to `unit`, at most 1; it is small if C is small.
     push, pace : float
-        Scales of rounding errors: the largest rate of v plus K d_B, and the largest rate of a bound.
+        Scales of rounding errors: an upper bound of |v¹ − K d_B|, and the largest rate of a bound.
     widest : float
         Largest width of a box.
     is_c_path : bool
@@ -184,5 +184,5 @@ class RegularizationLine(ProblemLine):
     def point(
         self, t: float, alpha: np.ndarray, b: float, kind: str, moves: tuple[Move, ...], elbow: int
     ) -> Point:
-        """Return the breakpoint that a tracker reports, in terms of C."""
+        """Return the breakpoint that a tracker reports, with C in place of λ."""
         return Breakpoint(self.exactly.get(t, 1.0 / t), alpha, b, kind, moves, elbow)

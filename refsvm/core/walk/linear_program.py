@@ -24,7 +24,7 @@ def longest_fall(
     null : ndarray of shape (2m, k)
         U_{m−r}, without the intercept, and −U_{m−r}.
     limit : float
-        The t at which an example of 𝓛 or 𝓡 reaches the elbow or the path ends.
+        The largest t: there, the first example outside the elbow reaches the elbow, or the path ends.
 
     Returns
     -------
@@ -34,8 +34,8 @@ def longest_fall(
     Notes
     -----
     One null vector gives a problem in two variables, which is solved in closed form (`most_before_crossing`). HiGHS
-    solves problems with more null vectors by its dual simplex method. The program ends at a vertex, where as many
-    points as possible leave the elbow.
+    solves problems with more null vectors by its dual simplex method. Both methods return a vertex of the feasible set,
+    where as many points as possible leave the elbow.
     """
     if null.shape[1] == 1:
         return _in_the_plane(rate, gap, null[:, 0], limit)

@@ -1,8 +1,8 @@
-"""Special-event routine (Ong et al., §VI): changes the sets of examples between two sets that block λ from falling.
+"""Special-event routine (Ong et al., §VI): moves examples that keep λ from falling to another set.
 
-Flipping all blocking examples at once is block principal pivoting for the complementarity problem of the direction.
-Such pivoting can cycle. If the sets repeat, the tracker flips only the example with the lowest index; if the sets
-repeat again, the tracker calls the backup routine.
+Moving all these examples at once is block principal pivoting for the complementarity problem of the direction. Such
+pivoting can cycle. If the sets repeat, the tracker moves only the example with the lowest index; if the sets repeat
+again, the tracker calls the backup routine.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from refsvm.core.walk.walk import ABOVE, BELOW, FREE, Walk
 
 
 def blocking(walk: Walk, noise: tuple[float, float], shortest: float, regular: bool) -> list[tuple[int, int]]:
-    """Return the examples that block λ from falling by more than `shortest`, each with the set to which it should move.
+    """Return the examples that keep λ from falling by more than `shortest`, and the set to which each should move.
 
     (S1), (S2) ŝ is at its bound or at 0 and would leave the box: to 𝓛 or 𝓡; (S3), (S4) ξ is 0 and would get the wrong
     sign: to 𝓔.
@@ -31,7 +31,7 @@ def blocking(walk: Walk, noise: tuple[float, float], shortest: float, regular: b
 
 @dataclass
 class SwitchingGuard:
-    """Detects that the sets return to an earlier state at one λ; use a new object for each λ.
+    """Detects that the three sets are the same as earlier at this λ; use a new object for each λ.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""PathState: the walk of a tracker along a line, by default λ = 1/C in the scaled variables of the papers.
+"""PathState: the current point of a path, by default along λ = 1/C in the scaled variables of the papers.
 
     λ = 1/C,   ŝ = λα,   b̂ = λb,   Gᵢ − b̂ = λvᵢ − (Kŝ)ᵢ − b̂ = yᵢλξᵢ.
 
@@ -42,8 +42,8 @@ class PathState(Walk):
     Parameters
     ----------
     problem : DualProblem
-        The problem at C = 1, with z = 0 and boxes [0, Cwᵢ] or [−Cwᵢ, 0]; if `along` is given, the problem at the start
-        of that line.
+        The problem at C = 1, with z = 0 and boxes [0, Cwᵢ] or [−Cwᵢ, 0]; if `along` is given, the first problem of
+        `along`.
     K : ndarray of shape (n, n)
         The kernel matrix, which may be a view of the first rows and columns of a larger array
         (`refsvm.analysis.growing`).
@@ -60,18 +60,19 @@ class PathState(Walk):
     Attributes
     ----------
     t : float
-        λ = 1/C, which falls; on other lines, their parameter.
+        λ = 1/C, which falls; if the path does not follow C, its parameter.
     along : ProblemLine
-        The line, which gives the problem at any t and the scales of tolerances.
+        The line, whose methods return the problem at any t and the scales of tolerances.
     variables : Variables
         The state of all variables: ``alpha`` is ŝ, ``excess`` is Gᵢ − b̂, ``lower`` and ``upper`` are the box at C = 1.
-        On other lines: α, Gᵢ − b and the box at t.
+        If the path does not follow C: α, Gᵢ − b and the box at t.
     b : float
         b̂ = λb; on other lines b.
     side : ndarray of shape (n,), int8
         The set of each variable; CLOSED for examples of weight 0.
     sign : ndarray of shape (n,)
-        1 if the box is [0, wᵢ], −1 if it is [−wᵢ, 0], 0 if it has no width; on other lines 1, or 0 without width.
+        1 if the box is [0, wᵢ], −1 if it is [−wᵢ, 0], 0 if it has no width. If the path does not follow C, 1, or 0 if
+        the box has no width.
     stored : ndarray of shape (at least n, at least n)
         The array that holds K; its row i begins with row i of K.
     moves : list of Move
@@ -91,7 +92,7 @@ class PathState(Walk):
     placed : (float, int)
         The λ at which SMO last found a point, and the number of points in a row that SMO has found at this λ.
     stale_below : float
-        The λ below which accumulated rounding errors of G may be too large; 0 on other lines.
+        The λ below which accumulated rounding errors of G may be too large; 0 if the path does not follow C.
     deadline : Deadline
         Time at which the walk ends.
     status : Status or None
@@ -193,7 +194,7 @@ class PathState(Walk):
         var.excess[elbow] = 0.0
 
     def has_left(self) -> bool:
-        """Return True if an example is at a bound that grows with C; otherwise α has reached its final value."""
+        """Return True if an αᵢ is at a bound that grows with C; if not, α does not change for larger C."""
         return not self.along.is_c_path or bool((self.side == self.sign).any())
 
     def to_the_end(self, end: float) -> Point:
@@ -206,7 +207,7 @@ class PathState(Walk):
         return self.breakpoint("end")
 
     def refresh(self) -> float:
-        """Recompute G − b̂ = λv − Kŝ − b̂ and the direction from scratch; return the error that ξ had."""
+        """Recompute G − b̂ = λv − Kŝ − b̂ and the direction from scratch; return the error of ξ before."""
         var = self.variables
         v, var.lower[:], var.upper[:] = self.along.arrays(self.t)
         self.stale_below = LONG_FALL * self.t * self.along.is_c_path
@@ -228,7 +229,7 @@ class PathState(Walk):
         return G
 
     def recompute_pace(self) -> None:
-        """Recompute v¹ − K d_B and z¹ − 1ᵀd_B from the rates d_B of the bounds at which variables are."""
+        """Recompute v¹ − K d_B and z¹ − 1ᵀd_B, where d_B are the rates of the bounds that variables are at."""
         var, line, side = self.variables, self.line, self.side
         var.pace[:] = np.where(side == ABOVE, line.upper, np.where(side != FREE, line.lower, 0.0))
         var.alpha[:] = np.where(side == ABOVE, var.upper, np.where(side != FREE, var.lower, var.alpha))
@@ -296,7 +297,7 @@ class PathState(Walk):
                 self.enter(i, kind)
 
     def note(self, indices: Any, side: Any, kind: str) -> None:
-        """Record a `Move` for each example that changes its set: −1 is 𝓡, 0 is 𝓔, 1 is 𝓛."""
+        """Record a `Move` for each example; in a `Move`, −1 stands for 𝓡, 0 for 𝓔, and 1 for 𝓛."""
         self.factors, sign = None, self.sign[indices].astype(np.int64)
         sets = zip(indices, (sign * self.side[indices]).tolist(), (sign * side).tolist(), strict=True)
         self.moves += [Move(int(i), before, after, kind) for i, before, after in sets]

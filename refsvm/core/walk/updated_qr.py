@@ -16,20 +16,21 @@ BORDER: Final = -1
 
 @dataclass(frozen=True)
 class UpdatedQR(UpdatedAlgebra):
-    """QR factors that are updated when a point enters or leaves the elbow, with some m² operations instead of m³.
+    """QR factors of A, updated with O(m²) instead of O(m³) operations when a point enters or leaves the elbow.
 
         i leaves:  delete its row and its column from QR;
         k enters:  s = Kₖₖ − uᵀA⁻¹u, u = (1, K_𝓔k); insert a column and a row unless s is close to 0.
 
     The number s, the paper's indicator in another unit, is the squared distance in feature space between φ(xₖ) and the
-    affine hull of the elbow. Updates do not keep the diagonal of R sorted, so that the diagonal does not show the rank.
-    Therefore the class computes new factors with pivots if A may be singular, R is ill conditioned, or more than a
-    fourth of the elbow has changed. `UpdatedInverse` is a faster alternative.
+    affine hull of the elbow. Updates do not keep the diagonal of R sorted, and the rank cannot be read from an unsorted
+    diagonal. Therefore the class computes new factors with pivots if A may be singular, R is ill conditioned, or more
+    than a fourth of the elbow has changed. `UpdatedInverse` is a faster alternative.
 
     Parameters
     ----------
     least_indicator : float
-        Smallest squared distance from the elbow, relative to the largest kernel value, for an update.
+        Smallest squared distance of a new point from the affine hull of the elbow, relative to the largest kernel
+        value, at which the class updates its factors.
     least_ratio : float
         Updated factors are used only if no diagonal entry of |R| is below this fraction of the largest.
     qr : PivotedQR

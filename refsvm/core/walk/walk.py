@@ -1,4 +1,4 @@
-"""The walk: follows the optimum of a problem whose v, L, U and z are affine in t from event to event.
+"""The walk: follows the optimum, event by event, of a problem whose v, L, U and z are affine in t.
 
     v(t) = v⁰ + t v¹,   L(t) = L⁰ + t L¹,   U(t) = U⁰ + t U¹,   z(t) = z⁰ + t z¹.
 
@@ -8,7 +8,8 @@ this bound: d_B = L¹ or U¹. Between two events, α, b and G are affine in t:
     | 0   1ᵀ  | | db  |     | z¹ − 1ᵀd_B        |
     | 1  K_MM | | d_M |  =  | v¹_M − K_MB d_B   |         dG = v¹ − K d
 
-`refsvm.SVMP` and `refsvm.Hastie` walk along λ = 1/C, and `refsvm.ATO` from one box to another.
+`refsvm.SVMP` and `refsvm.Hastie` follow the optimum along λ = 1/C, and `refsvm.ATO` follows it from an old box to a new
+box.
 """
 
 from __future__ import annotations
@@ -53,7 +54,8 @@ class Variables(NamedTuple):
     lower, upper, lower_rate, upper_rate : ndarrays
         L(t), U(t), L¹ and U¹.
     pace : ndarray
-        d for variables outside M: the rate of their bound.
+        For variables outside M, the rate of their α: d, which equals the rate
+        of their bound.
     push : ndarray
         v¹ − K d_B.
     d, speed : ndarrays
@@ -91,13 +93,13 @@ class Walk:
     Attributes
     ----------
     t, b : float
-        Position on the line and intercept, both counted from 0.
+        The parameter t and the intercept b, both 0 at the start.
     values : ndarray of shape (10, n)
         The array whose rows are the `Variables`.
     variables : Variables
         Views of these rows.
     members : list of int
-        M, in the order of the system.
+        The variables of M, in the order of the rows of `system`.
     rows : ndarray of shape (room, n)
         The kernel rows of the members; empty if K itself is held.
     stored : ndarray or None
@@ -166,7 +168,7 @@ class Walk:
         return np.append(self.total, self.variables.push[self.members])
 
     def watch(self, places: np.ndarray) -> None:
-        """Follow only the given variables (ascending, including M), which are numbered from 0 from now on."""
+        """Follow only the given variables (ascending, including M); from now on, index k means the k-th of them."""
         # `row` still returns rows of all variables; only the watched entries are copied from them
         whole = self.row
         self.row = lambda i: whole(int(places[i]))[places]
@@ -242,7 +244,7 @@ class Walk:
         return rates
 
     def distances(self) -> np.ndarray:
-        """Return the distances that belong to `rates`: to U, to L, and to G = b, shape (3, n)."""
+        """Return the distances of α to U, of α to L, and of G to b, shape (3, n), in the order of `rates`."""
         var = self.variables
         return np.array([var.upper - var.alpha, var.alpha - var.lower, self.side * var.excess])
 
@@ -258,7 +260,7 @@ class Walk:
         self.t += step * line.t
 
     def nearest(self, i: int) -> int:
-        """Return the side of the bound that free variable i approaches, the nearer bound if it approaches both."""
+        """Return the side of the bound that αᵢ approaches, for a free i; the nearer bound if αᵢ approaches both."""
         var = self.variables
         if var.d[i] - var.upper_rate[i] > 0.0 and var.lower_rate[i] - var.d[i] > 0.0:
             return ABOVE if var.upper[i] - var.alpha[i] < var.alpha[i] - var.lower[i] else BELOW
@@ -288,7 +290,7 @@ class Walk:
         return True
 
     def leave(self, i: int, side: int) -> None:
-        """Move i from M to the bound that it has reached; let a variable that is no longer TIED to M join."""
+        """Move i from M to the bound that αᵢ has reached; add to M a TIED variable that no longer depends on M."""
         var, slot, system = self.variables, self.members.index(i), self.system
         tied = np.flatnonzero(self.side == TIED).tolist()
         bound, rate = (var.upper, var.upper_rate) if side == ABOVE else (var.lower, var.lower_rate)
@@ -306,7 +308,7 @@ class Walk:
             self.join(k)
 
     def change_pace(self, i: int, pace: float) -> None:
-        """Set the rate at which i moves outside M; 0 if it has joined M or its bound does not move."""
+        """Set the rate of αᵢ while i is outside M; 0 if i has joined M or its bound does not move."""
         # most bounds do not move; then the change is 0 and no kernel row is read
         change = pace - float(self.variables.pace[i])
         self.variables.pace[i] = pace
