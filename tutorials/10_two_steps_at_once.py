@@ -74,8 +74,8 @@ row[0].set_ylabel(r"$\alpha_1$")
 plt.show()
 
 # %%
-# Every step on the left is the best step in its direction, but each step after the first disturbs the slope that the
-# step before has levelled. The working sets :math:`(0,2)` and :math:`(1,2)` alternate; their directions are
+# In the left panel every step is best in its direction, but each step after the first changes the slope that the
+# previous step made zero. The working sets :math:`(0,2)` and :math:`(1,2)` alternate; their directions are
 # :math:`d_1=e_0-e_2` and :math:`d_2=e_1-e_2`. The cosine of the angle between these directions, measured with
 # :math:`K`, tells how much the steps interfere:
 #
@@ -109,14 +109,14 @@ print("what a step leaves", (lacking[1:] / lacking[:-1]).round(6))
 #             + \underbrace{\frac{(\ell_2-Q_{12}\mu)^2}{2\,Q_{22}}}_{\text{the next}}, \qquad
 #    \text{largest at}\quad \mu_P = \frac{Q_{22}\ell_1-Q_{12}\ell_2}{Q_{11}Q_{22}-Q_{12}^2} .
 #
-# The step :math:`\mu_P` is the *planned step*. Since the next step is not known, the rule bets that the *previous*
-# working set moves next: its kernel rows are in memory, and it is likely to come back if steps undo each other. If the
-# previous step was a free Newton step, then :math:`\ell_2=0`, and
+# The step :math:`\mu_P` is the *planned step*. Because the next step is unknown, the rule bets that the selector
+# returns to the *previous* working set: its kernel rows are in memory, and selectors often return to a set if steps
+# undo each other. If the previous step was a free Newton step, then :math:`\ell_2=0`, and
 #
 # .. math:: \mu_P = \frac{\hat\mu}{1-\cos^2\vartheta} .
 #
-# So the planned step is never shorter than the Newton step, and much longer if the two directions nearly coincide. The
-# figure shows the second step of the three points.
+# So the planned step is never shorter than the Newton step, and much longer if the directions nearly coincide. The
+# figure shows the second step on the three points.
 
 # fold: The code of this figure
 # alt: In the box of two variables the planned step goes further than the Newton step. The right panel shows the gain of
@@ -144,9 +144,9 @@ plt.show()
 print(f"Newton {newton:.3f}, planned {planned:.3f}, Newton/(1 - cosine squared) {newton / (1 - cosine2):.3f}")
 
 # %%
-# By itself the planned step of the figure gains less than half of what the Newton step would gain. A planned step
-# longer than :math:`2\hat\mu` even lowers the objective. In the function below ``w1`` and ``w2`` stand for
-# :math:`\ell_1` and :math:`\ell_2`:
+# Alone, the planned step of the figure gains less than half as much as the Newton step. A planned step longer than
+# :math:`2\hat\mu` even lowers the objective. In the function below ``w1`` and ``w2`` stand for :math:`\ell_1` and
+# :math:`\ell_2`:
 
 
 def planned_step(K, G, alpha, lower, upper, pair, before):
@@ -179,14 +179,14 @@ print(f"planned step {own:.3f}")
 #    :twin:
 #    :fold: EagerPlanningStep in the package
 #
-# The formula ignores the box, and the next step may not be the planned step. Two guards help:
+# The formula ignores the box, and the selector may not return to the previous pair. Two guards help:
 #
-# * The rule plans a step only if the previous step was free and not planned, and only if both planned steps end
-#   strictly inside the box. Otherwise the rule takes the clipped Newton step.
+# * The rule plans only if the previous step was free and not planned, and if this step and the planned next step both
+#   end strictly inside the box. Otherwise the rule takes the clipped Newton step.
 #   (:class:`~refsvm.core.steps.eager_planning.EagerPlanningStep` also plans after clipped steps.)
-# * After a planned step the selector adds the planned pair to its candidates. If the planned step differed from the
-#   Newton step by more than 0.9 of the Newton step, the selector compares exact gains. Then the selected pair gains at
-#   least as much as the planned pair.
+# * After a planned step the selector also considers the pair of the planned next step (the *planned pair*). If the
+#   planned step differed from the Newton step by more than 0.9 of the Newton step, the selector compares exact gains.
+#   Then the selected pair gains at least as much as the planned pair.
 #
 # The package refuses a selector that does not consider the planned pair:
 
@@ -199,7 +199,6 @@ print(f"a step within 1 ± 0.9 of the Newton step gains at least {1 - 0.9**2:.2f
 # %%
 # Why 0.9? A step of :math:`\omega\hat\mu` gains the share :math:`1-(\omega-1)^2` of what the Newton step gains
 # (exercise 2 of chapter 4). If :math:`\omega` differs from 1 by at most 0.9, this share is at least the printed number.
-# Any limit below one would do.
 #
 # The convergence proof allows the objective to fall in a planned step, but not over this step and the next together.
 # The next lines count both kinds of losses on the chessboard:
@@ -248,8 +247,7 @@ print(f"steps, mean of three orders: Newton {newton:.0f}, stretched {stretched:.
 print(f"share of the saving without a plan: {(newton - stretched) / (newton - plan):.0%}")
 
 # %%
-# So here most of the saving comes from longer steps, and the rest from the plan. Try planned steps yourself; a planned
-# step usually passes the top of its own parabola:
+# So here most of the saving is due to longer steps, and the rest to the plan. Try planned steps yourself:
 #
 # .. stepper::
 #    :data: chessboard
@@ -260,9 +258,9 @@ print(f"share of the saving without a plan: {(newton - stretched) / (newton - pl
 # Conjugate steps
 # ---------------
 #
-# Let the last step have moved :math:`\alpha` by :math:`\Delta`, and store :math:`K\Delta`. A step along
-# :math:`d=e_i-e_j` changes the slope along :math:`\Delta`, which the last step levelled, by :math:`-\mu\,\Delta^\top
-# Kd`. So remove the part of :math:`d` that changes the slope along :math:`\Delta`:
+# Let the last step have moved :math:`\alpha` by :math:`\Delta`, and store :math:`K\Delta`. If this step was free, the
+# slope along :math:`\Delta` is now zero. A step along :math:`d=e_i-e_j` changes this slope by :math:`-\mu\,\Delta^\top
+# Kd`. So subtract the part of :math:`d` that changes this slope:
 #
 # .. math::
 #
@@ -270,18 +268,19 @@ print(f"share of the saving without a plan: {(newton - stretched) / (newton - pl
 #    \qquad q_\Delta=\Delta^\top K\Delta .
 #
 # Now :math:`\Delta^\top Kp=\beta-\tfrac\beta{q_\Delta}\,q_\Delta=0`: the two directions are *conjugate*, and a step
-# along :math:`p` leaves the slope along :math:`\Delta` as it was. The slope along :math:`p` is still :math:`\ell`,
-# because after a free step :math:`\Delta^\top G=0`. The curvature along :math:`p` is at most :math:`q`:
+# along :math:`p` leaves the slope along :math:`\Delta` unchanged. The slope along :math:`p` is still :math:`\ell`,
+# because after a free step :math:`\Delta^\top G=0`. The curvature along :math:`p` is at most the curvature :math:`q`
+# along :math:`d`:
 #
 # .. math:: q_p = p^\top Kp = q-\frac{\beta^2}{q_\Delta}, \qquad \mu=\frac{\ell}{q_p} .
 #
 # So if :math:`\beta\ne0`, a conjugate step inside the box is longer than the Newton step and gains more,
-# :math:`\ell^2/2q_p`. In a plane, as above, two conjugate steps reach the top. A conjugate step needs only the kernel
-# rows of the pair, because :math:`Kp=K_{i\cdot}-K_{j\cdot}-\tfrac\beta{q_\Delta}K\Delta`. But a conjugate step can move
-# many variables, and any of them may meet its bound. If a variable of the pair meets its bound first, the step ends,
-# and the next step is a Newton step. If a variable outside the pair meets its bound first, the move along
-# :math:`\Delta` ends; the pair alone moves on to its own maximum or a bound, and its move is the :math:`\Delta` of the
-# next step. Without the box the rule is short:
+# :math:`\ell^2/2q_p`. In a plane, as for the three points, two conjugate steps reach the top. A conjugate step needs
+# only the kernel rows of the pair, because :math:`Kp=K_{i\cdot}-K_{j\cdot}-\tfrac\beta{q_\Delta}K\Delta`. But a
+# conjugate step can move many variables, and any may meet its bound. If a variable of the pair meets its bound first,
+# the step ends, and the next step is a Newton step. If a variable outside the pair meets its bound first, the package
+# cuts the move along :math:`\Delta` there. The pair moves on along :math:`d` to the maximum or a bound, and this move
+# is the next :math:`\Delta`. Without the box the rule is short:
 
 
 def conjugate_move(K, G, i, j, last):
@@ -299,13 +298,13 @@ print("slopes after two conjugate steps", three.gradient(first + conjugate_move(
 
 # %%
 # All three gradients are equal, so no pair gains any more. For the :math:`i` of the most violating pair, the package
-# selects the :math:`j` whose conjugate step would gain most without the box, with the largest
-# :math:`\tfrac12\ell^2/(q-\beta^2/q_\Delta)`.
+# selects the :math:`j` with the largest :math:`\tfrac12\ell^2/(q-\beta^2/q_\Delta)`, the gain of the conjugate step
+# without the box.
 #
 # Does the loop end with conjugate steps? No step lowers :math:`f`, because a step of length :math:`\mu` gains at least
 # :math:`\tfrac12\mu\ell`. Torres-Barrán, Alaíz and Dorronsoro (2021) prove that their rule converges, at a linear rate
-# if :math:`K` is positive definite. The package selects pairs and cuts steps differently, and this book has no proof
-# for its rule.
+# if :math:`K` is positive definite. The package selects pairs and cuts steps differently from their rule, and this book
+# has no proof for the package's rule.
 #
 # .. shipped:: core/steps/conjugate.py
 #    :twin:
@@ -324,9 +323,9 @@ print("slopes after two conjugate steps", three.gradient(first + conjugate_move(
 # Where planning pays
 # -------------------
 #
-# The lowest index wins a tie, so the number of steps depends on the order of the examples. The table shows means over
-# three orders: the number of Newton steps, and for the other rules the ratio to this number. The last rule in the
-# table, a much cheaper trick, makes every Newton step a tenth longer.
+# If pairs tie, the lowest index wins, so the number of steps depends on the order of the examples. The table shows
+# means over three orders: the number of Newton steps, and for the other rules the ratio of their steps to this number.
+# The last rule only makes every Newton step a tenth longer.
 
 samples = {
     "chessboard": (board, 1e3, 0.5),
@@ -364,10 +363,10 @@ for name, (sample, C, gamma) in samples.items():
     )
 
 # %%
-# In one run with planning, ``free`` is the share of steps that do not hit the box, and ``cos²`` is the median of
+# For one run with planning, ``free`` is the share of unclipped steps, and ``cos²`` is the median of
 # :math:`\cos^2\vartheta` over the planned steps. If :math:`\cos^2\vartheta` is nearly zero, consecutive steps hardly
 # disturb each other, and the planned step is nearly the Newton step. In the table, planning saves most on the problems
-# with many steps, whose directions are related.
+# with many steps; there consecutive directions are related.
 #
 # The next figure shows one run of each rule on the chessboard. Most losses of planned steps are too small to see: the
 # median loss is below a hundredth of :math:`f^*-f`. The largest loss sticks out of the curve as a thin line.
@@ -390,8 +389,8 @@ plt.show()
 # %%
 # .. worth:: 10
 #
-#    If consecutive directions hardly disturb each other, planning and conjugate steps save few or no steps, and each
-#    step costs more.
+#    If consecutive steps hardly disturb each other, planning and conjugate steps save few or no steps, and each step
+#    costs more than a Newton step.
 #
 # .. admonition:: Known elsewhere as
 #
@@ -404,7 +403,7 @@ plt.show()
 #
 # 1. ★ Derive :math:`\mu_P` from :math:`g_2`.
 # 2. ★ Try over-relaxed steps with :math:`\omega=1.5` in the stepper above, on the chessboard and on the three points;
-#    choose Newton steps as second run. Then try ``OverrelaxedNewtonStep(1.5)`` on the problems of this chapter.
+#    choose Newton steps as the second run. Then try ``OverrelaxedNewtonStep(1.5)`` on the problems of this chapter.
 # 3. ★ ``PlanningAheadStep(N)`` plans with each of the :math:`N` most recent working sets and takes the best plan. How
 #    many steps does this rule take for :math:`N` = 1, 2, 3, 5, 10 on the chessboard?
 # 4. ★★ Why does ``ConjugateStep`` reach the top of the three points in so few steps?
@@ -436,9 +435,9 @@ assert counts[10] < counts[5] < counts[1]
 # %%
 # 1. :math:`g_2'(\mu)=\ell_1-Q_{11}\mu-\tfrac{Q_{12}}{Q_{22}}(\ell_2-Q_{12}\mu)=0`; multiply by :math:`Q_{22}` and
 #    solve.
-# 2. Over-relaxed steps cost steps on the three points and save steps on the chessboard.
-# 3. More sets save more steps. But every planned step takes longer, because it compares more plans. For the older sets
-#    :math:`\ell_2\ne0`, so some plans are shorter than the Newton step, or go backwards.
-# 4. The sum constraint leaves a plane with two directions, which two conjugate steps settle.
+# 2. Over-relaxation takes more steps than Newton on the three points and fewer on the chessboard.
+# 3. More sets save more steps. But every planned step takes longer, because the rule compares more plans. For the older
+#    sets :math:`\ell_2\ne0`, so some planned steps are shorter than the Newton step, or go backwards.
+# 4. The sum constraint leaves a plane, in which two conjugate steps reach the optimum.
 #
 # .. endfold::

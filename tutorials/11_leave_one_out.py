@@ -11,8 +11,8 @@ Laskov and Müller (2008) published the procedure.
 
 # fold: Imports, the data, and the code of this figure
 # alt: Colours show what decided the leave-one-out prediction of each example. Most examples without weight lie away
-#     from the boundary, training errors lie beyond it, and most examples left out in a round lie near it. Wrong
-#     predictions are ringed.
+#     from the boundary, training errors lie on its wrong side, and most examples left out in a round lie near the
+#     boundary. Wrong predictions are ringed.
 import time
 
 import matplotlib.pyplot as plt
@@ -77,13 +77,13 @@ for tol in (1.0, 1e-3):
     print(f"tolerance {tol:5g}: {wrong} of {heart.n} wrong, {steps} steps")
 
 # %%
-# The tolerance matters: an inexact machine may get other examples wrong. So we ask not how exact a *solution* must be,
-# but how to be certain of a *sign*.
+# The tolerance matters: an inexact machine may get other examples wrong than an exact machine. So we ask not how exact
+# a *solution* must be, but how to be certain of a *sign*.
 #
 # Three proofs
 # ------------
 #
-# A single training on all examples proves many signs.
+# After one training on all examples, three proofs give many signs.
 #
 # **Zero alpha.** If :math:`\alpha_r=0`, the solution is also feasible without :math:`r`, and the conditions of chapter
 # 6 hold for all other examples as before. So the solution stays optimal without :math:`r`, and :math:`y_rh(x_r)\ge1`:
@@ -102,12 +102,12 @@ for tol in (1.0, 1e-3):
 #
 # **The ξα bound.** Removing a small weight cannot change a decision: :math:`2|\alpha_r|R^2+\xi_r<1` proves that the
 # prediction of :math:`r` is right (Joachims, 2000). :math:`R^2` is at least :math:`k(x,x)-k(x,x')` for all pairs, so
-# that :math:`\lVert\varphi(x)-\varphi(x')\rVert^2\le2R^2`. Let :math:`y_r=1` (otherwise turn all signs). Let the boxes
-# of the other free support vectors have space for the weight :math:`a` of :math:`r`: :math:`\sum_j(U_j-\alpha_j)>a`.
-# Let :math:`w_r` be the :math:`w` of the machine without :math:`r`.
+# that :math:`\lVert\varphi(x)-\varphi(x')\rVert^2\le2R^2`. Let :math:`y_r=1` (otherwise change all signs). Let the
+# other free support vectors be able to take the weight :math:`a` of :math:`r`: :math:`\sum_j(U_j-\alpha_j)>a`. Let
+# :math:`w_r` be the :math:`w` of the machine without :math:`r`.
 #
-# 1. *The model moves little.* While the weight :math:`a` of :math:`r` moves to free support vectors, :math:`f` starts
-#    with the slope :math:`-\xi_r` and has at most the curvature :math:`2R^2`. So without :math:`r` the optimum is
+# 1. *The model moves little.* While the weight :math:`a` of :math:`r` moves to free support vectors, :math:`f` has the
+#    initial slope :math:`-\xi_r` and at most the curvature :math:`2R^2`. So without :math:`r` the optimum is
 #    :math:`f_r^*\ge f^*-a\,\xi_r-R^2a^2`. Now go from :math:`w` to :math:`w_r`. Taking the weight from :math:`r` costs
 #    :math:`a\,\xi_r` to first order, and at an optimum no other change gains to first order. The second-order term of
 #    :math:`f` is :math:`-\tfrac12\lVert w-w_r\rVert^2`. So :math:`f_r^*\le f^*-a\,\xi_r-\tfrac12\lVert w-w_r\rVert^2`,
@@ -120,18 +120,18 @@ for tol in (1.0, 1e-3):
 #    .. math:: \sum_{i\ne r}C\max\bigl(0,\,1-y_i(c_i+\zeta)\bigr) .
 #
 #    To the right of :math:`\zeta=0` the slope of this sum is :math:`C` times the number of negative examples with
-#    :math:`c_i\ge-1`, less :math:`C` times the number of positive examples with :math:`c_i<1`. Since
-#    :math:`c_i<h(x_i)`, all these negative examples have :math:`h(x_i)>-1` and are bounded, and all positive support
-#    vectors but :math:`r` are counted. With :math:`\sum_i\alpha_i=0` the slope is therefore at most
-#    :math:`a-\sum_j(U_j-\alpha_j)<0`. The sum of losses still falls at 0, so :math:`h_r(x_r)>0`.
+#    :math:`c_i\ge-1`, less :math:`C` times the number of positive examples with :math:`c_i<1`. Because
+#    :math:`c_i<h(x_i)`, all these negative examples have :math:`h(x_i)>-1` and are bounded; the counted positive
+#    examples include all positive support vectors but :math:`r`. With :math:`\sum_i\alpha_i=0` the slope is therefore
+#    at most :math:`a-\sum_j(U_j-\alpha_j)<0`. The sum of losses still falls at 0, so :math:`h_r(x_r)>0`.
 #
-# For one example, the figure draws :math:`f` along two straight lines from the optimum to a point without :math:`r`. At
-# the end of the first line all free variables share the weight of :math:`r`, equally unless a box is full; the second
-# line ends at the best point.
+# For one example, the figure draws :math:`f` along two straight lines from the optimum to points with
+# :math:`\alpha_r=0`. At the end of the first line all free variables share the weight of :math:`r`, equally unless a
+# box is full; the second line ends at the optimum without :math:`r`.
 
 # fold: The code of this figure
 # alt: Two curves show the falling objective on straight lines from the full optimum. The curve to the best point ends a
-#     little higher, and both end above a dashed parabola, the lower bound.
+#     little higher than the other, and both end above the lower bound, a dashed parabola.
 whole = solve(problem, stop=KKTGap(1e-9))
 xi = np.maximum(0.0, 1.0 - heart.y * whole.decision_values)
 free = (problem.lower < whole.alpha) & (whole.alpha < problem.upper)
@@ -174,8 +174,8 @@ print(f"example {r}: the weights move by {moved:.4f}, at most by {np.sqrt(2 * R2
 # the computed :math:`w` (:doc:`chapter 12 <12_a_sign_is_enough>`). So the conditions of the proofs get stricter:
 #
 # * *Zero alpha.* If :math:`\alpha_r=0`, the point is feasible without :math:`r`, and its gap in the problem without
-#   :math:`r` is not larger. If this gap is small enough, the ball of chapter 12 proves the sign; otherwise a round
-#   decides.
+#   :math:`r` is at most :math:`\delta`. If this gap is small enough, the ball of chapter 12 proves the sign; otherwise
+#   a round decides.
 # * *Training error.* The second inequality of the proof holds up to :math:`\delta`, which leaves
 #   :math:`\xi_r(m)-\delta/C_r\le\xi_r(m')`. So the check requires :math:`y_rh(x_r)<-\delta/C_r`, with the penalty
 #   :math:`C_r` of the example.
@@ -206,11 +206,9 @@ for reason, count in loo.counts.items():
         print(f"  {reason:15s} {count:4d} examples")
 
 # %%
-# In the first picture, mostly examples near the boundary need a round.
-#
 # If several :math:`b` are optimal without :math:`r` and give :math:`h(x_r)` different signs, :math:`r` is a *tie*: the
 # lower bound of the error counts it as right, the upper bound as wrong. With a small :math:`C` two of the points -1, 0
-# and 1 are ties. Without the point 0, both weights are :math:`\pm C`, and :math:`h(0)=b` may be any number in an
+# and 1 are ties. Without the point 0, the other weights are :math:`\pm C`, and :math:`h(0)=b` may be any number in an
 # interval around zero:
 
 three = leave_one_out([[-1.0], [0.0], [1.0]], [-1, 1, 1], kernel=Linear(), C=0.1)
@@ -228,11 +226,11 @@ print(three.decided_by, three.error_bounds)
 # The span rule
 # -------------
 #
-# Suppose that all other examples stay in their sets when :math:`r` leaves. Then only free examples take its weight, in
-# shares :math:`\lambda_i` with the sum 1. With :math:`p=\sum_i\lambda_i\varphi(x_i)`, each :math:`h(x_i)` changes by
-# :math:`\alpha_r\,(p-\varphi(x_r))\cdot\varphi(x_i)` and by the change of :math:`b`. For free :math:`i` both changes
-# cancel, because :math:`h(x_i)=y_i` stays. Subtracting the mean of these changes, weighted with :math:`\lambda_i`, from
-# the change of :math:`h(x_r)` gives the *span rule* (Vapnik and Chapelle, 2000):
+# Suppose that without :math:`r` every other example stays free or at its bound. Then only free examples take the weight
+# of :math:`r`, in shares :math:`\lambda_i` with the sum 1. With :math:`p=\sum_i\lambda_i\varphi(x_i)`, each
+# :math:`h(x_i)` changes by :math:`\alpha_r\,(p-\varphi(x_r))\cdot\varphi(x_i)` and by the change of :math:`b`. For free
+# :math:`i` both changes cancel, because :math:`h(x_i)=y_i` stays. Subtracting the mean of these changes, weighted with
+# :math:`\lambda_i`, from the change of :math:`h(x_r)` gives the *span rule* (Vapnik and Chapelle, 2000):
 #
 # .. math:: y_rh_r(x_r) = y_rh(x_r)-|\alpha_r|\,S_r^2 ,\qquad S_r=\lVert\varphi(x_r)-p\rVert ,
 #
@@ -257,13 +255,13 @@ print(
 # What the estimate is worth
 # --------------------------
 #
-# The mean of the leave-one-out error over all samples is the mean error of machines trained on :math:`n-1` examples
-# (Luntz and Brailovsky, 1969), if the examples are independent and from one distribution: each round predicts an
-# example that is independent of its :math:`n-1` training examples. The estimate thus has nearly no bias. Only support
-# vectors can be wrong, so this mean error is at most :math:`E[\#\mathrm{SV}]/n` if :math:`b` is unique.
-# Cross-validation with :math:`k` folds estimates the error of machines trained on :math:`n-n/k` examples, with only
-# :math:`k` trainings. The smallest of the estimates for several :math:`C` and :math:`\gamma` is on average too
-# optimistic. The table shows means over forty samples of sixty points, with the errors on 2,000 new points:
+# If the examples are independent and from one distribution, each round predicts an example that is independent of the
+# :math:`n-1` training examples. So the mean of the leave-one-out error over all samples is the mean error of machines
+# trained on :math:`n-1` examples (Luntz and Brailovsky, 1969). The estimate has nearly no bias. Only support vectors
+# can be wrong, so this mean error is at most :math:`E[\#\mathrm{SV}]/n` if :math:`b` is unique. Cross-validation with
+# :math:`k` folds estimates the error of machines trained on :math:`n-n/k` examples, with only :math:`k` trainings. The
+# smallest of the estimates for several :math:`C` and :math:`\gamma` is on average too optimistic. The table shows means
+# over forty samples of sixty points, with the errors on 2,000 new points:
 
 # fold: Estimates and errors on new points
 new = make_banana(2000, rng=1)
@@ -300,7 +298,7 @@ print(f"correlation of the estimate with ten folds {correlation[1]:.2f}, with th
 # Where a round begins
 # --------------------
 #
-# The round of a remaining example begins at the solution with all examples. To keep the sum at zero, the weight
+# The round of an example without proof begins at the solution on all examples. To keep the sum at zero, the weight
 # :math:`\alpha_r` has to go to other examples, which a *seeder* chooses. As far as the boxes permit, ``TOP`` gives this
 # weight to the most similar example, and ``AVG`` shares it equally among all free examples. ``Cold`` starts from zero.
 
@@ -311,11 +309,11 @@ for seeder in (Cold(), AVG(), TOP()):
     )
 
 # %%
-# All starts give the same error, although the solutions are right only to :math:`10^{-3}`: a round whose end does not
-# prove the sign is solved again.
+# All starts give the same error, although the tolerance is only :math:`10^{-3}`: if a round ends without a proof, the
+# package solves it again.
 #
-# How much does a seed lose? Let :math:`\delta` be the change of :math:`\alpha`: the variable :math:`r` goes to zero,
-# and other variables take its weight. The entries of :math:`\delta` sum to zero, so :math:`b` may be subtracted from
+# How much does a seed lose? Let :math:`\delta` be the change of :math:`\alpha`: :math:`\alpha_r` goes to zero, and
+# other variables take this weight. The entries of :math:`\delta` sum to zero, so :math:`b` may be subtracted from
 # :math:`G`:
 #
 # .. math:: f(\alpha)-f(\alpha+\delta)
@@ -378,8 +376,7 @@ print("the seed of the package:", np.allclose(own, AVG().seed(full, problem.with
 # .. shipped:: core/seeders/base.py
 #    :fold: What a seeder is
 #
-# This function is the procedure, in the order of the paper; ``leave_one_out`` calls it once for each pair of classes,
-# except small pairs:
+# This function is the procedure, in the order of the paper:
 #
 # .. shipped:: core/rounds/leave_one_out.py
 #    :object: algorithm_1
@@ -392,8 +389,8 @@ print("the seed of the package:", np.allclose(own, AVG().seed(full, problem.with
 #
 # .. worth:: 11
 #
-#    The proofs gain least on heart, where they leave the largest share of the examples open. A seed loses more if the
-#    left-out example has a larger weight.
+#    The proofs gain least on heart, where they leave the largest share of the examples open. A seed loses more of
+#    :math:`f` if the left-out example has a larger weight.
 #
 # .. admonition:: Known elsewhere as
 #
@@ -446,6 +443,7 @@ for seeder in (TOP(), AVG()):
 # 1. The predictions do not change: the checks are theorems. Without checks each example needs a round.
 # 2. The first check is :math:`\alpha_r=0`, the second :math:`y_rh(x_r)<0`. No example passes both checks: a training
 #    error has a slack above one, and so :math:`|\alpha_r|=C`.
-# 3. A seed never lacks more than it lost, because leaving out an example never raises the optimum.
+# 3. The new optimum exceeds the :math:`f` of the seed by at most the loss of the seed, because leaving out an example
+#    never raises the optimum.
 #
 # .. endfold::
