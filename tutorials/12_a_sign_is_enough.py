@@ -57,8 +57,8 @@ print(
 # -----------------------
 #
 # Let :math:`F` be the primal objective without example :math:`r`, and let :math:`H` be a lower bound on :math:`F` for
-# all machines with :math:`h(x_r)=0`. If the current machine has :math:`F<H`, its :math:`h(x_r)` has the sign of the
-# optimum. If the signs differed, the segment from the current machine to the optimum would contain a machine with
+# all machines with :math:`h(x_r)=0`. If the current machine has :math:`F<H`, its :math:`h(x_r)` has the same sign as at
+# the optimum. If the signs differed, the segment from the current machine to the optimum would contain a machine with
 # :math:`h(x_r)=0`. Since :math:`F` is convex, this machine would cost at most as much as the current machine, hence
 # less than :math:`H`: a contradiction.
 #
@@ -73,7 +73,7 @@ print(
 #
 # .. math:: H(\eta) = y^\top\eta-\tfrac12\,\eta^\top K'\eta, \qquad L\le\eta\le U,\quad \eta_r=0 .
 #
-# :class:`~refsvm.core.stopping.loo_duality_gap.LOODualityGap` raises :math:`H` alongside :math:`f` and stops at
+# :class:`~refsvm.core.stopping.loo_duality_gap.LOODualityGap` raises :math:`H` alongside :math:`f` and stops when
 # :math:`F<H`. In the first picture, training may end where the falling primal objective first crosses the rising bound.
 #
 # .. shipped:: core/stopping/loo_duality_gap.py
@@ -87,9 +87,9 @@ print(
 # A ball that holds the machine
 # -----------------------------
 #
-# Before we train without :math:`r` we do not know the machine, but we can say in which region it must lie. Okumura and
-# others (2015) and Hanada and others (2023) derived balls that contain the machine of changed data; Ndiaye and others
-# (2017) used balls around the optimum that shrink with the duality gap during training. Let :math:`(w_r,b_r)` be the
+# Before we train without :math:`r` we do not know this machine, but we know a region in which it lies. Okumura and
+# others (2015) and Hanada and others (2023) derived balls that contain the machine after a change of the data; Ndiaye
+# and others (2017) used balls that contain the optimum and shrink with the duality gap. Let :math:`(w_r,b_r)` be the
 # machine without :math:`r`, :math:`(w,b)` *any* machine, and :math:`\tilde w` the weights of any feasible
 # :math:`\tilde\alpha`. Let :math:`P_r` and :math:`D_r` be the primal and the dual objective without :math:`r`, and
 # :math:`P_r^*=D_r^*` the optimum.
@@ -107,7 +107,8 @@ print(
 # .. math:: \tfrac12\lVert w-w_r\rVert^2+\tfrac12\lVert\tilde w-w_r\rVert^2+T(w_r,b_r)
 #           \;\le\; \tfrac12\lVert w-\tilde w\rVert^2+T(w,b) .
 #
-# The parallelogram law replaces the two distances from :math:`w_r` by the distance of the midpoint:
+# The parallelogram law replaces the distances of :math:`w_r` from :math:`w` and :math:`\tilde w` by the distance from
+# their midpoint:
 #
 # .. math:: \tfrac12\lVert w-w_r\rVert^2+\tfrac12\lVert\tilde w-w_r\rVert^2
 #           = \bigl\lVert w_r-\tfrac12(w+\tilde w)\bigr\rVert^2+\tfrac14\lVert w-\tilde w\rVert^2 .
@@ -121,8 +122,8 @@ print(
 #
 # Hence :math:`w_r` lies in a ball of radius :math:`\rho` around the midpoint. Neither :math:`w` nor :math:`\tilde w`
 # need be optimal. If :math:`w=\tilde w`, then :math:`\rho^2` is the duality gap. In general
-# :math:`\rho^2=P_r-D_r-\tfrac14\lVert w-\tilde w\rVert^2`, as in the code below. The package computes :math:`\rho` from
-# :math:`T`, because a difference of large numbers loses digits near the optimum.
+# :math:`\rho^2=P_r-D_r-\tfrac14\lVert w-\tilde w\rVert^2`. The package computes :math:`\rho` from :math:`T`, because a
+# difference of large numbers loses digits near the optimum.
 #
 # With the linear kernel and two features :math:`w` is a point of a plane, and the ball is a disc:
 
@@ -149,7 +150,7 @@ assert distance <= radius < abs(to_line)
 
 # fold: The code of this figure
 # alt: In the plane of the two weights, the machine with the example, the seed and the machine without the example lie
-#     inside a disc. A dashed line of machines that cannot decide the example passes outside the disc.
+#     inside a disc. A dashed line, where the example has the value zero, passes outside the disc.
 figure, axes = plt.subplots(figsize=(5.6, 4.6))
 axes.add_patch(
     plt.Circle((w + w_start) / 2, radius, fc="0.93", ec=INK, lw=1, label=r"the ball, of radius $\rho$")
@@ -174,7 +175,7 @@ plt.show()
 # If all machines had the same intercept, the picture would prove the sign, because the whole disc is on one side of the
 # dashed line. But the intercept changes with :math:`w`.
 #
-# Before the first step, use the full machine as :math:`w` and a seed as :math:`\tilde\alpha`. Write
+# Before the first step, use the machine with :math:`r` as :math:`w` and a seed as :math:`\tilde\alpha`. Write
 # :math:`c_i=w_r\cdot(\varphi_i-\varphi_r)`. The value :math:`h_r(x_r)` is the :math:`\zeta` that minimises
 # :math:`\sum_{i\ne r}C_i\max(0,1-y_i(c_i+\zeta))`, so :math:`h_r(x_r)` is positive if this convex function falls at
 # :math:`\zeta=0`. The slope at 0 never falls when a :math:`c_i` rises, and in the ball :math:`c_i` is at most its value
@@ -228,17 +229,18 @@ plt.show()
 # panel the curve with the smallest :math:`c_i` falls at 0, so this test leaves the sign open.
 #
 # A second test uses a single variable, and the term :math:`T(w_r,b_r)`, which the ball ignores. Let :math:`x` be the
-# distance of :math:`w_r` from the midpoint, so :math:`x^2+T(w_r,b_r)\le\rho^2`. Take an example :math:`i` that can
-# still rise, :math:`a=U_i-\tilde\alpha_i>0`. The term of :math:`i` in :math:`T` is then at most :math:`\rho^2-x^2`, so
-# :math:`a\max(0,e_i)\le\rho^2-x^2`. The bound on :math:`e_i` bounds :math:`h_r(x_r)` from below:
+# distance of :math:`w_r` from the midpoint, so :math:`x^2+T(w_r,b_r)\le\rho^2`. Take an example :math:`i` whose
+# :math:`\tilde\alpha_i` can still rise, :math:`a=U_i-\tilde\alpha_i>0`. The term of :math:`i` in :math:`T` is then at
+# most :math:`\rho^2-x^2`, so :math:`a\max(0,e_i)\le\rho^2-x^2`. The bound on :math:`e_i` bounds :math:`h_r(x_r)` from
+# below:
 #
 # .. math:: h_r(x_r)\;\ge\; t_i - x\lVert\varphi_i-\varphi_r\rVert-\frac{\rho^2-x^2}{a}, \qquad
 #           t_i = y_i-\tfrac12(w+\tilde w)\cdot(\varphi_i-\varphi_r) ,
 #
 # The test takes the :math:`x` between 0 and :math:`\rho` that makes this bound smallest. If the bound is positive, the
-# sign is proved. A single free neighbour can thus prove a sign that the slopes leave open.
+# sign is proved.
 #
-# While a round is trained, its duality gap closes, and the ball shrinks around :math:`w_r`:
+# During a round the duality gap closes, and the ball shrinks around :math:`w_r`:
 
 # fold: The ball during a round
 full = solve(problem, stop=KKTGap(1e-9))
@@ -254,7 +256,7 @@ for state in iterate(without, start=TOP().seed(full, without), stop=KKTGap(1e-5)
         )
 
 # %%
-# ``BallRule`` tries both tests at the seed and during the round. When a round with any rule reaches its tolerance, the
+# ``BallRule`` tries both tests at the seed and during the round. When a round reaches its tolerance under any rule, the
 # package tries both tests with :math:`w=\tilde w`. If they fail, the package solves the round again to a smaller
 # tolerance; with ``BallRule`` each round starts with this tolerance. If no tolerance proves the sign, the example is a
 # *tie*.
@@ -283,8 +285,8 @@ for stop in (KKTGap(), LOODualityGap(), BallRule()):
 # %%
 # .. worth:: 12
 #
-#    The bound H saves steps, but raising H costs more time. If the decision value is nearly zero, both proofs succeed
-#    late or never.
+#    The bound H saves steps, but raising H takes more time than these steps. If the decision value of the left-out
+#    example is nearly zero, both proofs succeed late or never.
 #
 # .. admonition:: Known elsewhere as
 #

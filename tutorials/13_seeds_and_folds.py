@@ -27,8 +27,8 @@ NEGATIVE, POSITIVE, INK = "#0072B2", "#D55E00", "#222222"
 #
 # Holding a fold out sets :math:`L_i=U_i=0` for its examples, as :doc:`chapter 11 <11_leave_one_out>` does for one
 # example. Ten-fold cross-validation is thus one problem with ten boxes. From one round to the next a tenth of the
-# examples leaves (*removed*), a tenth joins (*added*), and eight tenths stay (*shared*). Most shared examples have
-# nearly the same :math:`\alpha` in both solutions, and many have :math:`\alpha=0` in both:
+# examples leaves training (*removed*), a tenth joins (*added*), and eight tenths stay (*shared*). Most shared examples
+# have nearly the same :math:`\alpha` in both solutions, and many have :math:`\alpha=0` in both:
 
 # fold: The code of this figure
 # alt: Weights without fold 0 are drawn against weights without fold 1. Shared examples scatter about the diagonal;
@@ -61,8 +61,8 @@ print(f"and {(near & heavy).sum()} of the {heavy.sum()} that have a weight")
 # %%
 # A seed has to satisfy the sum constraint and the box. Three seeds redistribute the weight of the removed examples:
 #
-# * **SIR**, *single instance replacement*, gives the weight of each removed example to the most similar added example
-#   of its class that is not yet used.
+# * **SIR**, *single instance replacement*, gives the weight of each removed example to the most similar unused added
+#   example of its class.
 # * **MIR**, *multiple instance replacement*, computes the :math:`\alpha` of all added examples together, by least
 #   squares.
 # * **ATO**, *adjusting alpha towards the optimum*, moves the weights of the removed examples to 0 bit by bit and lets
@@ -80,7 +80,7 @@ plt.show()
 
 # %%
 # An example on the diagonal has its final weight from the start. With ``budget=np.inf`` ATO follows its walk to the
-# end, whatever the cost, and here its seed is the optimum.
+# end, and here its seed is the optimum.
 #
 # One for one, or all at once
 # ---------------------------
@@ -110,8 +110,8 @@ gave, took = (np.count_nonzero(each[fold == k]) for each, k in ((first.alpha, 1)
 print(f"{gave} removed examples had a weight, {took} added ones have it now")
 
 # %%
-# If no added example of the class is left, the package's SIR gives the weight, with the sign turned, to a random unused
-# example. If the sum constraint is then violated, SIR spreads the difference, first over the added examples.
+# If no added example of the class is left, the package's SIR gives the weight, with the opposite sign, to a random
+# unused example. If the sum constraint is then violated, SIR spreads the difference, first over the added examples.
 #
 # **MIR** looks for weights :math:`x` of the added examples that restore optimality. Let the examples :math:`R` be
 # removed and :math:`T` added, and let :math:`X` be all examples of the new problem. If :math:`\alpha_R` goes to zero
@@ -120,8 +120,8 @@ print(f"{gave} removed examples had a weight, {took} added ones have it now")
 # .. math:: dG_X = K_{XR}\,\alpha_R - K_{XT}\,x .
 #
 # A free variable, or an added example that violates its condition, should end at :math:`G_i=b`, so the required change
-# is :math:`dG_i=b-G_i`. All other gradients should stay as they are: :math:`dG_i=0`. With the sum constraint this is an
-# overdetermined linear system in :math:`x`:
+# is :math:`dG_i=b-G_i`. All other gradients should stay as they are: :math:`dG_i=0`. With the sum constraint these
+# equations are an overdetermined system in :math:`x`:
 #
 # .. math::
 #
@@ -131,7 +131,7 @@ print(f"{gave} removed examples had a weight, {took} added ones have it now")
 # MIR solves the system by least squares and clips the solution to the box. If the sum constraint is then violated, MIR
 # spreads the difference over :math:`T`, then over the free variables, then over all variables.
 #
-# The areas of rings and discs show weights of points in a plane. Here only ATO changes the weights of shared examples:
+# In the figure, areas of rings and discs show weights of points. Here only ATO changes the weights of shared examples:
 
 # fold: The code of this figure
 # alt: Three panels show points of a plane, with rings for removed and discs for received weight. With SIR most discs
@@ -205,19 +205,20 @@ print("the decision values of the package:", np.allclose(values, result.decision
 #
 # .. shipped:: analysis/resampling/cross_validate.py
 #    :object: FoldTable.take
-#    :fold: Their results in the package
+#    :fold: The results of these rounds in the package
 #
 # .. shipped:: analysis/resampling/cross_validate.py
 #    :fold: The whole of cross_validate
 #
 # ``planned`` lists the rounds, each with its held-out examples and the solution that it starts from. ``take`` stores
-# the decision values of each round, like the last line of the loop above.
+# the decision values of each round.
 #
 # The savings of a seed
 # ---------------------
 #
-# With :math:`C=10` rounds are short, and ATO usually does not follow its path, which would cost more than it saves.
-# With :math:`C=1000` rounds are long, and after the first round ATO follows its path to the end, so no step is left:
+# With :math:`C=10` rounds are short, and ATO usually does not follow its path, because this would cost more than it
+# saves. With :math:`C=1000` rounds are long, and after the first round ATO follows its path to the end, so no step is
+# left for the solver:
 
 steps = {}
 for C in (10.0, 1000.0):
@@ -231,7 +232,7 @@ for C in (10.0, 1000.0):
               f" {saved:6.1%} saved; {(counts == 0).sum()} rounds without a step")  # fmt: skip
 
 # %%
-# Fewer steps do not always take less time: each event of a path costs as much as many steps. In how many rounds does a
+# Fewer steps do not always take less time: each event of a path takes as long as many steps. In how many rounds does a
 # seed take more steps than a cold start?
 
 for name in ("SIR", "MIR", "ATO"):
@@ -239,12 +240,12 @@ for name in ("SIR", "MIR", "ATO"):
     print(f"{name} takes more steps than a cold start in {more} of {len(counts)} rounds")
 
 # %%
-# Why do SIR and MIR save so little? A weight that goes from :math:`r` to :math:`t` lowers :math:`f` by
-# :math:`\tfrac12\alpha_r^2\lVert\varphi(x_r)-\varphi(x_t)\rVert^2`, and by a term that is linear in the weight
-# (:doc:`chapter 11 <11_leave_one_out>`). Bounded weights are proportional to :math:`C`, so their loss grows like
-# :math:`C^2`, whereas a cold start lacks only :math:`f^*\le Cn` (exercise 2 of chapter 1). For the second round of the
-# first picture, the table shows how much each start lacks of the optimal :math:`f`, and after how many steps a cold
-# solve comes as near:
+# Why do SIR and MIR save so little? Moving a weight from :math:`r` to :math:`t` lowers :math:`f` by
+# :math:`\tfrac12\alpha_r^2\lVert\varphi(x_r)-\varphi(x_t)\rVert^2` and by a term that is linear in the weight
+# (:doc:`chapter 11 <11_leave_one_out>`). Bounded weights are proportional to :math:`C`, so this loss grows like
+# :math:`C^2`, but a cold start is only :math:`f^*\le Cn` below the optimum (exercise 2 of chapter 1). For the second
+# round of the first picture, the table shows how far :math:`f` is below the optimum at each start, and after how many
+# steps a cold solve comes as near:
 
 print(f"{'':14}{'missing of f':>14}{'as near, cold, after':>22}{'steps in all':>14}")
 for C in (1.0, 10.0, 100.0, 1000.0):
@@ -258,13 +259,13 @@ for C in (1.0, 10.0, 100.0, 1000.0):
               f"{(way < reached).sum():15} steps{len(way):14}")  # fmt: skip
 
 # %%
-# Measured by :math:`f`, these seeds only skip the first steps, where a cold solve climbs fastest; for a large :math:`C`
-# they even start below the :math:`f` of :math:`\alpha=0`. The solver spends most steps at the end, while the free
-# variables settle (:doc:`chapter 9 <09_does_it_end>`), wherever it starts. ATO keeps :math:`G_i=b` on the free
-# variables, so nothing is left to settle.
+# Measured by :math:`f`, these seeds only skip the first steps of a cold solve, which raise :math:`f` fastest; for a
+# large :math:`C` they even start below the :math:`f` of :math:`\alpha=0`. Wherever the solver starts, it spends most
+# steps at the end, while the free variables settle (:doc:`chapter 9 <09_does_it_end>`). ATO keeps :math:`G_i=b` on the
+# free variables, so nothing is left to settle.
 #
-# If every round starts from the solution on all examples (``from_full=True``, the default), no example joins. SIR and
-# MIR then do the same: they spread the removed weight. Does this start or the chain take fewer steps?
+# If every round starts from the solution on all examples (``from_full=True``, the default), no example is added. SIR
+# and MIR then do the same: they spread the removed weight. Do these rounds or the chain take fewer steps?
 
 print(f"{'':12}{'chain':>8}{'from the full solution':>24}")
 for C in (10.0, 1000.0):
@@ -283,10 +284,10 @@ for C in (10.0, 1000.0):
 # Along C
 # -------
 #
-# When :math:`C` grows to :math:`C'`, a copy of :math:`\alpha` is feasible, and so is :math:`\alpha\,C'/C`, which keeps
-# the same variables at their bounds but also moves the free variables. ``ActiveSet`` moves bounded variables to their
-# new bounds and spreads the missing sum over the free variables. The table shows the steps for twenty :math:`C` over
-# two powers of ten:
+# When :math:`C` grows to :math:`C'`, a copy of :math:`\alpha` is feasible, and so is :math:`\alpha\,C'/C`. Multiplying
+# keeps the same variables at their bounds, but also moves the free variables. ``ActiveSet`` moves bounded variables to
+# their new bounds and spreads the missing sum over the free variables. The table shows the steps for twenty :math:`C`
+# that span two powers of ten:
 
 curved = make_banana(400, rng=0)
 sets = {
@@ -317,7 +318,7 @@ for name, guess in guesses.items():
     print(f"{name:14}" + "".join(f"{steps_along(each, guess):8}" for each in sets.values()))
 
 # %%
-# All three seeds save steps on both sets, and multiplying saves most. On other sets the order differs.
+# On both sets all three seeds take fewer steps than a cold start, and multiplying takes fewest.
 #
 # .. shipped:: core/seeders/sir.py
 #    :twin:
@@ -381,7 +382,7 @@ print(f"3. optimum f = {solve(next_box, stop=KKTGap(1e-6)).objective:7.2f}")
 # %%
 # 1. A round without a step leaves out an example with :math:`\alpha_r=0`, which changes nothing.
 # 2. The training part has one class, so :math:`\alpha=0`. Every :math:`b\le-1` is optimal, and the package takes −1.
-# 3. Here a more expensive seed has an :math:`f` nearer to the optimum, and the walk of ATO ends there. But a nearer
-#    :math:`f` does not always mean fewer steps.
+# 3. Here a more expensive seed is nearer to the optimal :math:`f`, and the walk of ATO ends at the optimum. But a
+#    nearer :math:`f` does not always mean fewer steps.
 #
 # .. endfold::

@@ -53,9 +53,9 @@ plt.show()
 #
 # At the optimum the examples form three sets (chapter 6): examples at the lower bound have :math:`G_i\le b`, examples
 # at the upper bound have :math:`G_i\ge b`, and free examples :math:`M` have :math:`G_i=b`. As long as no example
-# changes its set, the conditions of the sets determine all rates, unless the matrix below is singular. Let :math:`d` be
-# the rate of :math:`\alpha`. Bounded variables :math:`B` travel with their bound: :math:`d_B=L^1_B` or :math:`U^1_B`.
-# Free variables keep :math:`v_i-(K\alpha)_i=b`, and all variables together keep the sum. Differentiating both equations
+# changes its set, these conditions determine all rates, unless the matrix below is singular. Let :math:`d` be the rate
+# of :math:`\alpha`. Bounded variables :math:`B` travel with their bound: :math:`d_B=L^1_B` or :math:`U^1_B`. Free
+# variables keep :math:`v_i-(K\alpha)_i=b`, and the sum of all variables stays :math:`z`. Differentiating both equations
 # gives
 #
 # .. math::
@@ -82,7 +82,8 @@ plt.show()
 # One event of your own
 # ---------------------
 #
-# For each row of the table, thirty lines of NumPy find the direction, its length, and the example that changes its set.
+# For each row of the table, thirty lines of NumPy find the direction, the distance to the event, and the example of the
+# event.
 
 BELOW, FREE, ABOVE, CLOSED = -1, 0, 1, 2  # closed: a box without width, which travels
 
@@ -147,11 +148,11 @@ print(
 # Examples leave, others join
 # ---------------------------
 #
-# Cross-validation exchanges one fold for another fold, which is also a line of problems. For a *removed* example both
-# bounds move linearly from :math:`\alpha_r` to 0, and its variable moves with these bounds. For an *added* example
-# :math:`i`, :math:`\alpha_i` starts at 0. If :math:`\alpha_i=0` violates its condition, both bounds start at 0, and one
-# bound moves linearly to :math:`\pm C`. The variable moves with this bound until :math:`G_i=b`, and then becomes free.
-# At :math:`t=1` every box is the box of the new problem, so the walk ends at the optimum of the new problem. The end of
+# Exchanging one fold for another is also a line of problems. For a *removed* example both bounds move linearly from
+# :math:`\alpha_r` to 0, and its variable moves with these bounds. For an *added* example :math:`i`, :math:`\alpha_i`
+# starts at 0. If :math:`\alpha_i=0` violates the condition of :math:`i`, both bounds start at 0, and one bound moves
+# linearly to :math:`\pm C`. The variable moves with this bound until :math:`G_i=b`, and then becomes free. At
+# :math:`t=1` every box is the box of the new problem, so the walk ends at the optimum of the new problem. The end of
 # this walk is the seed ATO of :doc:`chapter 13 <13_seeds_and_folds>`.
 
 
@@ -188,14 +189,14 @@ print(f"{events} events; distance from a solution of the new problem: {np.abs(ow
 print("the seed of the package:", np.allclose(own, package))
 
 # %%
-# By default ``margin`` and ``budget`` of ``ATO`` are finite: ``ATO`` watches only examples whose :math:`G` is likely to
-# reach :math:`b`, and does not finish a walk that seems to cost more than the steps that it saves.
+# By default ``margin`` and ``budget`` are finite: ``ATO`` watches only examples whose :math:`G` is likely to reach
+# :math:`b`, and does not finish a walk that seems to cost more than it saves.
 #
 # Any line
 # --------
 #
 # ``parametric_path`` follows any line between two problems with the same matrix. Four lines have their own functions:
-# ``epsilon_path``, ``nu_path``, ``cost_path``, ``weight_path``. The path of the first figure agrees with yours:
+# ``epsilon_path``, ``nu_path``, ``cost_path``, ``weight_path``. The path of the first figure agrees with your walk:
 
 off = max(np.abs(whole.alpha(C) - alpha).max() for C, alpha in corners)
 print(
@@ -206,8 +207,7 @@ print(
 # The walk of the package
 # -----------------------
 #
-# The walk of the package updates the inverse of the matrix from event to event, and can continue if the matrix is
-# singular.
+# The walk of the package updates the inverse of the matrix from event to event.
 #
 # How does an inverse change when example :math:`k` joins the free set :math:`M`? Let :math:`A` be the matrix of the
 # system for :math:`M`, :math:`P` its inverse, and :math:`u=(1,K_{Mk})` the new column. Eliminating the old variables
@@ -220,8 +220,8 @@ print(
 #
 # To check the formula, multiply from the left, with :math:`APu-u=0` and :math:`u^\top Pu-K_{kk}=-s`. To remove an
 # example, read the formula backwards. Column :math:`k` of the large inverse is :math:`p=-z/s`, with the diagonal entry
-# :math:`p_k=1/s`; subtracting :math:`pp^\top/p_k` leaves :math:`P`. An update of the inverse takes about :math:`m^2`
-# operations, solving anew about :math:`m^3`.
+# :math:`p_k=1/s`; subtracting :math:`pp^\top/p_k` leaves :math:`P`. For :math:`m` free examples an update of the
+# inverse takes about :math:`m^2` operations, and a new solve about :math:`m^3`.
 
 
 def joined(P, u, corner):
@@ -256,11 +256,11 @@ print("one more", np.allclose(more @ A, np.eye(7)), "one less", np.allclose(less
 #    :fold: ATO, the walk from one box to another
 #
 # .. shipped:: compiled/seeders/ato.py
-#    :fold: Its twin
+#    :fold: The compiled twin of ATO
 #
 # .. worth:: 14
 #
-#    The walk loses if only one :math:`C` is needed.
+#    If only one :math:`C` is needed, a solve is faster than the walk.
 #
 # .. admonition:: Known elsewhere as
 #

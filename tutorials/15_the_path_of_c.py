@@ -67,7 +67,7 @@ plt.show()
 # of the hinge loss. If the elbow is empty, :math:`b` may be any number between two gradients. The walk goes on until
 # these gradients meet, and their examples join the elbow.
 #
-# Move :math:`C` yourself. The picture is exact for every :math:`C`.
+# Move :math:`C`. The picture is exact for every :math:`C`.
 #
 # .. path-stepper::
 #
@@ -82,11 +82,11 @@ plt.show()
 # * For a small :math:`C` points 2 and 0 are in *left*: :math:`a_2=C` and :math:`a_0=C/4`. The remaining weight goes to
 #   point 1, :math:`a_1=\tfrac34C`. This point is on the elbow, so :math:`b=G_1=1-\tfrac34C`.
 # * *First event.* Point 2 stays in *left* while :math:`G_2=-1+a_2=-1+C` is below :math:`b`. :math:`G_2` and :math:`b`
-#   are equal at :math:`C=\tfrac87`, and the point joins the elbow. From then on :math:`G_1=G_2` implies
+#   are equal at :math:`C=\tfrac87`, and point 2 joins the elbow. From then on :math:`G_1=G_2` implies
 #   :math:`a_1+a_2=2`, and with the sum :math:`a_1=1-\tfrac C8`, :math:`a_2=1+\tfrac C8`, :math:`b=\tfrac C8`.
 # * *Second event.* Point 0 stays in *left* while :math:`G_0=1-\tfrac C4` is above :math:`b`. :math:`G_0` and :math:`b`
-#   are equal at :math:`C=\tfrac83`. Now all points are on the elbow, and the solution stays the same for every larger
-#   :math:`C`: :math:`a=(\tfrac23,\tfrac23,\tfrac43)`.
+#   are equal at :math:`C=\tfrac83`. Now all points are on the elbow, and the solution stays for every larger :math:`C`:
+#   :math:`a=(\tfrac23,\tfrac23,\tfrac43)`.
 #
 # The package finds the same events:
 
@@ -106,7 +106,7 @@ print(path.to_frame().tail(5).to_string(index=False))
 # %%
 # On our sets a path has a few events for each example (exercise 3). In the worst case the number of events grows
 # exponentially with :math:`n` (Gärtner, Jaggi and Maria, 2012). The figure shows the path of a real set, the 270
-# patients of heart, as shares of the box:
+# patients of heart, with each weight as a share of :math:`C`:
 
 # fold: The code of this figure
 # alt: The weights of 270 patients, as shares of C, are drawn over C on a logarithmic axis. For a small C most shares
@@ -157,7 +157,7 @@ plt.show()
 
 # %%
 # The curve is ragged, because nearly every step changes only one prediction. If several intervals share the least
-# error, ``curve.best()`` returns the widest on the axis of :math:`\log C`.
+# error, ``curve.best()`` returns the interval that is widest on the axis of :math:`\log C`.
 #
 # The C of leave-one-out
 # ----------------------
@@ -165,8 +165,8 @@ plt.show()
 # Leave-one-out does not require :math:`n` separate paths. While :math:`\alpha_r=0` and another example is free, the
 # path of all examples is also the path without :math:`r`. While the path of all examples predicts :math:`r` wrongly,
 # the path without :math:`r` also predicts :math:`r` wrongly. For other values of :math:`C` the ball of chapter 12 moves
-# along with :math:`C`. The package follows the path without :math:`r` only near those :math:`C` where the ball does not
-# prove the sign:
+# with :math:`C`. The package follows the path without :math:`r` only near those :math:`C` where the ball does not prove
+# the sign:
 
 # fold: The code of this figure
 # alt: The row of a patient has a line at all C for which the machine without the patient is wrong: at the bottom for
@@ -189,7 +189,7 @@ plt.show()
 
 # %%
 # Each row is a patient, coloured at every :math:`C` for which the machine without this patient predicts the patient
-# wrongly. No :math:`C` of the figure helps the patients at the bottom.
+# wrongly.
 #
 # Ten folds and leave-one-out reach the same least error, on two disjoint intervals of :math:`C`. Ten folds count 43
 # errors at the best :math:`C` of the grid, and 38 at the exact minimum. The binomial standard deviation of such a count
@@ -198,9 +198,9 @@ plt.show()
 # α may jump, w cannot
 # --------------------
 #
-# Give every example a twin. With half the :math:`C` the optimal function is the same, but :math:`\alpha` is no longer
-# unique: two twins may share their weight in many ways. If both twins are free, the matrix of the linear system is
-# singular, and Hastie's rule fails:
+# Give every example a twin, an equal copy. With half the :math:`C` the optimal function stays, but :math:`\alpha` is no
+# longer unique: two twins may share their weight in many ways. If both twins are free, the matrix of the linear system
+# is singular, and Hastie's rule fails:
 
 twice = np.repeat(banana.X, 2, axis=0), np.repeat(banana.y, 2)
 try:
@@ -209,15 +209,15 @@ except ValueError as error:
     print(error)
 
 # %%
-# A singular matrix has null vectors :math:`u=(u_0,u_M)`. The first row of the matrix gives :math:`\mathbf 1^\top
-# u_M=0`, and the other rows give :math:`K_{MM}u_M=-u_0\mathbf 1`. Multiplying these rows by :math:`u_M` gives
-# :math:`\lVert\sum u_i\varphi(x_i)\rVert^2=0`, so :math:`K_{MM}u_M=0` and :math:`u_0=0`. So **moving** :math:`\alpha`
-# **along** :math:`u` **changes neither** :math:`w` **nor any decision value**, and adding any :math:`u` to a direction
-# of the path gives another direction of the path. One solution of the system gives the rates :math:`d_p` of the free
-# variables while :math:`\lambda` falls. Let the columns of :math:`N` be a basis of all vectors :math:`u_M`. If
-# :math:`\lambda` falls by :math:`s`, the free variables may go to :math:`\hat s_M+s\,d_p+N\beta` with any
-# :math:`\beta`. A linear program chooses :math:`\beta` such that :math:`\lambda` falls furthest before a variable meets
-# its bound:
+# A singular matrix has null vectors :math:`u=(u_0,u_M)`, with :math:`u_0` for :math:`b` and :math:`u_M` for the free
+# variables. The first row of the matrix gives :math:`\mathbf 1^\top u_M=0`, and the other rows give
+# :math:`K_{MM}u_M=-u_0\mathbf 1`. Multiplying these rows by :math:`u_M` gives :math:`\lVert\sum
+# u_i\varphi(x_i)\rVert^2=0`, so :math:`K_{MM}u_M=0` and :math:`u_0=0`. So **moving** :math:`\alpha` **along** :math:`u`
+# **changes neither** :math:`w` **nor any decision value**, and adding any :math:`u` to a direction of the path gives
+# another direction of the path. One solution of the system gives the rates :math:`d_p` of the free variables while
+# :math:`\lambda` falls. Let the columns of :math:`N` be a basis of all vectors :math:`u_M`. If :math:`\lambda` falls by
+# :math:`s`, the free variables may go to :math:`\hat s_M+s\,d_p+N\beta` with any :math:`\beta`. A linear program
+# chooses :math:`\beta` such that :math:`\lambda` falls furthest before a variable meets its bound:
 #
 # .. math::
 #
@@ -252,7 +252,7 @@ print("weights before", weights, "and after", (weights + fall * d_p + N @ beta).
 
 # %%
 # If a parameter other than :math:`\lambda` moves, the system may have no solution :math:`d_p`. Then :math:`\alpha` has
-# to move along :math:`u` at a fixed :math:`t` before the walk can continue: :math:`\alpha` jumps, and :math:`w` stays.
+# to move along :math:`u` at a fixed parameter before the walk can continue: :math:`\alpha` jumps, and :math:`w` stays.
 #
 # For a single :math:`u` the package solves the program in closed form:
 #
@@ -298,8 +298,8 @@ print(f"same function at C/2: {np.abs(change).max():.0e}")
 # Exercises
 # ---------
 #
-# 1. ★ Why has the path no more events once the left set is empty?
-# 2. ★ On the sixty points, compare the curve of leave-one-out, also ``folds=len(y)``, with the curve of ten folds.
+# 1. ★ Why has the path no more events if the left set is empty?
+# 2. ★ On the sixty points, compare the curve of leave-one-out (``folds=len(y)``) with the curve of ten folds.
 # 3. ★★ How does the number of breakpoints grow with the number of examples? Try 30, 60, 120 and 240 points of the
 #    banana.
 #
@@ -330,7 +330,7 @@ for n in (30, 60, 120, 240):
 
 # %%
 # 1. No variable is at :math:`\pm C`, so :math:`\alpha` satisfies all conditions for every larger :math:`C`.
-# 2. The intervals of least error overlap; the interval of leave-one-out is smaller.
+# 2. The intervals of least error overlap; leave-one-out has the smaller interval.
 # 3. On the banana the number of breakpoints grows roughly in proportion to the number of examples.
 #
 # .. endfold::

@@ -88,11 +88,10 @@ plt.show()
 # the cost :math:`C` caps the price at :math:`C`. The derivative with respect to :math:`b` fixes the sum :math:`z` of
 # all :math:`\alpha`.
 #
-# **Hard margin.** Slack is not allowed: :math:`y_ih(x_i)\ge1`. Nothing caps the prices, so the box is open on its far
-# side: :math:`[0,\infty)` or :math:`(-\infty,0]`. If no street exists, the prices grow for ever; the solver reports
-# this.
+# **Hard margin.** Slack is not allowed: :math:`y_ih(x_i)\ge1`. Nothing caps the prices, so the box is open on one side:
+# :math:`[0,\infty)` or :math:`(-\infty,0]`. If no street exists, the prices grow for ever; the solver reports this.
 #
-# **Regression.** The target :math:`y_i` is a number, and errors up to :math:`\varepsilon` are free:
+# **Regression.** The target :math:`y_i` is a number, and errors up to :math:`\varepsilon` cost nothing:
 #
 # .. math::
 #
@@ -101,7 +100,7 @@ plt.show()
 #
 # Each example has two prices. The first price pulls :math:`h(x_i)` up: :math:`\alpha_i\in[0,C]` with
 # :math:`v_i=y_i-\varepsilon`. The second price pulls :math:`h(x_i)` down: :math:`\alpha_{n+i}\in[-C,0]` with
-# :math:`v_{n+i}=y_i+\varepsilon`. Both variables of an example share its kernel row. The representer theorem makes
+# :math:`v_{n+i}=y_i+\varepsilon`. Both variables of an example share its kernel row. The representer theorem gives
 # :math:`w=\sum_i(\alpha_i+\alpha_{n+i})\varphi(x_i)`. No cost contains :math:`b`, so the sum is :math:`z=0`.
 #
 # **Novelty detection.** The examples have no labels. Which region holds most examples? Ask for a half space far from
@@ -116,8 +115,8 @@ plt.show()
 # costs :math:`\nu n`. The slope of the bill in :math:`b`, :math:`\nu n-\sum_i\alpha_i`, has to vanish, so :math:`z=\nu
 # n`. An example outside the region has :math:`\alpha_i=1`, so at most :math:`\nu n` examples are outside. No
 # :math:`\alpha_i` exceeds 1, so at least :math:`\nu n` examples are support vectors. (*SVDD* by Tax and Duin (2004)
-# asks for the smallest ball around most :math:`\varphi(x_i)`. If all :math:`k(x_i,x_i)` are equal, it has the same dual
-# problem up to constants.)
+# asks for the smallest ball around most :math:`\varphi(x_i)`. If all :math:`k(x_i,x_i)` are equal, SVDD has the same
+# dual problem up to constants.)
 #
 # **ν-SVC.** Let :math:`\rho`, the value of :math:`|h|` on the margins, be an unknown that earns :math:`\nu`:
 #
@@ -126,13 +125,13 @@ plt.show()
 #    \min\ \tfrac12\lVert w\rVert^2-\nu\rho+\tfrac1n\sum_i\xi_i
 #    \quad\text{where}\quad y_ih(x_i)\ge\rho-\xi_i,\quad \xi_i,\,\rho\ge0 .
 #
-# A slack costs :math:`1/n`, so :math:`a_i\le1/n`. If :math:`\rho>0`, the slope of the bill in :math:`\rho` vanishes,
-# which means :math:`\sum_ia_i=\nu`. So at most :math:`\nu n` examples are inside the street or wrong, and at least
-# :math:`\nu n` are support vectors. The sum :math:`\sum_ia_i=\nu` does not fit the problem above, but dividing
-# :math:`w`, :math:`b`, :math:`\xi` and :math:`\rho` by the optimal :math:`\rho` leaves the classification of chapter 1
-# with :math:`C=1/(n\rho)`. So the path of :math:`C` passes through every ν-SVC with :math:`\rho>0`. *ν-SVR* likewise
-# makes :math:`\varepsilon` an unknown that costs :math:`\nu`, so :math:`\nu` bounds the share of examples outside the
-# tube from above and the share of support vectors from below.
+# A unit of slack costs :math:`1/n`, so :math:`a_i\le1/n`. If :math:`\rho>0`, the slope of the bill in :math:`\rho`
+# vanishes, which means :math:`\sum_ia_i=\nu`. So at most :math:`\nu n` examples are inside the street or wrong, and at
+# least :math:`\nu n` are support vectors. The sum :math:`\sum_ia_i=\nu` does not fit the problem above, but dividing
+# :math:`w`, :math:`b`, :math:`\xi` and :math:`\rho` by the optimal :math:`\rho` gives the problem of chapter 1 with
+# :math:`C=1/(n\rho)`. So the path of :math:`C` passes through every ν-SVC with :math:`\rho>0`. *ν-SVR* likewise makes
+# :math:`\varepsilon` an unknown that costs :math:`\nu`, so :math:`\nu` bounds the share of examples outside the tube
+# from above and the share of support vectors from below.
 #
 # Every :math:`C` thus has its :math:`\nu=\sum_ia_i/(nC)`. For labelled points on a line the figure shows :math:`\nu`
 # and the two shares that it bounds:
@@ -186,9 +185,8 @@ problems = {
 # The boxes, drawn
 # ----------------
 #
-# With a hard margin the far end of each bar is open. In regression at most one of the two variables of an example is
-# not zero. In novelty detection all bars are :math:`[0, 1]`, and the sum of the variables is :math:`z = \nu n = 8`
-# instead of 0.
+# With a hard margin one end of each bar is open. In regression at most one of the two variables of an example is not
+# zero. In novelty detection all bars are :math:`[0, 1]`, and the sum of the variables is :math:`z = \nu n = 8`.
 
 
 # fold: The code of this figure
@@ -248,11 +246,11 @@ print(f"{outside} of 40 examples are outside; at most ν·n = 8 may be")
 # ---------------------
 #
 # With :math:`k` classes, lay a street for each of the :math:`k(k-1)/2` pairs of classes, on the examples of this pair,
-# and let each street vote. All streets read the same kernel matrix. If several classes share the most votes, the first
-# of them wins, as in LIBSVM.
+# and let each street vote. All streets share one kernel matrix. If several classes share the most votes, the first
+# wins, as in LIBSVM.
 #
-# Let training time grow like the square of the number of examples (:doc:`chapter 9 <09_does_it_end>`). A pair of
-# classes of equal size has :math:`2n/k` examples, so all pairs cost
+# Assume that training time grows like the square of the number of examples (:doc:`chapter 9 <09_does_it_end>`). A pair
+# of classes of equal size has :math:`2n/k` examples, so all pairs cost
 #
 # .. math:: \frac{k(k-1)}2\Bigl(\frac{2n}k\Bigr)^2 = 2n^2\,\frac{k-1}k \;<\; 2n^2 ,
 #
@@ -262,12 +260,13 @@ print(f"{outside} of 40 examples are outside; at most ν·n = 8 may be")
 # There are four other schemes:
 #
 # * *One-vs-rest* predicts the class whose street against all other classes has the largest :math:`h`.
-# * A *directed acyclic graph* of pairs (Platt and others, 2000) asks the first class against the last, removes the
-#   loser, and repeats. The graph needs the same streets as the votes, but a prediction asks only :math:`k-1` streets.
+# * A *directed acyclic graph* of pairs (Platt and others, 2000) predicts by the street between the first and the last
+#   class, removes the loser, and repeats. The graph needs the same streets as the votes, but a prediction uses only
+#   :math:`k-1` streets.
 # * *Output codes* (Dietterich and Bakiri, 1995) give each class a word of bits. Each bit has a street between the
-#   classes with 1 and the classes with 0, and the class with the nearest word wins. If all words differ in many bits,
-#   they correct errors of single streets. Each split of three classes in two is a split of one-vs-rest, so output codes
-#   and one-vs-rest have similar errors on iris and wine below.
+#   classes with 1 and the classes with 0, and the class whose word is nearest to the predicted bits wins. Words that
+#   differ in many bits correct errors of single streets. Each split of three classes in two is a split of one-vs-rest,
+#   so output codes and one-vs-rest have similar errors on iris and wine below.
 # * A *joint machine* (Crammer and Singer, 2001) trains a :math:`w_c` for each class in a single problem without
 #   intercepts:
 #
@@ -286,10 +285,10 @@ print(f"{outside} of 40 examples are outside; at most ν·n = 8 may be")
 #      \max_\alpha\; \sum_i\alpha_{iy_i}-\tfrac12\sum_c\alpha_c^\top K\alpha_c \quad\text{where}\quad
 #      \sum_c\alpha_{ic}=0,\quad \alpha_{iy_i}\le C,\quad \alpha_{ic}\le0\ \text{for}\ c\ne y_i .
 #
-#   Each example has its own sum, so the problem needs another solver; LIBLINEAR has one for the linear kernel. Weston
-#   and Watkins (1999) give each constraint its own slack. At points where no class has half of the probability, the
-#   joint machine need not predict the likeliest class, even with unlimited data; the machine of Lee, Lin and Wahba
-#   (2004) does.
+#   Each example has its own sum, so our solver does not fit; LIBLINEAR has a solver for the linear kernel. Weston and
+#   Watkins (1999) give each constraint its own slack. At points where no class has half of the probability, the joint
+#   machine need not predict the likeliest class, even with unlimited data; the machine of Lee, Lin and Wahba (2004)
+#   predicts this class.
 
 # fold: The code of this figure
 # alt: In each panel straight lines divide the plane among three classes, clouds side by side, the middle cloud a little
@@ -319,11 +318,10 @@ plt.show()
 # %%
 # The kernel is linear. No line separates the middle class from both others, so one-vs-rest gets the most points wrong.
 #
-# The next lines compare these schemes without the graph on iris, wine and a third of the digits, with five random
+# The next lines compare all these schemes but the graph on iris, wine and a third of the digits, with five random
 # splits. Features are scaled on the training examples of each split, and :math:`\gamma=1/d`. In each split, each scheme
-# takes the best of five :math:`C` on a validation part of the training examples. The first line of each set shows mean
-# and standard deviation of the error. The second line shows both for the difference, split by split, from the first
-# column with the same kernel.
+# takes the best of five :math:`C` on a validation part of the training examples. For each set the two lines show mean
+# and standard deviation of the error and of its difference, in each split, from the first column with the same kernel.
 
 # fold: Errors of five schemes on iris, wine and digits
 splits = StratifiedShuffleSplit(5, test_size=0.3, random_state=0)
@@ -370,23 +368,23 @@ for n in (2000, 4000, 8000):
 # %%
 # With the Gaussian kernel no mean difference exceeds its standard deviation, so the table does not rank these schemes.
 # Rifkin and Klautau (2004) also found one-vs-rest as accurate as other schemes if its streets are tuned well. Hsu and
-# Lin (2002) recommend votes of pairs and the directed graph, because both train fast. On the ten clouds pairs are
-# faster at every :math:`n`. With the linear kernel the joint machine had fewer errors here than one-vs-rest on iris,
-# which has a middle class.
+# Lin (2002) recommend votes of pairs and the directed graph, because both train fast. On the ten clouds pairs train
+# faster than one-vs-rest at every :math:`n`. With the linear kernel the joint machine had fewer errors here than
+# one-vs-rest on iris, which has a middle class.
 #
-# Pairs can also give class probabilities. A sigmoid, fitted on decision values of held-out examples, turns the
-# :math:`h` of a pair into a probability :math:`r_{ij}` of class :math:`i` in its pair with class :math:`j`. Class
-# probabilities :math:`p` would give :math:`r_{ij}=p_i/(p_i+p_j)`, so :math:`r_{ji}\,p_i=r_{ij}\,p_j`. The equations of
-# all pairs rarely have a common solution. Wu, Lin and Weng (2004) *couple* the pairs by least squares:
+# A sigmoid, fitted on decision values of held-out examples, turns the :math:`h` of a pair into a probability
+# :math:`r_{ij}` of class :math:`i` in its pair with class :math:`j`. Class probabilities :math:`p` would give
+# :math:`r_{ij}=p_i/(p_i+p_j)`, so :math:`r_{ji}\,p_i=r_{ij}\,p_j`. The equations of all pairs rarely have a common
+# solution. Wu, Lin and Weng (2004) *couple* the pairs by least squares:
 #
 # .. math::
 #
 #    \min_p\; \sum_i\sum_{j\ne i}(r_{ji}\,p_i-r_{ij}\,p_j)^2 = 2\,p^\top Qp \quad\text{where}\quad \sum_ip_i=1 ,
 #
-# with :math:`Q_{ii}=\sum_{j\ne i}r_{ji}^2` and :math:`Q_{ij}=-r_{ji}r_{ij}`. With a price :math:`\lambda` of the sum,
-# the optimum solves the linear system :math:`Qp+\lambda\mathbf 1=0`, :math:`\mathbf 1^\top p=1`. This solution has
-# :math:`p\ge0`, because :math:`|p|/\sum_i|p_i|` never has a larger objective than :math:`p`. (Hastie and Tibshirani
-# (1998) minimise a Kullback-Leibler divergence instead.) These three pairs contradict each other:
+# with :math:`Q_{ii}=\sum_{j\ne i}r_{ji}^2` and :math:`Q_{ij}=-r_{ji}r_{ij}`. With a price :math:`\lambda` for the sum
+# constraint, the optimum solves the linear system :math:`Qp+\lambda\mathbf 1=0`, :math:`\mathbf 1^\top p=1`. This
+# solution has :math:`p\ge0`, because :math:`|p|/\sum_i|p_i|` never has a larger objective than :math:`p`. (Hastie and
+# Tibshirani (1998) minimise a Kullback-Leibler divergence instead.) These three pairs contradict each other:
 
 r = np.array([[0.0, 0.8, 0.6], [0.2, 0.0, 0.7], [0.4, 0.3, 0.0]])
 system = np.ones((4, 4))
@@ -427,13 +425,13 @@ print(f"least, {error:.1%}, for C from {low:.3g} to {high:.3g}")
 # .. worth:: 16
 #
 #    The regression fits the labels of classification sets, so the table says little about regression on other targets.
-#    No line of the table has several classes.
+#    No line of the table measures several classes.
 #
 # .. admonition:: Known elsewhere as
 #
 #    The tube is the *ε-insensitive loss*, votes of pairs are *one-vs-one* or *max-wins* voting, and the graph is
-#    *DAGSVM*. Novelty detection is *anomaly* or *outlier detection*. Vapnik introduced this regression, Schölkopf and
-#    colleagues introduced ν (2000, 2001).
+#    *DAGSVM*. Novelty detection is *anomaly* or *outlier detection*. Vapnik introduced this regression, and Schölkopf
+#    and colleagues introduced ν (2000, 2001).
 #
 # Exercises
 # ---------

@@ -38,9 +38,8 @@ problem = DualProblem.classification(heart.X, heart.y, kernel=RBF(gamma=0.005), 
 # What a rule is
 # --------------
 #
-# A rule is a frozen dataclass of its hyper-parameters. You have to write only one method; the base class of the rule
-# says which. A rule serves many solves, so it must not store anything that changes; each solve keeps an array as the
-# memory of the rule.
+# A rule is a frozen dataclass of its hyper-parameters. You write only one method, which the base class names. A rule
+# serves many solves, so it must not store anything that changes; each solve keeps an array as the memory of the rule.
 #
 # .. shipped:: core/rule.py
 #    :object: Rule
@@ -49,10 +48,10 @@ problem = DualProblem.classification(heart.X, heart.y, kernel=RBF(gamma=0.005), 
 # -----------
 #
 # ``select(state)`` returns :math:`i`, which rises, and :math:`j`, which falls; or (−1, −1) if no pair gains. The
-# selector below goes round: it takes the next :math:`i` whose violation is at least a share of :math:`\psi`, by default
-# half. The state knows the variable with the lowest :math:`G` that may fall, ``state.bottom``, the violation
-# :math:`\psi`, ``state.gap``, and the :math:`i` of the last step, ``state.working_sets[0, 0]``, which is −1 before the
-# first step.
+# selector below takes the variables in turn: it selects the next :math:`i` whose violation is at least a share of
+# :math:`\psi`, by default half. The state knows the variable with the lowest :math:`G` that may fall, ``state.bottom``,
+# the violation :math:`\psi`, ``state.gap``, and the :math:`i` of the last step, ``state.working_sets[0, 0]``, which is
+# −1 before the first step.
 
 
 @dataclass(frozen=True)
@@ -81,14 +80,14 @@ for selector in (InTurn(), MostViolatingPair(), SecondOrder()):
 # %%
 
 # fold: The code of this figure
-# alt: The KKT gap is drawn over the steps for three selectors. The gap falls fastest with second order. With the new
-#     rule the gap falls in jumps, mostly above the curve of the most violating pair, but ends earlier.
+# alt: The KKT gap is drawn over the steps for three selectors. The gap falls fastest with second-order selection. With
+#     the new rule the gap falls in jumps, mostly above the curve of the most violating pair, but ends earlier.
 ConvergenceDisplay.from_solutions(runs, metric="gap", against="iterations")
 plt.show()
 
 # %%
 # In a notebook each press of a button takes a step of the rule and of ``MostViolatingPair``
-# (:doc:`/gallery/examples/06_step_through_your_own_rule`); this page shows a strip of pictures.
+# (:doc:`/gallery/examples/06_step_through_your_own_rule`); this page shows pictures of the steps.
 
 banana = make_banana(40, rng=1)
 Stepper(banana.X, banana.y, kernel=RBF(0.5), C=10.0, selector=InTurn(), against=MostViolatingPair())
@@ -100,12 +99,12 @@ Stepper(banana.X, banana.y, kernel=RBF(0.5), C=10.0, selector=InTurn(), against=
 # .. math:: \text{free steps} \;<\; \frac{2D^2f^*}{(\varepsilon/2)^2} = \frac{8D^2f^*}{\varepsilon^2},
 #    \qquad \sum_t\mu_t \;\le\; \frac{4f^*}{\varepsilon} .
 #
-# The rest of the proof is mirrored, because :math:`j`, not :math:`i`, is always extreme: it has the lowest :math:`G` of
-# all variables that may fall. Suppose a variable both falls and rises infinitely often. Between two falls that a rise
-# separates, some variable :math:`k` with a lower :math:`G` must leave its lower bound and return, so :math:`k` also
-# falls and rises infinitely often. Repeating the argument gives an infinite descending chain among finitely many
-# variables, which is impossible. With the share zero, :math:`\ell` would have no positive lower bound, and the argument
-# would fail.
+# The rest of the proof exchanges :math:`i` and :math:`j`, because here :math:`j` is always extreme: it has the lowest
+# :math:`G` of all variables that may fall. Suppose a variable both falls and rises infinitely often. Between two falls
+# that a rise separates, some variable :math:`k` with a lower :math:`G` must leave its lower bound and return, so
+# :math:`k` also falls and rises infinitely often. Repeating the argument gives an infinite descending chain among
+# finitely many variables, which is impossible. With the share zero, :math:`\ell` would have no positive lower bound,
+# and the argument would fail.
 #
 # The next lines count the steps for several shares of :math:`\psi` and two values of :math:`C`:
 
@@ -155,7 +154,7 @@ report = check_strategy(InTurn())
 print(f"{report.rule}: {len(report.problems)} problems, {report.steps} steps. {report.twin}")
 
 # %%
-# The next selector has a typical mistake: it forgets the box.
+# The next selector has a typical mistake: it ignores the box.
 
 
 @dataclass(frozen=True)
@@ -176,8 +175,8 @@ except AssertionError as error:
 # %%
 # .. worth:: 17
 #
-#    On every set the rule without a twin takes longer than the compiled rule. Compare steps first, and seconds only
-#    with a twin.
+#    On every set the rule without a twin takes longer than the compiled rule. Compare steps; compare seconds only if
+#    your rule has a twin.
 #
 # .. admonition:: Known elsewhere as
 #

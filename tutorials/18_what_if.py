@@ -88,7 +88,7 @@ plt.show()
 #
 # For :math:`C` this system is the system of chapter 14: :math:`\dot K=0`, and the bounds move. For :math:`\gamma` of a
 # Gaussian kernel the bounds stand still and :math:`\dot k(x,z)=-\lVert x-z\rVert^2\,k(x,z)`. The next lines print
-# derivatives of :math:`b` and of a decision value; solves with slightly different :math:`\gamma`, and the path of
+# derivatives of :math:`b` and of a decision value. Solves with slightly different :math:`\gamma`, and the path of
 # :math:`C`, confirm the derivatives of :math:`b`:
 
 machine = optimum(smooth)
@@ -131,8 +131,7 @@ for name, right_side in sides.items():
     print(f"{'':6}", np.append(ours.intercept, ours.alpha[M]).round(6), "in the package")
 
 # %%
-# Each row of the system is a condition that has to stay true, and each column a number that may move. A second
-# parameter has the same matrix, so it costs no second factorisation.
+# Each row of the system is a condition that has to stay true, and each column belongs to a number that may move.
 #
 # Events are kinks
 # ----------------
@@ -156,11 +155,11 @@ except ValueError as error:
     print(error)
 
 # %%
-# If several examples stand at an event, each choice of a set changes all rates, so the sets cannot be chosen one by
-# one. For each such example, either :math:`\alpha_i` stays at its bound and :math:`G_i-b` gets a sign that this bound
-# permits, or :math:`\alpha_i` leaves its bound and :math:`\dot G_i=\dot b`. Rates :math:`d` with these properties
-# maximise :math:`(\dot v-\dot K\alpha)^\top d-\tfrac12d^\top Kd` among the rates that the box and the sum permit
-# (conditions of chapter 6). The package solves this dual problem by moving examples between the sets:
+# If several examples stand at an event, the choice of a set for one example changes all rates, so the sets cannot be
+# chosen one by one. For each such example, either :math:`\alpha_i` stays at its bound and :math:`G_i-b` gets a sign
+# that this bound permits, or :math:`\alpha_i` leaves its bound and :math:`\dot G_i=\dot b`. Rates :math:`d` with these
+# properties maximise :math:`(\dot v-\dot K\alpha)^\top d-\tfrac12d^\top Kd` among the rates that the box and the sum
+# permit (conditions of chapter 6). The package solves this dual problem by moving examples between the sets:
 #
 # .. shipped:: analysis/derivatives/direction.py
 #    :object: settle
@@ -190,8 +189,8 @@ except ValueError as error:
 # Features that count
 # -------------------
 #
-# Take 200 points of the banana to train on and 200 to validate, with eight features of noise beside the two coordinates
-# of the plane. A kernel with the same :math:`\gamma` for all features measures distances that are mostly noise:
+# Train on 200 points of the banana and validate on 200, with eight features of noise beside the two coordinates of the
+# plane. A kernel with the same :math:`\gamma` for all features measures distances that are mostly noise:
 
 rng = np.random.default_rng(0)
 data = make_banana(1400, rng=3)
@@ -235,8 +234,8 @@ print("γ of the plane:", gammas[:2].round(2), " of the noise: at most", gammas[
 print(f"error {error(RBF(gammas[:2]), data.X[:, :2]):.3f} with these two γ and without the noise")
 
 # %%
-# The loop finds the features that form the plane. How good is a random search with as many fits, each with ten
-# :math:`\gamma_j` drawn between 0.01 and 3?
+# The loop finds the features that form the plane. How good is a random search with as many fits as the loop, each with
+# ten :math:`\gamma_j` drawn between 0.01 and 3?
 
 # fold: The code of this figure
 # alt: Over forty steps, on a logarithmic axis, the gammas of two features rise from a tenth to above one, and eight
@@ -262,14 +261,14 @@ print(f"random search: loss {min(losses):.3f}, error {error(RBF(lucky), wide):.3
 
 # %%
 # The descent used the validation points to choose ten parameters, so the loss on these points is optimistic; only the
-# test points give an honest estimate. The descent finds a local minimum at best. Its error is larger than the best
-# error in the plane. The printed error without the noise lies between both errors: the remaining noise causes a part of
-# the difference, and the two :math:`\gamma_j` of the plane cause the rest.
+# test points give an honest estimate. The descent finds a local minimum at best. Its test error is larger than the best
+# printed error in the plane. The printed error without the noise lies between these two errors: the remaining noise
+# causes a part of the difference, and the two :math:`\gamma_j` of the plane cause the rest.
 #
 # .. worth:: 18
 #
-#    If many variables are free, the system loses, because its cost grows like the cube of their number. At an event the
-#    derivative has two sides, usually different.
+#    If many variables are free, solving the system is slow, because the cost grows like the cube of their number. At an
+#    event the derivatives on the two sides usually differ.
 #
 # .. admonition:: Known elsewhere as
 #
