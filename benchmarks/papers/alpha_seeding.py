@@ -278,8 +278,8 @@ def table_1(page: Page, records: list[Record]) -> None:
              "accuracy", "there"),
             tuple(counts),
         ),
-        "The second table shows CPU seconds of one thread: seconds of the seeds + seconds of the rest, which include "
-        "the kernel matrix. The methods follow each other in three turns, and the least seconds count.",
+        "The second table shows CPU seconds of one thread: seconds of the seeds + all other seconds, which include the "
+        "kernel matrix. We ran all methods one after the other, three times, and show the least seconds of a method.",
         Grid(
             ("set", "LIBSVM", "there", "Cold", "ATO", "there", "MIR", "there", "SIR", "there"),
             tuple(seconds),

@@ -232,8 +232,8 @@ def seconds_taken(page: Page, records: Sequence[Record]) -> None:
         "CPU seconds of a fit, relative to planning ahead",
         f"Fits use the default shrinking. The seconds of a fit include the kernel rows and are the least of {TURNS} "
         "turns; "
-        f"within a turn, calls shorter than {LEAST:g} s are repeated. By default refsvm plans steps on all variables, "
-        "and takes conjugate steps, selected by `ConjugateSecondOrder`, on restricted problems.",
+        f"within a turn, calls shorter than {LEAST:g} s are repeated. By default refsvm takes planned steps on all "
+        "variables; on restricted problems it takes conjugate steps on the pairs that `ConjugateSecondOrder` selects.",
         ratios(records, "planning", "cpu"),
         "The second table shows geometric means of these ratios:",
         means(by_factor, "planning", "cpu"),
@@ -250,8 +250,8 @@ def cost_of_a_step(page: Page, records: Sequence[Record]) -> None:
     page.add(
         "The cost of a step",
         "The cost of a step is the CPU time of a whole solve divided by its steps, at 10 C, without shrinking and "
-        f"with the kernel matrix given. Each of {TURNS} turns repeats the solve for {LEAST:g} s, and the fastest solve "
-        "counts. The table shows the cost of a Newton step in µs, and all other costs relative to it.",
+        f"with the kernel matrix given. We repeat the solve for {LEAST:g} s in each of {TURNS} turns, and use the "
+        "fastest solve. The table shows the cost of a Newton step in µs, and all other costs relative to it.",
         Grid(("problem", "Newton (µs)", *names[1:]), tuple(rows)),
     )
 

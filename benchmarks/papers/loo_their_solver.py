@@ -108,8 +108,8 @@ def what_their_table_says(table: Grid) -> str:
     rows = [dict(zip(_distinct(table.headers), row, strict=True)) for row in table.rows]
     words = []
     for name, there, what in (
-        ("time", "there", "the speed-up in time"), ("KerEval", "there:1", "the speed-up by whole columns"),
-        ("known G", "there:1", "the speed-up by known G"), ("Prec %", "there:2", "Prec"),
+        ("time", "there", "the speed-up in time"), ("KerEval", "there:1", "the speed-up in whole columns"),
+        ("known G", "there:1", "the speed-up in known G"), ("Prec %", "there:2", "Prec"),
     ):  # fmt: skip
         near = [
             row["set"]
@@ -122,10 +122,10 @@ def what_their_table_says(table: Grid) -> str:
     whole, known = ([float(row[way]) / float(row["there:3"]) for row in rows] for way in ways)
     return (
         "The paper's figure lies within two standard deviations of our mean for "
-        f"{'; for '.join(words)}. Counted in whole columns, our standard approach takes {min(whole):.2g} to "
-        f"{max(whole):.2g} times the paper's KerEval; counted by *known G*, it takes {min(known):.2g} to "
-        f"{max(known):.2g} times. The two approaches count different numbers of errors for {apart or 'none'} of the "
-        "models."
+        f"{'; for '.join(words)}. Counted in whole columns, KerEval of our standard approach is {min(whole):.2g} "
+        f"to {max(whole):.2g} times the paper's KerEval; counted by *known G*, it is {min(known):.2g} to "
+        f"{max(known):.2g} times the paper's KerEval. The number of models for which the two approaches count "
+        f"different numbers of errors is {apart}."
     )
 
 

@@ -166,7 +166,7 @@ def figure_6(script: Any, data_dir: Path | None, n: int) -> None:
         grids.append(Grid((what, *(f"C = {a * base.C:g}" for a in factors)), rows))
     text = (
         f"All solves of {base.name} use one random order of the examples and no shrinking, and stop at the KKT gap. "
-        "Ratios below 1 mean that HMG is ahead. "
+        "Ratios below 1 mean that HMG takes less than the other selector. "
         "† means that at least 99 % of the examples are support vectors; ‡ means that at least 99 % of the support "
         "vectors are at the bound."
     )
@@ -213,15 +213,16 @@ problem size" and gives no rule. Our rule [`CacheAware`](../gallery/examples/09_
 example of this documentation: it uses second order while the cache has a free slot, and HMG once the cache is full. All
 three rules stop at the KKT gap, without shrinking. **Kernel rows.** If the cache can hold all rows that the solve needs
 (on spambase, and on connect-4 if the cache holds 60 % of its matrix), `CacheAware` always selects by second order. With
-a smaller cache `CacheAware` computes as many rows as HMG, to a few per cent. **Seconds.** On connect-4 with little
-memory second order is the fastest rule. `CacheAware` and HMG are slower, because a row of 42 features takes little time
-compared with HMG's scan of two rows. On MNIST, with 784 features, `CacheAware` and HMG are faster than second order.
+a smaller cache `CacheAware` computes as many rows as HMG, to within a few per cent. **Seconds.** On connect-4 with
+little memory second order is the fastest rule. `CacheAware` and HMG are slower, because a row of 42 features takes
+little time compared with HMG's scan of two rows. On MNIST, with 784 features, `CacheAware` and HMG are faster than
+second order.
 
 **Ten variables a step.** `Decomposition(10)` solves for the ten variables that violate the conditions most, as
-SVM-light does. Our steps count pairs inside the working sets. The column *sets there* counts the paper's working sets,
-on the data sets in full. Working sets of ten variables compute {rows} times the kernel rows of second order on the
-three data sets; in Table 3 such working sets also take more time. The table leaves out seconds, because Python code
-builds each of our working sets.
+SVM-light does. We count the steps on pairs inside our working sets. The column *sets there* counts the paper's working
+sets, on all examples of the data sets. Working sets of ten variables compute {rows} times the kernel rows of second
+order on the three data sets; in the paper's Table 3 such working sets also take more time than pairs. The table leaves
+out seconds, because Python code builds each of our working sets.
 """
 
 
@@ -312,9 +313,9 @@ The table shows CPU seconds of solves to the KKT gap, with LIBSVM's shrinking an
 in memory (1.07 % and 0.28 %). The column *a row* shows the time of one kernel row, beside the time of the whole solve
 divided by its steps. A step of maximum gain computes at most one kernel row, and examines two rows; a step of second
 order computes up to two rows. HMG is faster than second order {verdict}. HMG takes more steps than second order, so HMG
-is faster only if its steps take correspondingly less time. {steps} At the same n a row of MNIST, with 784 features,
-takes several times as long as a row of connect-4, with 42 features. In the paper HMG takes 86 % of the time of second
-order on connect-4 and 75 % on MNIST, both in full.
+is faster only if a step of HMG takes correspondingly less time than a step of second order. {steps} At the same n a row
+of MNIST, with 784 features, takes several times as long as a row of connect-4, with 42 features. In the paper HMG takes
+86 % of the time of second order on all examples of connect-4, and 75 % on all examples of MNIST.
 """
 
 

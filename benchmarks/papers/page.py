@@ -24,9 +24,10 @@ LINES = (
 READS = {
     "seconds": "We measured seconds on one core of a shared machine; a high load makes the seconds inaccurate. Compare "
     "the seconds within a table, not with the published seconds of older computers.",
-    "±": "Each ± shows a standard deviation over the stated number of random orders or random choices of the examples, "
-    "the same for every strategy. The values p come from the paired two-sided Wilcoxon test. For a claim about several "
-    "sets we adjust p by Holm's method. A difference that is not significant may still exist.",
+    "±": "Each ± shows a standard deviation over random orders or random choices of the examples, whose number the "
+    "page states. All strategies use the same orders and choices. The values p come from the paired two-sided Wilcoxon "
+    "test. For a claim about several sets we adjust p by Holm's method. A difference that is not significant may still "
+    "exist.",
     "SV ": "The column SV counts all support vectors, and the column BSV the support vectors at the bound C.",
     " there |": "Columns marked *there* show the published figures.",
 }

@@ -124,9 +124,10 @@ def shrinking_tables(page: Page, chosen: Any, problems: Sequence[Problem]) -> No
     )
     page.add(
         COMBINED, text,
-        "The first table divides steps by the steps of second order with Newton steps and without shrinking. It shows "
-        "geometric means over the sets, and the least and the largest ratio in brackets.", over_all(runs),
-        "The second table divides steps by the steps of second order with Newton steps and the same shrinking:",
+        "The first table shows the numbers of steps divided by the number of steps of second order with Newton steps "
+        "and without shrinking: geometric means over the sets, and the least and the largest ratio in brackets.",
+        over_all(runs), "The second table divides by the number of steps of second order with Newton steps and the "
+        "same shrinking:",
         by_set(runs),
         REMARKS["shrinking tables"],
     )  # fmt: skip
@@ -562,7 +563,7 @@ def figure_4(page: Page, runs: Experiment) -> None:
     """Iterations and seconds relative to one working set."""
     grids = [relative(runs.compare(metric, "N = 1")) for metric in ("iterations", "cpu")]
     orders = (
-        f"The tables use {runs.permutations} orders of the examples; they show ratios to the solve with N = 1, and p "
+        f"The tables use {runs.permutations} orders of the examples; they show ratios to planning with N = 1, and p "
         "in brackets."
     )
     both = ("Iterations:", grids[0], "CPU seconds:", grids[1])

@@ -220,49 +220,50 @@ the bound C. The numbers of support vectors depend mainly on the preparation of 
 several preparations.
 
 *Raw* features are the features of the archive, unchanged. *Standardised* features have mean 0 and standard deviation 1.
-*[0, 1]* and *[−1, 1]* features are scaled from their least and largest value to this interval. The column SMO shows
-means over {orders} random orders, with second-order selection, LIBSVM's shrinking and ε = 0.001. The column LIBSVM
-shows one fit by scikit-learn. Each cell shows support vectors / support vectors at C / steps. A preparation *fits* if
-either solver finds both published numbers of support vectors to 2 %, or to a single vector.
+*[0, 1]* and *[−1, 1]* features are scaled so that the least and the largest value of each feature are the ends of this
+interval. The column SMO shows means over {orders} random orders, with second-order selection, LIBSVM's shrinking and
+ε = 0.001. The column LIBSVM shows one fit by scikit-learn. Each cell shows support vectors / support vectors at C /
+steps. A preparation *fits* if SMO or LIBSVM finds both published numbers of support vectors to within 2 %, or to within
+a single vector.
 
 Papers prepare the same data set differently: spambase is raw in one paper and standardised in another paper.
 `paper_suite` uses the preparations of the planning-ahead paper.
 """
 SETS = """
-**Fits.** A preparation fits on fifteen of the seventeen sets. Ringnorm and twonorm fit only if standardised; their
-steps then also agree with the published steps. Splice, thyroid and spambase fit only if the features are unchanged.
-Banana, diabetis, german, heart, image and titanic fit both unchanged and standardised, because their archives contain
-standardised features. Breast-cancer and flare-solar fit unchanged; standardised, or in [0, 1], their numbers differ
-from the published numbers by about 2 %. Ionosphere and tic-tac-toe have most features in [−1, 1]. If several
-preparations fit, `paper_suite` uses the archive unchanged. In image and titanic some examples occur several times. The
-weight of such an example can be divided among its copies in several ways, so the two solvers find different numbers of
-support vectors. The one-hot code of tic-tac-toe does not give the published numbers.
+**Fits.** On fifteen of the seventeen sets at least one preparation fits. Ringnorm and twonorm fit only if standardised;
+their numbers of steps then also agree with the published numbers. Splice, thyroid and spambase fit only if the features
+are unchanged. Banana, diabetis, german, heart, image and titanic fit both unchanged and standardised, because their
+archives contain standardised features. Breast-cancer and flare-solar fit unchanged; standardised, or in [0, 1], their
+numbers differ from the published numbers by about 2 %. Ionosphere and tic-tac-toe fit unchanged, and in [−1, 1], where
+most of their features lie. If several preparations fit, `paper_suite` uses the archive unchanged. In image and titanic
+some examples occur several times. The weight of such an example can be divided among its copies in several ways, so the
+two solvers find different numbers of support vectors. Tic-tac-toe in one-hot code does not have the published numbers.
 
 **Does not fit.** No preparation of waveform fits. Unchanged or standardised, waveform has the published 980 support
 vectors at C, but 1,216 support vectors in all instead of the published 1,262. Scaled to [0, 1] or [−1, 1], waveform has
-quite different numbers. Our internet advertisements are a copy with 1,966 of 2,358 examples and without the three
-features that are not indicators, so no preparation leads to the published numbers. `paper_suite` uses waveform and the
-internet advertisements unchanged. The chessboard is drawn anew, and needs no preparation.
+quite different numbers of support vectors. Our internet advertisements are a copy with 1,966 of 2,358 examples and
+without the three features that are not indicators, so no preparation leads to the published numbers. `paper_suite` uses
+waveform and the internet advertisements unchanged. The chessboard is drawn anew, and needs no preparation.
 """
 LONG_SETS = """
 connect-4 fits if each field is coded as −1, 0 or 1; the one-hot code does not fit. king-rook-vs-king has eighteen
 classes, draws and wins in 0 to 16 moves, and the paper does not say which two classes it formed. If one class contains
 the draws and the wins in at most ten moves (class_id ≤ 11), both numbers of support vectors fit the published numbers.
-With a limit of nine or eleven moves, with the draws alone as one class, or with scaled squares, the numbers do not both
-fit.
+With a limit of nine or eleven moves, with the draws alone as one class, or with scaled squares, at least one number
+does not fit.
 """
 SPAMBASE = """
-The maximum-gain paper prints its objective for C = 50 and σ = 10. Only the standardised spambase has the printed
+The maximum-gain paper prints the objective on spambase for C = 50 and σ = 10. Only the standardised spambase has this
 objective, so `maximum_gain.py` standardises the set.
 """
 FRANC = """
 The paper trained on 400 examples and prints leave-one-out errors. We take the least error over C = 0.01, 0.1, 1 for the
 linear kernel, and over 18 pairs of C and γ for RBF. The table shows means ± standard deviations over five random
 choices of 400 examples; both preparations use the same examples. **Not decided.** On ringnorm the errors on
-standardised features are nearer to both published errors, by half a point with the linear kernel, but the errors of the
-five choices of examples differ by two to three points. On twonorm the errors of the two preparations differ by less
-than one example of 400. The errors do not show how the paper prepared ringnorm and twonorm, so `loo_stopping.py` uses
-them as they are drawn.
+standardised features are nearer to both published errors than the errors on raw features, with the linear kernel by
+half a point. But the errors of the five choices of examples differ from each other by two to three points. On twonorm
+the errors of the two preparations differ by less than one example of 400. The errors do not show how the paper prepared
+ringnorm and twonorm, so `loo_stopping.py` uses them as they are drawn.
 """
 
 

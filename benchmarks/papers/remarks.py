@@ -13,36 +13,39 @@ cross-validation. Each round starts from the solution of the previous round. The
 The leave-one-out methods AVG and TOP start from the solution on all examples.
 
 **Not as the paper.** Our copy of heart is standardised. We turn each column back into whole numbers; an unknown shift
-of a column remains, but does not affect an RBF kernel. The paper does not say how it shuffled; we use one random order.
-The tables use 1,000 examples of adult, webdata and MNIST, because the full kernel matrices of these sets take 8 to 29
-GB. `SIR` and `MIR` do not need whole matrices: `--only "All examples" --full` runs `SIR` and `MIR` on all examples,
-with a cache for a part of the kernel rows. `ATO` follows the path of the optimum, on which the removed examples lose
-their weight, at any cost (`budget=inf`, no limit on free variables); a further column shows `ATO` with its defaults.
-Along the path `ATO` checks only those bounded examples whose Gᵢ may reach b, and stops after 1,000 events. We did not
-run `ATO` on webdata and MNIST, where nearly all examples are free; on webdata a first attempt did not end within ten
-minutes. We did not run `ATO` on all examples of any set; `alpha_seeding.py --only "All examples" --full mnist adult:ATO
-webdata:ATO` would run it. On adult `ATO` would take more than a day on one core, since ten folds took 1, 4 and 20 s
-with 500, 1,000 and 2,000 examples. `MIR` solves its least-squares problem by at most 50 steps of conjugate gradients,
-which end when the gradient has fallen to 1e-3 of its first value; the paper uses the pseudo-inverse. If a round starts
-from the solution on all examples, no example is added. Then SIR, MIR and AVG compute the same seed: they spread the
-weight of the removed examples over the free variables.
+of a column remains, but does not affect an RBF kernel. The paper does not say how it shuffled the examples; we use one
+random order. The tables use 1,000 examples of adult, webdata and MNIST, because the full kernel matrices of these sets
+take 8 to 29 GB. `SIR` and `MIR` do not need whole matrices: `--only "All examples" --full` runs `SIR` and `MIR` on all
+examples, with a cache for a part of the kernel rows. `ATO` follows the path of the optimum while the α of the removed
+examples falls to 0. We limit neither the work of `ATO` (`budget=inf`) nor its number of free variables; a further
+column shows `ATO` with its defaults. Along the path `ATO` checks only those bounded examples whose Gᵢ may reach b, and
+stops after 1,000 changes of the set of free variables. We did not run `ATO` on webdata and MNIST, where nearly all
+examples are free; on webdata a first attempt did not end within ten minutes. We did not run `ATO` on all examples of
+any set; `alpha_seeding.py --only "All examples" --full mnist adult:ATO webdata:ATO` would run it. On all examples of
+adult `ATO` would take more than a day on one core: ten folds took 1, 4 and 20 s with 500, 1,000 and 2,000 examples.
+`MIR` solves its least-squares problem by at most 50 steps of conjugate gradients, which end when the gradient has
+fallen to 1e-3 of its first value; the paper uses the pseudo-inverse. A round that starts from the solution on all
+examples removes examples and adds none. Then SIR, MIR and AVG compute the same seed: they spread the weight of the
+removed examples over the free variables.
 """
 TABLE_1_TEXT = """
 **We reproduce the accuracy.** All methods reach the same accuracy; on heart and madelon, which we use in full, it is
-the published accuracy. LIBSVM takes the published 9,000 steps on madelon, and the published 6,988 steps up to 0.4 % on
-heart, so our problems are the paper's problems. Every seeder saves steps. On adult the seeders save a third of the
+the published accuracy. LIBSVM takes the published 9,000 steps on madelon, and 0.4 % more than the published 6,988 steps
+on heart, so our problems are the paper's problems. Every seeder saves steps. On adult the seeders save a third of the
 steps of cold rounds (in the paper a fifth). **We do not reproduce the steps of ATO, MIR and SIR on heart and madelon.**
-Our seeders take fewer steps than in the paper. On these two sets all folds are alike, and the seeds of SIR, MIR and ATO
-are nearly optimal, so these methods take few steps after the first round, which starts from 0. On madelon the paper's
-MIR and SIR take as many steps as our `AVG` in a chain of rounds. `AVG` gives the added examples no weight: it takes 900
-steps in the first round, and 100 in each of the nine others. On heart the paper's MIR takes nearly as many steps as our
-`AVG`. So the paper's MIR, and on madelon the paper's SIR, behaved as if the added examples had no weight. Two
-explanations fit equally well. The authors' programs may have given the added examples no weight; or they may have
-looked for similar examples with K > 0 and found none, since K off the diagonal is 0 on madelon and almost 0 on heart.
+Rounds with our seeders take fewer steps than the paper's rounds. On these two sets all folds are alike, and the seeds
+of SIR, MIR and ATO are nearly optimal, so these methods take few steps after the first round, which starts from 0. On
+madelon the paper's MIR and SIR take as many steps as our `AVG` in a chain of rounds: 900 steps in the first round, and
+100 in each of the nine other rounds. `AVG` gives the added examples no weight. On heart the paper's MIR takes nearly as
+many steps as our `AVG`. So the paper's MIR, and on madelon the paper's SIR, behaved as if the added examples had no
+weight. Two explanations fit equally well. The authors' programs may have given the added examples no weight; or they
+may have looked for similar examples with K > 0 and found none, since K off the diagonal is 0 on madelon and almost 0 on
+heart.
 """
 TABLE_2_TEXT = """
-The columns *mean K* and *largest K* describe K off its diagonal, on the first 1,000 examples. The column *larger class*
-counts the examples that the tables use. Of all 60,000 digits, 50.85 % are odd.
+The columns *mean K* and *largest K* show the mean and the largest value of K off its diagonal, on the first 1,000
+examples. The column *larger class* shows the share of the larger class among the examples that the tables use. Of all
+60,000 digits, 50.85 % are odd.
 """
 FIRST_TEXT = """
 LIBSVM (scikit-learn, 3 GB of cache) trains without the first of ten stratified folds. We replace MNIST by 60,000
@@ -52,14 +55,14 @@ steps of the paper's ten rounds within 1 %, so our problems are the paper's prob
 table again; on webdata LIBSVM had not ended after nine minutes.
 """
 ALL_TEXT = """
-The table shows ten folds of all examples. Each round starts from the solution of the previous round, with 1,000 MB for
-kernel rows. Again 60,000 orthogonal unit vectors replace MNIST. `python benchmarks/papers/alpha_seeding.py --only "All
-examples" --full mnist adult webdata` runs the missing combinations of set and method.
+The table shows ten folds of all examples. Each round starts from the solution of the previous round. The cache for
+kernel rows has 1,000 MB. Again 60,000 orthogonal unit vectors replace MNIST. `python benchmarks/papers/alpha_seeding.py
+--only "All examples" --full mnist adult webdata` runs the combinations of set and method that the table does not show.
 """
 MIR_TEXT = """
-The table shows the iterations of ten folds in a chain. The columns differ in `MIR`'s limits of the conjugate gradients,
-`max_iter` and `tol`. With the default limits `MIR` takes 3 % more steps on webdata than with `MIR(10_000, 1e-10)`, and
-less than 1 % more on the other sets.
+The table shows the iterations of ten folds; each round starts from the previous round. The columns of `MIR` differ in
+`max_iter` and `tol`, which end its conjugate gradients. With the default limits `MIR` takes 3 % more steps on webdata
+than with `MIR(10_000, 1e-10)`, and less than 1 % more on the other sets.
 """
 TABLE_3_TEXT = """
 As in Table 1, each number of CPU seconds is the least of three turns. At k = 100 we ran ten rounds of LIBSVM, and
@@ -70,12 +73,12 @@ adult, webdata and MNIST, because seconds on 1,000 examples would say nothing ab
 OTHER_TEXT = """
 In the geometric mean over the sets, SIR saves {sir} % of the steps of cold rounds, and MIR saves {mir} %. ATO follows
 its path only if it expects the path to take less than 0.3 of the work of a cold round (`budget`). Otherwise ATO spreads
-the weight of the removed examples, as SIR does. In a chain of rounds, ATO takes less than half of the steps of cold
-rounds on {half}. If every round starts from the solution on all examples, ATO takes less than half of these steps on
-{full}. Then all rounds share one inverse of the free variables' kernel matrix. In a chain each round needs its own
-inverse, and a longer path, because a fold returns while another fold leaves. SIR takes more steps than cold rounds on
-{more}. **Time.** The following seeders take over a tenth more time than cold rounds: {lost}. Cold rounds of the
-smallest sets take only milliseconds, so a seeder can save little time on these sets.
+the weight of the removed examples over the free variables. In a chain of rounds, ATO takes less than half of the steps
+of cold rounds on {half}. If every round starts from the solution on all examples, ATO takes less than half of the steps
+of cold rounds on {full}. Then all rounds share one inverse of the free variables' kernel matrix. In a chain each round
+needs its own inverse, and a longer path, because a fold returns while another fold leaves. SIR takes more steps than
+cold rounds on {more}. **Time.** The following seeders take over a tenth more time than cold rounds: {lost}. Cold rounds
+of the smallest sets take only milliseconds, so a seeder can save little time on these sets.
 """
 FIGURE_2_TEXT = """
 The table shows iterations. AVG and TOP start from the solution on all examples, the other seeders start from the
@@ -96,20 +99,19 @@ LOO_ABOUT = """
 composes Algorithm 1 from public parts of this package. The solution on all examples and the rounds satisfy the paper's
 conditions (8) up to ε = 0.001, so that ψ ≤ 2ε. The rounds start from the solution on all examples (`AVG`). Algorithm 3
 moves one variable of η for each step of α. We use the efficiency test with M = 10. The sizes of the training sets, the
-five values of C for the linear kernel and the 8 × 8 models for RBF come from the paper. On german, image, ringnorm and
-splice, solving for all examples alone takes 1.6 million steps or more, with the linear kernel and C = 100. The script
-leaves these four sets out unless `--full` names them, as in `--full image:printed`; our tables contain all thirteen
-sets.
+five values of C for the linear kernel and the 8 × 8 models for RBF come from the paper. With the linear kernel and C =
+100, the solve on all examples of german, image, ringnorm or splice takes 1.6 million steps or more. The script leaves
+these four sets out unless `--full` names them, as in `--full image:printed`; our tables contain all thirteen sets.
 
 **Not as the paper.** We drew one realisation of each set ourselves. Some tables use several realisations and state
 their number. The paper uses five realisations that came with the IDA benchmark. `loo_stopping.py --only "Table 3 as
-printed" --permutations 5 --full` followed by the names of sets runs five realisations. We ran one realisation of the
-four long sets with the linear kernel, because five realisations would take about another hour on one core (`--full
-image:all` runs five on image). We use ringnorm and twonorm as they were drawn; [the paper's errors do not
+printed" --permutations 5 --full` followed by the names of sets runs five realisations. With the linear kernel we ran
+one realisation of each of the four long sets, because five realisations would take about another hour on one core
+(`--full image:all` runs five on image). We use ringnorm and twonorm as they were drawn; [the paper's errors do not
 show](preparations.md) whether the paper standardised these sets. Each step moves the most violating pair of α, and the
 variable of η that gains most. The paper uses Improved SMO (Keerthi et al. 2001), which goes through the examples in
 turn, and a modification of Improved SMO for η; the sections *with Improved SMO* use both. We compute the paper's F in
-every tenth step, and only after the paper's H has passed the dual objective. The paper prints the RBF grid as
+every tenth step, and only if the paper's H is larger than the dual objective. The paper prints the RBF grid as
 $\\exp(-2^{11i/7}\\lVert x-x'\\rVert^2)$, with γ from 1 to 2048: on german, ringnorm, splice, twonorm and waveform
 nearly every example would then be similar only to itself. We take $2^{-11i/7}$, which we believe the authors meant, and
 C from 1 to 500.
@@ -125,25 +127,27 @@ of this package, `refsvm.core.rounds.sufficiency.XiAlphaBound`, also requires th
 take over the weight αᵣ, and therefore decides fewer examples. The sections *as printed*, *KerEval counted* and *Figure
 1* use the third check of the paper.
 
-The sections *by `leave_one_out`* use this package's function. `leave_one_out` ends rounds at ψ ≤ ε, solves ten times as
-exactly for all examples, makes no efficiency test, and takes at most 200,000 steps in each solve. SIZES *Prec* is the
-share of the rounds that the condition $F<H$ ended. *KerEval* counts the kernel columns that steps read: two for a step
-of α, one or two more for a step of η. In the sections *by `leave_one_out`* KerEval counts the rounds alone; in the
-sections *as printed*, and in the paper, KerEval also counts the solution on all examples. The times always include this
-solution. The columns *two variables* show this package's default (`LOODualityGap(variables=2)`).
+The sections *by `leave_one_out`* use this package's function. `leave_one_out` ends a round at ψ ≤ ε and the solve on
+all examples at ψ ≤ ε/10, makes no efficiency test, and takes at most 200,000 steps in each solve. SIZES *Prec* is the
+share of the rounds that the condition $F<H$ ended. *KerEval* counts the kernel columns that steps read: a step of α
+reads two, and the step of η that follows it reads one or two. In the sections *by `leave_one_out`* KerEval counts the
+rounds alone; in the sections *as printed*, and in the paper, KerEval also counts the solution on all examples. The
+times always include this solution. The columns *two variables* show this package's default
+(`LOODualityGap(variables=2)`).
 """
 WHOLE = "All data sets have the sizes of the paper, and all grids of models are the grids of the paper."
 SMALLER = "On {} there are at most 150 training examples, four values of C and 3 × 3 models there."
 AS_PRINTED = """
-Each speed-up divides the cost of the standard approach by the cost of the proposed approach, both summed over the
-models of a set. The two approaches run one after the other on each model, and we measure CPU time. We use {orders}. The
-two approaches count {apart}. **We reproduce most of Prec and KerEval.** Prec is within 15 points of the published
-figure on {prec} of {of} sets, and the speed-up in KerEval is within a factor of 4/3 of the published speed-up on
-{alike} sets; both figures are near the published figures on {both}. **We do not reproduce the rest.** Our Prec is more
-than 15 points higher than the published Prec on {more}, and more than 15 points lower on {fewer}. Our speed-up in
-KerEval is less than three quarters of the published speed-up on {less}. In the paper the proposed approach is never
-slower than the standard approach. In our runs it is faster on {faster}, and slower on {slower}. Where the proposed
-approach is slower, its steps of η take more time than the columns that it saves.{banana}
+The proposed approach tests $F<H$, the standard approach does not. Each speed-up divides the cost of the standard
+approach by the cost of the proposed approach, both summed over the models of a set. The two approaches run one after
+the other on each model, and we measure CPU time. We use {orders}. The two approaches count {apart}. **We reproduce most
+of Prec and KerEval.** Prec is within 15 points of the published figure on {prec} of {of} sets, and the speed-up in
+KerEval is within a factor of 4/3 of the published speed-up on {alike} sets; both figures are near the published figures
+on {both}. **We do not reproduce the rest.** Our Prec is more than 15 points higher than the published Prec on {more},
+and more than 15 points lower on {fewer}. Our speed-up in KerEval is less than three quarters of the published speed-up
+on {less}. In the paper the proposed approach is never slower than the standard approach. In our runs it is faster on
+{faster}, and slower on {slower}. Where the proposed approach is slower, its steps of η take more time than the columns
+that it saves would take.{banana}
 """
 BANANA = (
     " On banana no linear model separates the classes well, and the efficiency test switches $F<H$ off in {off} of "
@@ -152,30 +156,30 @@ BANANA = (
 COUNTED = """
 The tables above count a kernel column each time a step uses the column. In this section both approaches keep the last
 four columns in a store, so a step on the pair of the previous step computes no column. With this store the proposed
-approach saves fewer columns. This section uses 140 examples of titanic instead of 150. With the linear kernel this
-section omits the third check, because R² needs all columns.
+approach saves fewer columns than in the tables above. This section uses 140 examples of titanic instead of 150. With
+the linear kernel this section omits the third check, because R² needs all columns.
 """
 THIRD = "The third check, ours and as printed"
 THIRD_CHECK = """
 The table covers all models of some small sets ({sets}), solved to ψ ≤ 2ε. The table first counts the examples that the
 first two checks leave open. The table then counts how many of these examples `XiAlphaBound` decides, how many the check
 as printed decides ($2\\alpha_rR^2+\\xi_r<1$ with one free support vector), and how many only the check as printed
-decides. Its last column shows for how many examples of the previous column training without the example gives the sign
-that the check states.
+decides. We also trained without each of the examples in the previous column: the last column counts the examples for
+which the check states the sign that training gives.
 """
 OPTIMUM = "Compared with the optimum"
 SIGNS = """
-By Theorem 1, the condition $F<H$ ends a round only if h has the sign of the optimum. A round that ends at the KKT gap
-may have the other sign, because |h| can be below the error that ψ ≤ 2ε leaves. For comparison we trained each round of
-some small sets ({sets}) to a KKT gap of 1e-10, with all models of the RBF kernel, and with C up to 1 for the linear
-kernel. A sign counts as wrong if it differs from the sign of the optimum and the optimum has |h| above 1e-7.
-`leave_one_out` continues a round that ends near h = 0 until the sign is certain.
+By Theorem 1, the condition $F<H$ ends a round only if h at the left-out example already has the sign that it has at the
+optimum. A round that ends at the KKT gap may end with the opposite sign, because |h| can be smaller than its error at
+ψ ≤ 2ε. For comparison we trained each round of some small sets ({sets}) to a KKT gap of 1e-10, with all models of the
+RBF kernel, and with C up to 1 for the linear kernel. A sign counts as wrong if it differs from the sign of the optimum
+and the optimum has |h| above 1e-7. `leave_one_out` continues a round that ends near h = 0 until the sign is certain.
 """
 LEFT_OUT = """
 The sections *by `leave_one_out`* leave these linear models out, because 200,000 steps of the most violating pair did
-not reach ψ ≤ ε/10 on all examples. The table shows the steps of these models to ψ ≤ 2ε, the accuracy of the paper,
-which {solved} of the {of} models reach. Fewer than 200,000 steps to ψ ≤ 2ε are enough for {within}. The tables *as
-printed* contain the models that reach ψ ≤ 2ε.
+not reach ψ ≤ ε/10 on all examples. The table shows how many steps these models take to ψ ≤ 2ε, the accuracy of the
+paper; {solved} of the {of} models reach this accuracy. Fewer than 200,000 steps to ψ ≤ 2ε are enough for {within}. The
+tables *as printed* contain the models that reach ψ ≤ 2ε.
 """
 TEN_ORDERS = """
 The table shows Prec in per cent, on all sets of at most {small} training examples. One variable of η moves per step, as
@@ -189,33 +193,33 @@ LOO_REMARKS = """
 quarter on {near} of {of} sets, and with the linear kernel by at most a factor of two on {twice} sets. With the RBF
 kernel Prec is within 15 points of the published figure on {prec} sets. Summed over the grid of a set, the numbers of
 errors with the rule $F<H$ and without it are {other}. **We do not reproduce the speed-ups in time.** Most of our
-speed-ups are smaller than the published ones. A step of η searches all variables, and a step of α in compiled code
-takes little more than an update of the gradient, so a step with the rule takes as long as several steps without it. The
-rule saves time with the linear kernel on {linear}, and with the RBF kernel on {rbf}. With the linear kernel our Prec
-exceeds the published Prec by more than 15 points on {more}; our Prec is more than 15 points lower on {fewer}. The next
-section uses ten orders of the examples, on all sets of at most {small} examples. With two variables per step the rule
-decides more rounds than with one variable, by up to {linear_gain} points with the linear kernel and {rbf_gain} points
-with RBF. With two variables the rounds take more time than with one variable on {longer} of the {grids} grids.
+speed-ups are smaller than the published speed-ups. A step of η searches all variables, and a step of α in compiled code
+takes little more time than an update of the gradient, so a step with the rule takes as long as several steps without
+it. The rule saves time with the linear kernel on {linear}, and with the RBF kernel on {rbf}. With the linear kernel our
+Prec exceeds the published Prec by more than 15 points on {more}; our Prec is more than 15 points lower on {fewer}. The
+next section uses ten orders of the examples, on all sets of at most {small} examples. With two variables per step the
+rule decides more rounds than with one variable, by up to {linear_gain} points with the linear kernel and {rbf_gain}
+points with RBF. With two variables the rounds take more time than with one variable on {longer} of the {grids} grids.
 """
 FIGURE = """
-The runs use Algorithm 1 as printed, and the CPU seconds are for all 64 models; ε = 0.5 means ψ ≤ 1. If ε is ten times
-smaller, a run takes {growth} times the steps. From ε = 0.01 downwards the error of the chosen model changes by {small}
-points at most. At ε = 0.1 the error of the chosen model is higher than at ε = 0.0001 on {up} of {of} sets. Computed at
-ε = 0.5, the error of the model chosen at ε = 0.0001 is {times} times as large as at ε = 0.0001. **We reproduce that
-both curves coincide at small ε.** The errors in the second and third column are equal up to an ε that differs from set
-to set. **We do not reproduce the overfitting at a loose ε.** In the paper the error at ε of the model chosen at ε falls
-below the true error. In our runs this error *rises*. The tables leave out a model if its solve on all examples did not
-end at some ε.
+The runs use Algorithm 1 as printed, and the CPU seconds are for all 64 models; ε = 0.5 means ψ ≤ 1. A tenth of ε
+multiplies the steps of a run by {growth}. From ε = 0.01 downwards the error of the chosen model changes by {small}
+points at most. At ε = 0.1 the error of the chosen model is higher than at ε = 0.0001 on {up} of {of} sets. The
+leave-one-out error of the model chosen at ε = 0.0001 is {times} times as large if it is computed at ε = 0.5. **We
+reproduce that both curves coincide at small ε.** The errors in the second and third column are equal up to an ε that
+differs from set to set. **We do not reproduce the overfitting at a loose ε.** In the paper, the error that is computed
+at a large ε, for the model chosen at this ε, falls below the true error. In our runs this error *rises*. The tables
+leave out a model if, for some ε, its solve on all examples did not end.
 """
 
 EACH_TABLE = """
-We repeat the experiment as printed with {orders} realisations of each set. For each realisation we sum over its models;
-each cell shows the mean ± the standard deviation over the realisations. The table leaves out the sets that take
-longest: {missing}.
+We repeat the experiment as printed with {orders} realisations of each set. For each realisation we sum the figures of
+its models; each cell shows the mean ± the standard deviation over the realisations. The table leaves out the sets that
+take longest: {missing}.
 """
 PARTS = """
-If we choose a model for each realisation, the model chosen at ε = 0.0001 has the least error up to these values of ε:
-{where}.
+If we choose a model in each realisation separately, the model chosen at ε = 0.0001 has the least error, realisation by
+realisation, up to these values of ε: {where}.
 """
 THEIR_TABLE = """
 We repeat the experiment as printed with the solver of the paper:
@@ -223,12 +227,13 @@ We repeat the experiment as printed with the solver of the paper:
 the examples in turn to move η. This update of η is our reading of the "straightforward modification" that the paper
 mentions without printing it. ± is the standard deviation over {orders} realisations. The table leaves out the sets that
 take longest: {missing}. The paper's solver stores G of the free variables alone, and computes G of any other example
-from all support vectors. The column *known G* counts the kernel values of such a solver; n values count as one column.
+from all support vectors. The column *known G* counts the kernel values that such a solver computes; n values count as
+one column.
 """
 THEIR_FIGURE = """
 The table shows {orders} realisations of {train} training examples each and {models} models. At each ε we choose the
-model with the least mean error. Changes of the error are relative to ε = 0.0001; ± is the standard deviation over the
-realisations.
+model whose error has the least mean over the realisations. Changes are differences from the error at ε = 0.0001; ± is
+the standard deviation over the realisations.
 """
 
 
@@ -237,49 +242,51 @@ realisations.
 SVMP = {
     "about": """
 **As the paper.** λ = 1/C goes from 10⁴ to 10⁻³, features have mean 0 and variance 1, σ is 0.5, and each set has as many
-examples as in the paper. The sections *by the paper's settings* use QR with pivoting and the paper's tolerances: ε_kkt
-= 10⁻³, τ = 10⁻⁴, τ₂ = 10⁻⁸, γ = 0.01, ℓ = 50. In the sections *by the paper's settings* equation (39) updates ξ from
-the first event to the last, the check (56) is on or off, and (55) gives the first point of the path. All other sections
-use the defaults of `SVMP()`, except in columns that name another linear algebra. By default `SVMP()` keeps the inverse
-of A, computes g afresh every 50 events and has tolerances of 10⁻⁷ and less.
+examples as in the paper. The sections *by the paper's settings* use QR with pivoting and the paper's tolerances:
+ε_kkt = 10⁻³, τ = 10⁻⁴, τ₂ = 10⁻⁸, γ = 0.01, ℓ = 50. In the sections *by the paper's settings* equation (39) updates ξ
+from the first event to the last, the check (56) is on or off, and (55) gives the first point of the path. All other
+sections use the defaults of `SVMP()`, except in columns that name another linear algebra. By default `SVMP()` keeps the
+inverse of the matrix A of the elbow, computes g afresh every 50 events and has tolerances of 10⁻⁷ and less.
 
 **Not as the paper.** The paper does not say which examples it used. We use the first examples in one random order, so
 our numbers of events may differ from the published numbers. In our tables an event is a breakpoint at which λ has
 fallen; the paper also counts special events, at which λ has not fallen. By default our path begins at an optimum that
 is exact up to rounding; `SVMP(starts_at_bound=True)` starts SMO at the point (55) and solves to ε_smo. On an empty
 elbow (Remark 4) b moves in our path but not in the paper's. The tolerances of `SVMP()` are relative to λ and to the
-largest rate. We correct the step on the elbow for its residual at every event, and our backup routine first tries the
-derivative of the path. The tracker handles repeated examples itself (`merge=False`). svmguide-c is not among our data,
-and our HillValley is the noisy version. `UpdatedQR()` updates QR factors as in §VII. If a linear program has several
-optimal corners, its solver chooses a corner; our solver is HiGHS, the paper's solver is an active-set method.
+largest rate pᵢ. We correct the step on the elbow for its residual at every event, and our backup routine first tries
+the derivative of the path. The tracker handles repeated examples itself (`merge=False`). svmguide-c is not among our
+data, and our HillValley is the noisy version. `UpdatedQR()` updates QR factors as in §VII. If a linear program has
+several optimal corners, the corner that we find depends on the method: we use HiGHS, and the paper uses an active-set
+method.
 """,
     "settings, linear": """
-The column c^SL shows the largest difference between the primal costs of this path and of `SVMP()`, whose costs agree
-with LIBSVM's, at 100 random λ. The column c^SL2 shows the same difference without the paper's KKT check. **We reproduce
-the effect of this check.** If errors accumulate, the cost is wrong without the check. In our runs this happens on three
-sets, which have the largest elbows apart from the monks' problems: on sonar the cost is off by 1.5 %, and on ionosphere
-and HillValley the path is wrong. On german the path takes five repairs (in the paper four). **We do not reproduce the
-repairs on ionosphere and HillValley.** With the check on, the path takes 24 repairs on ionosphere, where rounding
-errors end the path at C = 40.8, and 145 repairs on HillValley. The paper needs no repair on either set. On six sets the
-path needs neither check nor repair. `SVMP()` computes g afresh every 50 events, and needs one repair on all sets
-together (Table II).
+The column c^SL compares the primal costs of this path and of `SVMP()` at 100 random λ, and shows the largest
+difference; the costs of `SVMP()` agree with LIBSVM's costs. The column c^SL2 shows the same difference without the
+paper's KKT check. **We reproduce the effect of this check.** If errors accumulate, the cost is wrong without the check.
+In our runs this happens on three sets, which have the largest elbows apart from the monks' problems: on sonar the cost
+is off by 1.5 %, and on ionosphere and HillValley the path is wrong. On german the path takes five repairs (in the paper
+four). **We do not reproduce the repairs on ionosphere and HillValley.** With the check on, the path takes 24 repairs on
+ionosphere, where rounding errors end the path at C = 40.8, and 145 repairs on HillValley. The paper needs no repair on
+either set. On the six other sets the path needs no repair, and leaving the check out changes no cost. `SVMP()` computes
+g afresh every 50 events, and needs one repair on all sets together (Table II).
 """,
     "settings, Gaussian": """
-**The paper's settings reproduce more than our defaults (Table III).** The number of events is nearer to the published
-number on heart, ionosphere, HillValley and german, and the number of special events on heart, diabetes, HillValley and
-german; on wbc both numbers are further off. With larger tolerances, events that lie close together count as one event.
-**We do not reproduce the repairs.** In the paper the KKT check repairs most paths one to three times, and without the
-check the cost is up to 30 % off. In our runs the check repairs only the path on HillValley, 109 times; without the
-check the cost on HillValley is wrong. The remaining difference may come from the choice of examples. On monk 2 and monk
-3 our numbers of events stay far from the published numbers.
+**The paper's settings reproduce more than our defaults (Table III).** With the paper's settings the number of events is
+nearer to the published number than with our defaults on heart, ionosphere, HillValley and german, and the number of
+special events on heart, diabetes, HillValley and german; on wbc both numbers are further off. With larger tolerances,
+events that lie close together count as one event. **We do not reproduce the repairs.** In the paper the KKT check
+repairs most paths one to three times, and without the check the cost is up to 30 % off. In our runs the check repairs
+only the path on HillValley, 109 times; without the check the cost on HillValley is wrong. The differences that remain
+between our figures and the paper's may come from the choice of examples. On monk 2 and monk 3 our numbers of events
+stay far from the published numbers.
 """,
     "corners": """
-On the monks' problems A is singular by up to 173 dimensions, and the linear program has many solutions. The table
-compares six random orders of the examples with the paper's figure. The corner at which the linear program ends depends
-on the order of the examples, and decides how many examples are on the elbow. The number of events hardly depends on the
-corner. `tests/theorems/test_path_theorem.py` tests both statements, and Theorem (i): every β within the box gives an
-optimum. Hence the largest elbow, 4, 139 or 290, is not a property of the data. The corner does not explain why we have
-fewer events than the paper on monk 1 and 3.
+On the monks' problems the null space of A has up to 173 dimensions, and the linear program has many solutions. The
+table compares six random orders of the examples with the paper's figure. The corner at which the linear program ends
+depends on the order of the examples, and decides how many examples are on the elbow. The number of events hardly
+depends on the corner. `tests/theorems/test_path_theorem.py` tests both statements, and Theorem (i): every β within the
+box gives an optimum. Hence the largest elbow, 4, 139 or 290, is not a property of the data. The corner does not explain
+why we have fewer events than the paper on monk 1 and 3.
 """,
     "IV, Gaussian": """
 This is the half of Table IV for the Gaussian kernel, with at most ten minutes for each set. On splice the path does not
@@ -289,24 +296,24 @@ some five seconds. We do not have svmguide-c. On madelon K is the identity up to
 minutes.
 """,
     "gaussian": """
-The paper prints its Gaussian as ‖x − y‖/σ. The form **exp(−‖x − y‖²/(2σ²))** comes closest to the events of Table III:
-the mean of |log(here/there)| is 0.50. With σ² instead of 2σ² this mean is 0.55; sonar then has half of the published
-events, and german six tenths. The form exp(−‖x − y‖/σ) does not fit at all: it leads to 46 events on sonar and an elbow
-of 513 on HillValley. No form leads to the published numbers of events on monk 2 and monk 3; every form leads to the
-published sizes of their elbows.
+The paper prints its Gaussian as ‖x − y‖/σ. The form **exp(−‖x − y‖²/(2σ²))** comes closest to the numbers of events in
+Table III: the mean of |log(here/there)| is 0.50. With σ² instead of 2σ² this mean is 0.55; the path of sonar then has
+half of the published number of events, and the path of german six tenths. The form exp(−‖x − y‖/σ) does not fit at all:
+it leads to 46 events on sonar and an elbow of 513 on HillValley. No form leads to the published numbers of events on
+monk 2 and monk 3; every form leads to the published sizes of their elbows.
 """,
     "Table II: linear kernel": """
 **We reproduce the largest elbow on sonar, heart, ionosphere, wbc and diabetes.** Its size differs from the published
 size by two examples at most. Our number of events is within a fifth of the paper's, on {near}. On the monks' problems,
-which have few features with whole numbers, the null space has up to 173 dimensions, so the path needs the linear
+which have few features with whole numbers, the null space of A has up to 173 dimensions, so the path needs the linear
 program. **We do not reproduce the number of events on the monks' problems.** We find fewer events than the paper. The
 size of the elbow depends on the corner at which the linear program ends. **Accuracy.** The paths need one repair, on
 monk 1, and no backup. The column `objective` shows the largest relative difference between our dual objective and
 LIBSVM's at tolerance 10⁻⁸, at the values of λ at which LIBSVM ended within 100,000 steps. The column `unfinished`
 counts the values of λ at which LIBSVM did not end; on heart these are the values with C above 50. The column `c_max %`
-shows the paper's measure, the difference in the primal cost. The 0.24 % on sonar are LIBSVM's error: the data are
-separable, C = 956 multiplies the slacks that LIBSVM leaves, and our cost is lower. The column `KKT` shows the worst
-violation of the KKT conditions along the path.
+shows the paper's measure, the largest difference between our primal cost and LIBSVM's. The 0.24 % on sonar are LIBSVM's
+error, because our cost is lower: the data are separable, and C = 956 multiplies the small slacks in LIBSVM's solution.
+The column `KKT` shows the worst violation of the KKT conditions along the path.
 """,
     "Table III: Gaussian kernel": """
 **We reproduce the largest elbow on every set except HillValley.** The elbow often contains all examples. Our number of
@@ -314,11 +321,11 @@ events is within a fifth of the paper's, on {near}. **We do not reproduce the nu
 the need of repairs.** The paper reports a cost that is wrong by up to 30 % without its KKT check, and up to eleven
 repairs per set with the check. Our path computes g afresh every 50 events, corrects the elbow, and needs no repair. On
 HillValley LIBSVM's dual objective is below ours by up to 1.4·10⁻⁷ for C above 600, so LIBSVM is less exact there.
-**Linear algebra.** As in the paper, SVD is slower than QR and QR is slower than updates. The ratios of their times are
-larger if the elbow has hundreds of points and changes by one point (heart, diabetes, HillValley, german). By default
-`SVMP` keeps the inverse instead of updated factors. The inverse saves no time on sonar and ionosphere, whose paths have
-few events. The inverse saves less time if many examples move at one event (monks), because `SVMP` then computes the
-inverse anew.
+**Linear algebra.** As in the paper, SVD is slower than QR and QR is slower than updates. Their times differ most if the
+elbow has hundreds of points and changes by one point at an event (heart, diabetes, HillValley, german). By default
+`SVMP` keeps the inverse instead of updated factors. The inverse saves no time, compared with updated factors, on sonar
+and ionosphere, whose paths have few events. The inverse saves less time if many examples move at one event (monks),
+because `SVMP` then computes the inverse anew.
 """,
     "IV": """
 These sets have more than a thousand examples, and the path uses its default linear algebra. A path needs as much memory
@@ -350,55 +357,55 @@ MAXIMUM_GAIN = {
     "libsvm shrinking": """
 This section repeats the paper's experiment, except for the sizes of the sets. Every 1,000 steps `LIBSVMShrinking`
 leaves out the variables that their gradient keeps at a bound. When the KKT gap has fallen to ten ε, all variables
-return. **We reproduce the steps of second order.** Second order takes 9,133 steps on spambase (in the paper 9,228).
-Without shrinking, the steps of second order and of the most violating pair change by 6 % at most on spambase. On
-connect-4 and MNIST shrinking does not change the number of steps of these two selectors (in the paper by 1.3 % at
-most), because they would not have chosen the variables that shrinking leaves out. HMG computes 22 to 24 % fewer kernel
-rows than second order on connect-4, depending on the cache, and 30 % fewer on MNIST. On spambase HMG computes 7 % more.
-**We do not reproduce the steps of HMG with its own stopping rule.** Without shrinking HMG takes up to 21 % fewer steps
-than with shrinking. With shrinking the solver solves the problem of the active variables to the KKT gap, and checks
-HMG's own rule only between two such problems. With three orders of the examples no p can be below 0.25.
+return. **We reproduce the steps of second order.** Second order takes 9,133 steps on spambase (in the paper 9,228). On
+spambase the numbers of steps of second order and of the most violating pair with and without shrinking differ by 6 % at
+most. On connect-4 and MNIST shrinking does not change the number of steps of these two selectors (in the paper by 1.3 %
+at most), because they would not have chosen the variables that shrinking leaves out. HMG computes 22 to 24 % fewer
+kernel rows than second order on connect-4, depending on the cache, and 30 % fewer on MNIST. On spambase HMG computes
+7 % more. **We do not reproduce the steps of HMG with its own stopping rule.** Without shrinking HMG takes up to 21 %
+fewer steps than with shrinking. With shrinking the solver solves the problem of the active variables to the KKT gap,
+and checks HMG's own rule only between two such problems. With three orders of the examples no p can be below 0.25.
 """,
     "about": """
 **As the paper.** C, σ and ε = 0.001 come from Table 1 of the paper. We compare the selectors of LIBSVM 2.71 and 2.8,
-and HMG (hybrid maximum gain) with η = 1e-8. HMG stops by its own rule in some runs, and by the KKT gap in others.
-Tables 2, 4, 6 and 7 use ten random orders of the examples, six on MNIST.
+and HMG (hybrid maximum gain) with η = 1e-8. In some runs HMG stops by its own rule, in other runs by the KKT gap.
+Tables 2, 4, 6 and 7 use ten random orders of the examples, but six orders on MNIST.
 
-**Not as the paper.** The face set is not public. In one order, the section "Larger sets" uses all of connect-4, and the
-section "Time against n" all of both sets. Two sections use LIBSVM's shrinking, as their text states. Table 2, the first
-half of Table 5 and a table of the larger sets use this package's shrinking; all other tables use no shrinking. Table 5
-uses three random orders of the examples, and each section after Table 7 states its number of orders. We do not
-implement maximum gain over more than two variables (§2.5), for which the paper has no figures. In the section "Open
-questions" our rule `Decomposition` stands in for SVM-light's working sets of ten variables (Table 3). Published figures
-are medians, our figures are means. All strategies run on an order before the next order begins, so that a busy minute
-of the machine affects all strategies.
+**Not as the paper.** The face set is not public. We cut connect-4 and MNIST; with one order of the examples, the
+section "Larger sets" also uses all of connect-4, and the section "Time against n" all of both sets. Two sections use
+LIBSVM's shrinking, as their text states. Table 2, the first half of Table 5 and a table of the larger sets use this
+package's shrinking; all other tables use no shrinking. Table 5 uses three random orders of the examples, and each
+section after Table 7 states its number of orders. We do not implement maximum gain over more than two variables (§2.5),
+for which the paper has no figures. In the section "Open questions" our rule `Decomposition` stands in for SVM-light's
+working sets of ten variables (Table 3). Published figures are medians, our figures are means. All strategies run on an
+order before the next order begins, so that other work on the machine affects all strategies alike.
 """,
     "sizes": """
 Three of the paper's four problems are public; spambase is the paper's set. The tables use the first 4,000 examples of
 connect-4 and 1,000 of MNIST in one random order, unless they state other numbers. The published figures of these sets
 are for 30,555 and 60,000 examples, so only ratios can be compared; the section "Larger sets" uses the whole connect-4
-problem. The kernel cache holds the same part of the kernel matrix as in the paper: 47.2 %, 1.07 % and 0.28 %. Our cache
-takes twice as many megabytes, since our kernel values are float64 and LIBSVM's kernel values are float32.
+problem. The kernel cache holds the same part of the kernel matrix as in the paper, which the column *cache* shows. Our
+cache takes twice as many megabytes, since our kernel values are float64 and LIBSVM's kernel values are float32.
 """,
     "stopping": """
-The paper stops a maximum-gain iteration when "the value μ* defining the length of the constrained step" is below ε,
-which can be read in two ways. **μ\\* < ε** compares ε with the step after clipping (`refsvm.WorkingSetGap`). The rule
+The paper stops a maximum-gain iteration when "the value μ* defining the length of the constrained step" is below ε. We
+can read this rule in two ways. **μ\\* < ε** compares ε with the step after clipping (`refsvm.WorkingSetGap`). The rule
 μ\\* < ε also stops when a variable happens to be closer than ε to its bound, so that its step is clipped to almost
 nothing. On the whole connect-4 problem such a step occurs by accident long before the optimum ("Larger sets"). **μ̂ <
 ε** compares ε with the Newton step before clipping (`benchmarks/papers/newton_step_gap.py`). The rule μ̂ < ε stops
-nearly where the paper's rule did: without shrinking it takes 2 % more steps than the paper on spambase (Table 4), and 6
-% more on the whole connect-4 problem. We therefore read the paper's rule as μ̂ < ε, and compare these figures of HMG
-with the published figures. In the third row for HMG of each table, HMG stops at a KKT gap of ε like the other
-selectors, so this row compares all selectors at equal accuracy.
+nearly where the paper's rule did: without shrinking it takes 2 % more steps than the paper on spambase (Table 4), and
+6 % more on the whole connect-4 problem. We therefore read the paper's rule as μ̂ < ε, and compare the figures of HMG
+with this rule with the published figures. In the third row for HMG of each table, HMG stops at a KKT gap of ε like the
+other selectors, so this row compares all selectors at equal accuracy.
 """,
     "theorem 7": """
 Theorem 7 says that maximum gain alone may stop before the optimum. The proof of the theorem uses four points, for which
 the paper prints $Q$, $y$ and $C = 1/10$. **We reproduce the theorem.** `MaximumGain` steps once on these points and
-stalls at $a = (C, 0, C, 0)$, with `rows=1` and with `rows=2`; its gradient there is the paper's. `HybridMaximumGain`
-continues to the optimum. **Erratum.** In the paper's Figure 5 the second step ends with all $a_i = C$. With the printed
-numbers the second step ends elsewhere. At the point where all $a_i = C$ two components of the gradient $1 - Qa$ are
-$-0.046$, so the step on points 2 and 4 ends inside the box, at $a = (0.1,\\ (1-\\sqrt3/5)/7,\\ 0.1,\\
-(1-\\sqrt3/5)/7)$, which is the optimum. The point where all $a_i = C$ is optimal only for $C \\le 1/(7+2\\sqrt3)
+stalls at $a = (C, 0, C, 0)$, with `rows=1` and with `rows=2`; the gradient at this point is the paper's gradient.
+`HybridMaximumGain` continues to the optimum. **Erratum.** In the paper's Figure 5 the second step ends with all $a_i =
+C$. With the printed numbers the second step ends elsewhere. At the point where all $a_i = C$ two components of the
+gradient $1 - Qa$ are $-0.046$, so the step on points 2 and 4 ends inside the box, at $a = (0.1,\\ (1-\\sqrt3/5)/7,\\
+0.1,\\ (1-\\sqrt3/5)/7)$, which is the optimum. The point where all $a_i = C$ is optimal only for $C \\le 1/(7+2\\sqrt3)
 \\approx 0.0956$. The theorem still holds, because maximum gain stalls at both values of $C$ that
 `tests/theorems/test_maximum_gain.py` tests, $C = 1/10$ and $C = 9/100$.
 
@@ -410,30 +417,31 @@ to (C, 0, C, 0), and stays there. The hybrid goes on along another edge, to a po
 **We reproduce the steps of second order and of the most violating pair.** On spambase second order takes {steps} steps
 (in the paper 9,228), and the most violating pair {times} times as many (in the paper 4.0). Second order and the most
 violating pair end at the published objectives to six digits; second order takes the fewest steps on every set, as it
-does in the paper. **Kernel rows.** The paper argues for HMG by its few kernel rows: at equal accuracy HMG computes
-{rows} times the rows of second order on the three sets. The paper expects no gain on spambase, half of whose kernel
-matrix fits into the cache. Unlike LIBSVM's shrinking, this package's shrinking solves restricted problems, which
-contain the active variables alone. Each restricted problem computes its shorter rows anew, and the table counts these
-rows like whole rows. The solver solves each restricted problem to a KKT gap even if HMG's own rule would stop, so HMG
-with its own rule takes more steps here than without shrinking (Table 4). **Seconds.** {seconds}
+does in the paper. **Kernel rows.** The paper's argument for HMG is that HMG computes few kernel rows: at equal accuracy
+our HMG computes {rows} times the rows of second order on the three sets. The paper expects HMG to save nothing on
+spambase, because half of the kernel matrix fits into the cache. Unlike LIBSVM's shrinking, this package's shrinking
+solves restricted problems, which contain the active variables alone. Each restricted problem computes its shorter rows
+anew, and the table counts these rows like whole rows. The solver solves each restricted problem to a KKT gap even if
+HMG's own rule would stop, so HMG with its own rule takes more steps here than without shrinking (Table 4). **Seconds.**
+{seconds}
 """,
     "table 4": """
 **We reproduce that shrinking saves few steps.** At equal KKT gap a solve without shrinking takes 85 to 102 % of the
-steps (in the paper 88 to 102 %). Without shrinking a solve saves some steps, because shrinking solves restricted
-problems more accurately than necessary. This table counts only whole rows. HMG computes at most one row more than it
-takes steps. At equal accuracy HMG computes 0.96, 0.72 and 0.70 times the rows of second order on the three sets, and
-takes 1.2 to 1.4 times the steps. In the paper a solve without shrinking takes up to seven times as long as with
-shrinking. At equal KKT gap our seconds without shrinking are {least} to {most} of the seconds with shrinking, because
-our parts of connect-4 and MNIST are small. On spambase every selector loses more time without shrinking than in the
-paper, although a shrunk problem computes rows again that were in memory.
+steps of a solve with shrinking (in the paper 88 to 102 %). A solve with shrinking may take more steps, because
+shrinking solves restricted problems more accurately than necessary. This table counts only whole rows. HMG computes at
+most one row more than it takes steps. At equal accuracy HMG computes 0.96, 0.72 and 0.70 times the rows of second order
+on the three sets, and takes 1.2 to 1.4 times the steps. In the paper a solve without shrinking takes up to seven times
+as long as with shrinking. At equal KKT gap our seconds without shrinking are only {least} to {most} of the seconds with
+shrinking, because our parts of connect-4 and MNIST are small. On spambase leaving out shrinking costs every selector
+more time than in the paper, although a shrunk problem computes rows again that were in memory.
 """,
     "table 5": """
 **We reproduce the kernel rows, but not the seconds.** With every size of the cache HMG computes the fewest rows, 21 to
 27 % fewer than second order. In the paper all rules become faster with a larger cache, because 200 MB contain nearly
 every row of the shrunk problem; HMG is the fastest if the cache does not contain these rows. In our problem some 1,800
-of the 4,000 examples are free support vectors, but 5.6 % of the matrix are only 224 rows, so a larger cache saves only
-1 to 11 % of the rows. From the smallest cache to the largest, the fastest rule is {on} with shrinking, and {off}
-without shrinking, because computing a row takes little time compared with a scan of all variables.
+of the 4,000 examples are free support vectors, but the largest cache, 5.6 % of the matrix, holds only 224 rows, so a
+larger cache saves only 1 to 11 % of the rows. From the smallest cache to the largest, the fastest rule is {on} with
+shrinking, and {off} without shrinking, because computing a row takes little time compared with a scan of all variables.
 """,
     "table 6": """
 **We do not reproduce the disadvantage of one row.** In the paper HMG with one row needs 1.3 and 1.7 times the
@@ -442,7 +450,7 @@ times the iterations of HMG with two rows, and {ratios} times the seconds, becau
 paper's own stopping rule, in either reading, HMG with one row stops far too early, because a single row often offers no
 further gain long before the problem is solved. When LIBSVM meets its stopping condition on a shrunk problem, LIBSVM
 checks the condition again on all variables; the paper says that the many such checks ("unshrinking events") made HMG
-with one row slow. Without the second check the paper's stopping rule is useless with one row.
+with one row slow. Without this check on all variables the paper's stopping rule is useless with one row.
 """,
     "table 7": """
 **We reproduce the savings.** In the paper HMG over all rows in memory saves 31 % of the iterations on spambase, and
@@ -452,37 +460,37 @@ dozens of rows in the cache. At equal KKT gap the whole solve takes {ratios} tim
 """,
     "figure 6": """
 **We reproduce the kernel rows.** HMG computes fewer kernel rows than both other rules at the paper's C and γ ({own}
-times their rows). HMG also computes fewer rows for larger C at this γ or a smaller γ, down to a quarter of the rows of
-the most violating pair. HMG computes more rows than second order if C and γ are small. HMG computes more rows than both
-other rules if γ is large and C at least 4.5, so that nearly every example is a support vector. The paper describes
-these two corners of the grid of C and γ, and calls them degenerate. HMG needs fewer kernel rows than second order in
-{rows} of the 25 cells of the grid, and fewer seconds in {seconds}.
+times their rows). With a larger C, and with the paper's γ or a smaller γ, HMG also computes fewer rows than both other
+rules, down to a quarter of the rows of the most violating pair. HMG computes more rows than second order if C and γ are
+small. HMG computes more rows than both other rules if γ is large and C at least 4.5, so that nearly every example is a
+support vector. The paper describes these two corners of the grid of C and γ, and calls them degenerate. HMG needs fewer
+kernel rows than second order in {rows} of the 25 cells of the grid, and takes fewer seconds than second order in
+{seconds} cells.
 """,
     "full": """
 **We reproduce the steps of all three rules.** Without shrinking second order takes {second:,.0f} steps on connect-4 (in
 the paper 45,466). The most violating pair takes {pair:,.0f} steps (in the paper 65,735). HMG with the Newton-step
 reading of its stopping rule takes {newton:,.0f} steps (in the paper 49,512), and computes fewer kernel rows than it
 takes steps. HMG computes {of_second:.2f} times the rows of second order, and {of_pair:.2f} times the rows of the most
-violating pair. At equal KKT gap HMG takes {gap:,.0f} steps and computes {fewer} fewer rows than second order. Our
-objective differs from the published objective, since the paper does not say which half of the examples it trained on.
-With the Newton-step reading HMG stops at an objective {missing:.3f} below the optimum (in the paper 0.006). With the
-rule μ\\* < ε HMG stops after {early} of the steps that HMG takes to the KKT gap, at an objective {below} below the
-optimum.
+violating pair. At equal KKT gap HMG takes {gap:,.0f} steps and computes {fewer} fewer rows than second order. The paper
+does not say on which half of the examples it trained, so our objective differs from the published objective. With the
+Newton-step reading HMG stops at an objective {missing:.3f} below the optimum (in the paper 0.006). With the rule μ\\* <
+ε HMG stops after {early} of the steps that HMG takes to the KKT gap, at an objective {below} below the optimum.
 """,
 }
 
 PLANNING_AHEAD = {
     "shrinking tables": """
-The other selectors of the tables refuse planned steps, because the proof that planned steps converge needs second-order
-candidates. The words *its own* stand for the selector `ConjugateSecondOrder`. Steps include the steps of restricted
-problems. LIBSVM's shrinking first acts after min(n, 1,000) steps, so it does not affect short solves. Kernel rows stay
-in memory, so these tables do not show how many rows and seconds shrinking saves.
+Selectors without second-order candidates refuse planned steps, because the proof that planned steps converge needs
+these candidates. The words *its own* stand for the selector `ConjugateSecondOrder`. Steps include the steps of
+restricted problems. LIBSVM's shrinking first acts after min(n, 1,000) steps, so it does not affect short solves. Kernel
+rows stay in memory, so these tables do not show how many rows and seconds shrinking saves.
 """,
     "libsvm shrinking": """
 The paper used LIBSVM's shrinking. **We reproduce the steps of SMO on {near} of the 18 sets.** On these sets SMO takes
-the published number of steps up to 5 %. Planning saves {saved} of SMO's steps in the geometric mean, nearly as much as
-without shrinking. **We do not reproduce the steps of SMO on {others}.** The set internet_ads_adbench is our copy of the
-internet advertisements, which has fewer examples than the paper's set; our chessboard is another random sample.
+the published number of steps to within 5 %. Planning saves {saved} of SMO's steps in the geometric mean, nearly as much
+as without shrinking. **We do not reproduce the steps of SMO on {others}.** The set internet_ads_adbench is our copy of
+the internet advertisements, which has fewer examples than the paper's set; our chessboard is another random sample.
 """,
     "about": """
 **As the paper.** Algorithm 5 combines Algorithms 3 and 4 with second-order selection. The tolerance ε of the KKT gap is
@@ -507,9 +515,9 @@ alone, and its gain together with the next step (equation 7), against the step's
 times this length (a triangle), and falls below zero beyond twice this length. The gain together with the next step
 rises to 2.4 at 2.4 times the length of the Newton step (a square).](../_static/gain_of_a_step.svg)
 
-The grey range belongs to Algorithm 3 with η = 0.9: a step in this range alone gains at least 19 % of the Newton step's
-gain. The planned step lies beyond this range, and alone lowers the objective; both steps together gain 2.4 times as
-much as the Newton step.
+The grey range belongs to Algorithm 3 with η = 0.9: a step with a length in this range gains, without the next step, at
+least 19 % of the Newton step's gain. The planned step is longer, and lowers the objective before the next step; both
+steps together gain 2.4 times as much as the Newton step.
 """,
     "shrinking": """
 Unlike LIBSVM's shrinking, this package's shrinking solves restricted problems, and our iterations include their steps.
@@ -538,8 +546,8 @@ In the paper PA-SMO is never slower than SMO, and significantly faster on five s
 faster than SMO on {faster} of the {of} sets, and significantly slower on {slower} of the sets ({within}). The mean time
 of PA-SMO is longer on {higher} of the sets. The claim “never slower” {never}. If kernel rows take most of the time,
 planning saves a smaller share of the seconds than of the iterations, because SMO and PA-SMO compute about as many rows.
-On the chessboard the rows take less time, and planning saves about as large a share of the seconds as of the
-iterations.
+On the chessboard kernel rows take a smaller share of the time, and planning saves about as large a share of the seconds
+as of the iterations.
 """,
     "objective": """
 **We reproduce the better objective on some sets.** The paper finds that planned steps end at a better objective on all
@@ -550,11 +558,11 @@ significant. The objectives differ in the seventh digit or later, because SMO an
     "figure 4": """
 **We do not reproduce the harm of many working sets.** In the paper planning with two or three previous working sets is
 slightly better than planning with one; planning with five is worse, and planning with ten or twenty is much worse. In
-our runs a solve with more working sets takes significantly more iterations on {worse} of {of} sets ({within}, for each
-N). Twenty working sets save a significant number of iterations on {less} of the sets, and more than a tenth of the
-iterations on some sets ({saved}). A solve with twenty working sets takes {least} to {most} times the seconds of a solve
-with one working set. In our code each further working set takes constant time and needs no additional kernel value,
-because the code reads Q₁₂ from the two rows of the current working set.
+our runs planning with more working sets takes significantly more iterations than planning with one on {worse} of {of}
+sets ({within}, for each N). Twenty working sets save a significant number of iterations on {less} of the sets, and more
+than a tenth of the iterations on some sets ({saved}). A solve with twenty working sets takes {least} to {most} times
+the seconds of a solve with one working set. In our code each further working set takes constant time and needs no
+additional kernel value, because the code reads Q₁₂ from the two rows of the current working set.
 """,
     "7.2": """
 The paper calls the differences between SMO and the modified selection without planning "completely ambiguous". In our
@@ -571,10 +579,11 @@ steps on {less} of the sets, and significantly more steps on {more} of the sets 
 """,
     "7.3 sizes": """
 **We reproduce that planned steps are long.** Nearly all planned steps are longer than the Newton step; on {half} of
-{of} sets more than half of the planned steps are longer by less than a fifth. Depending on the set, {least} % to {most}
-% of the planned steps are more than twice as long as the Newton step. The number of planned steps that are reversed, or
-shorter than the Newton step by a tenth or more, is {shorter}. Only rounding puts steps into the bin below zero, at most
-{below} % of the steps of a set: after a free Newton step w₂ = 0, so μ/μ̂ − 1 = Q₁₂²/det cannot be negative.
+{of} sets more than half of the planned steps exceed the Newton step by less than a fifth of its length. Depending on
+the set, {least} % to {most} % of the planned steps are more than twice as long as the Newton step. The number of
+planned steps that are reversed, or shorter than the Newton step by a tenth or more, is {shorter}. Only rounding puts
+steps into the bin below zero, at most {below} % of the steps of a set: after a free Newton step w₂ = 0, so μ/μ̂ − 1 =
+Q₁₂²/det cannot be negative.
 """,
     "7.3 thousands": """
 The paper reports steps enlarged by a factor of several thousands for some problems, and they occur here: the longest
@@ -582,22 +591,23 @@ exceeds the Newton step by {largest} times its length, on {where}.
 """,
     "7.3 no thousands": """
 **We do not reproduce the longest steps.** For some problems the paper reports steps that are several thousand times as
-long as the Newton step. In our runs the longest step exceeds the Newton step by {largest} times its length, on {where}.
+long as the Newton step. In our runs the longest step exceeds the Newton step by {largest} times the length of the
+Newton step, on {where}.
 """,
     "7.3 longer": """
 **We reproduce the success of longer steps.** The paper calls steps 1.1 times as long as Newton steps "surprisingly
 successful". In our runs such steps save {saved} of the iterations on average, or {three} with the selection of
 Algorithm 3. Steps 1.1 times as long save more iterations than planned steps on {better}. On the chessboard such steps
 take {board} times the iterations of SMO, or {board_three} times with the selection of Algorithm 3, but planned steps
-only {planned} times.
+take only {planned} times the iterations of SMO.
 """,
     "long": """
-**We reproduce the support vectors.** On connect-4 SMO finds the published numbers of support vectors, in all and at the
-bound, up to three vectors. Our chessboards are other samples of the paper's distribution; their numbers of support
-vectors agree with the published numbers to 6 %. On the chessboards planned steps save {small} and {large} of the
-iterations, more than in the paper. The paper does not say which two classes it formed from the king-rook endgame. If
-one class contains the draws and the wins in at most ten moves, both numbers of support vectors [agree with the
-published numbers to 1 %](preparations.md). **We do not reproduce the savings on connect-4.** Planning saves {connect}
-of the steps, but 5 % in the paper.
+**We reproduce the support vectors.** On connect-4 SMO finds the published numbers of all support vectors and of support
+vectors at the bound to within three vectors. Our chessboards are other samples of the paper's distribution; their
+numbers of support vectors agree with the published numbers to within 6 %. On the chessboards planned steps save {small}
+and {large} of the iterations, more than in the paper. The paper does not say which two classes it formed from the
+king-rook endgame. If one class contains the draws and the wins in at most ten moves, both numbers of support vectors
+[agree with the published numbers to 1 %](preparations.md). **We do not reproduce the savings on connect-4.** Planning
+saves {connect} of the steps, but 5 % in the paper.
 """,
 }

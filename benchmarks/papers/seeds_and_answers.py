@@ -100,12 +100,12 @@ def answers(page: Page, records: list[Record]) -> None:
         f"start the rounds with cold rounds. {predictions - len(rows)} of {predictions} vectors of predictions agree "
         "with cold rounds in every example. The table lists the examples in which the other vectors differ, with the "
         f"largest |h| of either result. This |h| is {farthest:.1e} at most: near h = 0, two results with the "
-        "tolerance of 1e-3 in the KKT conditions may differ by as much. "
-        f"At a tolerance of 1e-6, {len(rows) - tight} of the {len(rows)} other vectors agree. If rounds start from the "
-        "solution on all examples, no example is added, so SIR, MIR and AVG compute the same seed: they spread the "
-        "weight of the removed examples over the free variables. AVG reads no kernel rows, so its rounds may keep "
-        "kernel rows in float32: in the tables below "
-        f"*AVG, full* and *SIR, full* differ in their steps by {100 * single:.0f} % at most.",
+        "tolerance of 1e-3 in the KKT conditions may differ by as much. At a tolerance of 1e-6, "
+        f"{len(rows) - tight} of the {len(rows)} other vectors agree with cold rounds. A round that starts "
+        "from the solution on all examples removes examples and adds none, so SIR, MIR and AVG compute the same "
+        "seed: they spread the weight of the removed examples over the free variables. AVG reads no kernel rows, so "
+        "only rounds with AVG may keep kernel rows in float32. For this reason *AVG, full* and *SIR, full* differ in "
+        f"the tables below, by {100 * single:.0f} % of the steps at most.",
         Grid(("set, C, folds", "way", "examples", r"largest \|h\|"), tuple(rows)),
     )
 

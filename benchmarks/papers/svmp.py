@@ -454,9 +454,9 @@ SLOW = ("diabetes", "HillValley", "german")
 """Sets on which the SVD of the elbow at every event takes 7 to 30 seconds: their updates are measured if asked for."""
 LEFT_OUT = "Not measured: {names}, on which the SVD takes longest; `--full` with their names measures them."
 SETTINGS = """
-Each cell shows our figure / the published figure. A path of this package ends when rounding errors violate the
-optimality conditions by more than the tolerance. We compare the costs at 100 values of λ, as far as the path reaches
-them.
+Each cell shows our figure / the published figure. A path of this package ends when, because of rounding errors, it
+violates the optimality conditions by more than the tolerance. We compare the costs at 100 values of λ, except values
+that the path does not reach.
 """
 RANGE: dict[str, Any] = {"C_min": 1e-4, "C_max": 1e3}
 TRACKERS = [
