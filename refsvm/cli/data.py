@@ -104,7 +104,7 @@ class Training:
             data = training_matrix(data)
         scaling = self._scaling(data) if self.scale else None
         if scaling is not None:
-            # drop C and γ of the data, which were published for unscaled features
+            # drop the published C and γ, because they belong to unscaled features
             data = replace(data, X=scaling(data.X), C=None, gamma=None)
         # use the published C and γ only with the RBF kernel, for which they were published
         C, gamma = (data.C, data.gamma) if self.kernel == "rbf" else (None, None)
@@ -211,7 +211,7 @@ def task_of(y: np.ndarray, wanted: str | None, tell: bool) -> str:
     numeric = y.dtype.kind in "iuf"
     if wanted == "regression" and not numeric and not all(map(_NUMBER, y)):
         raise ValueError("task='regression' needs labels that are numbers; choose task='classification'.")
-    # treat integers as classes, which are far more common than integer targets
+    # treat integer labels as classes, because integer targets are far less common
     fractions = numeric and bool((y != np.floor(y)).any())
     if wanted is None and fractions and tell:
         note(

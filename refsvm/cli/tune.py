@@ -131,7 +131,7 @@ def _tell(search: Any, opened: Opened, folds: int) -> None:
     heading = f"{data.name}: {data.n} examples; {measure} in {folds} folds"
     _table(heading, results, scores if is_regression else 1.0 - scores)
     chosen = ", ".join(f"{name}={value:.6g}" for name, value in search.best_params_.items())
-    # multiply by the number of folds, because the results contain mean times over the folds
+    # multiply by the number of folds, because the results contain the mean time of a fold
     seconds = float((results["mean_fit_time"] + results["mean_score_time"]).sum() * folds)
     score = search.best_score_ if is_regression else 1 - search.best_score_
     tables.echo(f"Best: {chosen}, {measure} {score:.4f}. {seconds:.2f} s in all cells.")

@@ -116,7 +116,7 @@ def _is_endless(stream: IO[bytes]) -> bool:
 
 def opened(source: Source) -> Any:
     """Return a stream of a file's bytes, unpacked if the first bytes are the mark of gzip, bzip2 or xz."""
-    # recognise a packed file by its first bytes, because it may have any name
+    # recognise a packed file by its first bytes, because its name need not show the format
     with source.open() as stream:
         first = stream.read(6)
     for mark, kind in _FOREIGN.items():

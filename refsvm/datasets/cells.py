@@ -197,7 +197,7 @@ def cells_of(path: Source, delimiter: str | None = None, least: int = 2) -> Cell
     body, skipped = text[above.end :], lines_in(text[: above.end])
     if not body.strip():
         raise refused(path, "contains only comments (#); expected one example in each row.")
-    # guess only if no spreadsheet has written the delimiter into the file
+    # guess the delimiter only if the file has no line sep=; of a spreadsheet
     between = delimiter or above.delimiter or delimiter_of(body)
     top = [row for row in islice(_rows(path, body, between, skipped + 1, strict=False), 20) if row] or [[]]
     if mode(map(len, top[1:] or top)) == len(top[0]) + 1 and not all(map(_NUMBER, top[0])):

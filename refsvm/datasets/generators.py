@@ -255,7 +255,7 @@ def make_waveform(
             f"positive={positive!r} and negative={negative!r} do not split the classes; "
             f"give different numbers from 1 to 3, such as positive=2, negative=(1, 3)."
         )
-    # h₁, h₂ and h₃ have the shape of the same triangle, with the top at 11, 15 and 7
+    # h₁, h₂ and h₃ are equal triangles with their peaks at 11, 15 and 7
     j, peaks = np.arange(1, 22), np.array([11, 15, 7])
     waves = np.maximum(6 - np.abs(j - peaks[:, None]), 0.0)
     drawn = rng.choice(np.array(classes, dtype=np.intp), size=n)

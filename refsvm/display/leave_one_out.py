@@ -113,7 +113,7 @@ class _GoesOn(LOODualityGap):
 
 
 BLUE, VERMILLION, GREEN, PINK, ORANGE, SKY, INK = PALETTE
-# readers who cannot see red or green can distinguish the colours of reasons that occur together
+# the colours of reasons in the same plot differ for readers who cannot tell red from green
 COLOURS: Final = dict(
     zip(DECIDERS, ("0.8", VERMILLION, PINK, BLUE, SKY, ORANGE, INK, "#661100", GREEN), strict=True)
 )

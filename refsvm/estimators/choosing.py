@@ -104,7 +104,7 @@ class ChoosingEstimator(KernelEstimator, ABC):
         """Return an attribute that only the trained estimator has, such as ``coef_``."""
         if name in ("predict_proba", "predict_log_proba") and self._is_classifier:
             raise AttributeError(f"{type(self).__name__} {PROBABILITIES.format(name=type(self).__name__)}.")
-        # exclude best_estimator_, which a copy under construction lacks and which would lead to endless recursion
+        # exclude best_estimator_: in a copy under construction, which lacks it, the lookup would never end
         if name.endswith("_") and not name.startswith("_") and name != "best_estimator_":
             if "best_estimator_" in self.__dict__:
                 return getattr(self.best_estimator_, name)

@@ -20,7 +20,7 @@ from refsvm.core.kernels.sparse import squared_norms
 def column_gram(X: Any, token: str, kernel: Any, cache_mb: float) -> KernelMatrix:
     """Return the kernel matrix for one γ, computed from shared inner products if they fit into `cache_mb`."""
     gram, n = gram_on(kernel, X).centred, X.shape[0]
-    # if the matrix exceeds the budget, each γ of the search computes and caches kernel rows on demand
+    # if the matrix exceeds the budget, compute and cache kernel rows on demand for each γ of the search
     if isinstance(kernel, Precomputed) or megabytes(n, n) > cache_mb:
         return gram
     if not isinstance(kernel, Kernel) or 2.0 * megabytes(n, n) > cache_mb:

@@ -131,7 +131,7 @@ class SearchScores(ChoosingEstimator):
                     f"score() needs one score, but scoring= names {', '.join(scorer)}; pass one name as refit=."
                 )
             scorer = scorer[self.refit]
-        # pass the trained estimator and not the search, because a scorer may call its method `score`
+        # pass the trained estimator and not the search: a scorer may call the method `score` of its argument
         score = scorer(best, self._checked(X, reset=False), y, **more)
         return float(score[self.refit] if isinstance(score, dict) else score)
 

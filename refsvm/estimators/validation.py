@@ -326,7 +326,7 @@ def penalties_of(
     ValueError
         If a class weight is NaN or infinite, or a product exceeds 1e300.
     """
-    # compare with 1e300/C before multiplying, because an infinite product would mean a hard margin
+    # compare weights with 1e300/C before multiplying them by C, because an infinite product would mean a hard margin
     most = 1e300 / min(max(C, 1.0), 1e300) if math.isfinite(C) else 1e300
     if len(wrong := class_weight[~(np.abs(class_weight) <= most)]):
         raise ValueError(

@@ -469,7 +469,7 @@ def _carry_out(run: _Run, instance: Instance | None) -> tuple[str, dict[str, Any
                 warnings.simplefilter("ignore", kind)
             record = _measured(run, instance)
         metrics = _metrics_of(run, record)
-        # discard the run of a strategy without a status if Ctrl-C was pressed, because Ctrl-C may have cut it short
+        # discard the run of a strategy without a status if Ctrl-C was pressed, because Ctrl-C may have ended it early
         ended = metrics.get("status", Status.INTERRUPTED.name if interrupt.pressed else "")
         if ended == Status.INTERRUPTED.name:
             raise KeyboardInterrupt

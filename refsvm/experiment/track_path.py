@@ -101,7 +101,7 @@ class TrackPath(Call):
             start, end, t = line(instance.dual())
             return parametric_path(start, end, t=t, **arguments)
         instance.one_penalty()
-        # set C = 1, because the path visits every C
+        # C may have any value, such as 1, because the path visits every C
         return cast(TrackedPath, regularization_path(replace(instance, C=1.0).dual(), **arguments))
 
     def measured(self, result: TrackedPath) -> Record:

@@ -722,7 +722,8 @@ def beats(most: int) -> Callable[[Call, Generator], None]:
         if sum(ratio < 1.0 for ratio in found.values()) < most:
             texts = ", ".join(f"{name} {ratio:.2f}" for name, ratio in found.items())
             raise Lost(
-                f"the rule takes fewer steps than SecondOrder on fewer than {most} sets; ratios of steps: {texts}."
+                f"the rule must take fewer steps than SecondOrder on {most} of the sets; its steps, divided "
+                f"by the steps of SecondOrder: {texts}."
             )
         keeps_nothing(call, rng, seen)
 

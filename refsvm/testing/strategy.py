@@ -186,7 +186,7 @@ def _check_steps(rule: Rule, problems: dict[str, DualProblem], rng: Any) -> tupl
     cases = [
         Case(name, problem, rules) for name, problem in problems.items() for rules in _combinations(rule)
     ]
-    # small problems are solved before shrinking is applied for the first time
+    # add a large problem, because small problems are solved before the first shrinking
     large = Case("five hundred examples", large_problem(rng), cases[0].rules)
     if isinstance(rule, Shrinking):
         check_large(large, rule)

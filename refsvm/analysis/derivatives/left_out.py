@@ -142,7 +142,7 @@ class LeftOutGroups:
             yield place
             if rounds.limits.seconds_left() <= 0.0:
                 break
-        # settling failed for a few models: solve these models to the full tolerance
+        # for a few models `settled` finds no exact optimum: solve these models to the full tolerance
         if tight and rounds.limits.seconds_left() > 0.0:
             for turn, ended in zip(tight, rounds.run(tight, TOP()), strict=False):
                 self.iterations += ended.iterations

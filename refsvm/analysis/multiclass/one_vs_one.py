@@ -328,7 +328,7 @@ def _layout_of_several(
     position = np.zeros(len(codes), dtype=np.int64)
     position[support] = np.arange(len(support))
     coefficients = np.zeros((k - 1, len(support)))
-    # for the pair p < q, α of p's support vectors is in row q − 1 (the rows skip p), α of q's support vectors in row p
+    # for a pair p < q, row q − 1 contains α of p's support vectors (rows skip p), and row p contains α of q's
     coefficients[np.where(codes[rows] == first, second - 1, first), position[rows]] = alpha
     n_support = np.bincount(codes[support], minlength=k)
     return support.astype(np.int32), n_support.astype(np.int32), coefficients

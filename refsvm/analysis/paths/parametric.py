@@ -141,6 +141,6 @@ class ParametricPath(TrackedPath):
 
     def cross(self, X: Any, variables: np.ndarray) -> np.ndarray:
         """Return kernel values of the rows of X with the examples of some variables, shape (m, len(variables))."""
-        if (gram := self._gram).origin is not None:  # b holds for data shifted to this origin
+        if (gram := self._gram).origin is not None:  # b belongs to data shifted to `origin`
             return cross_values(gram, variables, X)
         return cross_values(self.start.gram, self.merged.first[variables], X)

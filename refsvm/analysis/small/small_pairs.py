@@ -133,6 +133,6 @@ def groups(sizes: np.ndarray, cache_mb: float) -> list[np.ndarray]:
     ends = np.cumsum(sizes[few])
     if not len(few) or ends[-1] <= most:
         return [few] if len(few) > 1 else []
-    # a group has at most half of the examples whose kernel matrix fits into the budget
+    # limit a group to half of the number of examples whose kernel matrix fits into the budget
     number = (ends - 1) // max(int(most / 2.0) - FEW, 1)
     return [few[number == each] for each in np.unique(number)]
