@@ -62,15 +62,15 @@ axes.legend(frameon=False, loc="upper left")
 plt.show()
 
 # %%
-# The gain at the top, :math:`\tfrac12\ell^2/q`, decides, not the slope.
+# Take the pair with the larger gain at the top, :math:`\tfrac12\ell^2/q`, whatever its slope.
 #
 # The map of gains
 # ----------------
 #
-# A step on :math:`(i,j)` gains :math:`g(\mu)=\mu\ell-\tfrac12q\mu^2` (:doc:`chapter 4 <04_one_step>`). The gain of the
-# clipped step is the *exact* gain; the Newton step would gain :math:`\tilde g=\tfrac12\ell^2/q`. The map shows the
-# exact gain of all pairs of sixty examples, twenty steps after the start. Rows and columns are sorted by :math:`G`, the
-# largest first.
+# A step on :math:`(i,j)` gains :math:`g(\mu)=\mu\ell-\tfrac12q\mu^2` (:doc:`chapter 4 <04_one_step>`). The *exact* gain
+# is the gain of the step that the box allows; the Newton step would gain :math:`\tilde g=\tfrac12\ell^2/q`. The map
+# shows the exact gain of all pairs of sixty examples, twenty steps after the start. Rows and columns are sorted by
+# :math:`G`, largest first.
 
 # fold: The code of this figure
 # alt: A map of all pairs is coloured by exact gain. The most violating pair is the upper right corner of the coloured
@@ -126,15 +126,15 @@ print("previous working set", state.working_sets[0])
 # ``Greedy``             all                                  exact gain              all
 # =====================  ===================================  ======================  =================
 #
-# ``MostViolatingPair`` takes the steepest pair, the corner of the map.
+# ``MostViolatingPair`` takes the steepest pair, a corner of the map's coloured part.
 #
 # .. shipped:: core/selectors/most_violating_pair.py
 #    :twin:
 #
-# ``SecondOrder`` keeps the :math:`i` of the steepest pair and searches the row of this :math:`i` in the map for the
-# largest :math:`\tfrac12\ell^2/q`, which is the exact gain if the box does not cut the step. The search needs only one
-# kernel row, which the step needs anyway. The search includes the most violating :math:`j`, with :math:`\ell=\psi`. Let
-# :math:`D^2` be the largest curvature of a pair; then the chosen pair has
+# ``SecondOrder`` keeps the :math:`i` of the steepest pair and searches its row of the map for the largest
+# :math:`\tfrac12\ell^2/q`. This is the exact gain if the box does not cut the step. The search needs only the kernel
+# row of :math:`i`, which the step needs anyway. The search includes the most violating :math:`j`, with
+# :math:`\ell=\psi`. Let :math:`D^2` be the largest curvature of a pair; then the chosen pair has
 #
 # .. math:: \tfrac12\,\ell^2/q \;\ge\; \tfrac12\,\psi^2/D^2 .
 #
@@ -150,7 +150,7 @@ def second_order(K, G, alpha, lower, upper):
 
 
 # %%
-# How often would the exact gain select another :math:`j`?
+# How often would the exact gain select a different :math:`j`?
 
 # fold: Newton gain and exact gain
 for C in (0.1, 1.0, 10.0):
@@ -218,20 +218,20 @@ print(
 # One example after another
 # -------------------------
 #
-# To find the steepest pair a rule needs all of :math:`G`, and to update one :math:`G_i` after a step it needs two
-# kernel values. The first SMO, by Platt (1998), kept :math:`G` of the free examples only. It alternated a pass over all
+# To find the steepest pair a solver needs all of :math:`G`. To update one :math:`G_i` after a step, it needs two kernel
+# values. The first SMO, by Platt (1998), kept :math:`G` of the free examples only. It alternated a pass over all
 # examples with passes over the free examples. An example that violated its KKT condition became one half of the pair;
-# the first choice for the other half was the free example whose :math:`G` differed most.
+# the first choice for the second half was the free example whose :math:`G` differed most from the first example's.
 #
-# Platt compared each example with a single :math:`b`, so an optimal example could look like a violator. Keerthi,
-# Shevade, Bhattacharyya and Murthy (2001) replaced :math:`b` by two examples: *up* has the largest known :math:`G` of
-# an example that may rise, and *down* the smallest known :math:`G` of an example that may fall. Between two passes over
-# all examples, the second modification of Keerthi and others moves the pair (up, down) until its violation is within
-# the tolerance. A solver that stores all of :math:`G` needs no passes.
+# Platt compared each :math:`G_i` with a single :math:`b`, so at an optimal :math:`\alpha` an example could look like a
+# violator. Keerthi, Shevade, Bhattacharyya and Murthy (2001) replaced :math:`b` by two examples: *up* has the largest
+# known :math:`G` of an example that may rise, and *down* the smallest known :math:`G` of an example that may fall. In
+# their second modification, the solver moves the pair (up, down) between two passes until its violation is within the
+# tolerance. A solver that stores all of :math:`G` needs no passes.
 #
 # ``ImprovedSMO`` selects the pairs of the second modification, and counts the kernel values that the paper's solver
-# computes. Each step needs two values for each known :math:`G_i`; the examination of a bounded example needs one value
-# for each support vector. Without a store, ``MostViolatingPair`` needs two whole rows in each step.
+# computes. Each step needs two kernel values for each known :math:`G_i`; examining a bounded example needs one per
+# support vector. Without a store, ``MostViolatingPair`` needs two whole rows in each step.
 
 points = make_banana(150, rng=0)
 print("     C  selector           steps   kernel values, in rows")
@@ -247,8 +247,9 @@ for C in (1.0, 30.0, 300.0):
         print(f"{C:6.0f}  {type(selector).__name__:17s} {state.iteration:6d}   {values / each.n:8.0f}")
 
 # %%
-# With a small :math:`C` most examples are bounded, and the passes cost more than they save. With a large :math:`C` few
-# examples of this set are free, so each step needs few kernel values, but ``ImprovedSMO`` takes more steps.
+# With a small :math:`C` most examples are bounded, and the passes over them cost more kernel values than they save.
+# With a large :math:`C` few examples of this set are free, so each step needs few kernel values, but ``ImprovedSMO``
+# takes more steps than ``MostViolatingPair``.
 #
 # .. shipped:: core/selectors/improved_smo.py
 #    :twin:
@@ -262,9 +263,8 @@ for C in (1.0, 30.0, 300.0):
 # Steps and rows
 # --------------
 #
-# If memory holds the whole matrix, the solver computes each kernel row only once. A smaller memory drops rows, which
-# the solver computes again if a step needs them. In the next table memory holds a twentieth of the rows of three
-# problems:
+# With the whole matrix in memory, the solver computes each kernel row once. With less memory it drops rows, and may
+# compute them again. In the next table memory holds a twentieth of each problem's rows:
 
 problems = {
     "banana": (make_banana(400, rng=0), 100.0, 0.25),
@@ -295,13 +295,13 @@ for name, (sample, C, gamma) in problems.items():
         )
 
 # %%
-# On tic-tac-toe the hybrid takes more steps than second-order selection but computes fewer rows; on ionosphere both
-# numbers are larger. The kernel of ionosphere is narrow: the median of its values between two examples is nearly zero.
-# So a step changes most other gradients little, and moving one of the same two variables again gains less. Glasmachers
-# and Igel warn against reselecting with a narrow kernel, and with a kernel so wide that most variables end at a bound
-# (§4.3).
+# On tic-tac-toe the hybrid takes more steps than second-order selection but computes fewer rows; on ionosphere it takes
+# more steps and computes more rows. The kernel for ionosphere is narrow: its median value for two examples is nearly
+# zero. So a step changes most entries of :math:`G` little, and moving one of its two variables again gains less than
+# with a wider kernel. Glasmachers and Igel warn against such repeated moves if the kernel is narrow, or so wide that
+# most variables end at a bound (§4.3).
 #
-# In the figure of the runs on tic-tac-toe, thick lines show the smallest gap so far:
+# The figure shows the runs on tic-tac-toe; thick lines show the smallest gap so far:
 
 # fold: The code of this figure
 # alt: Two panels show the KKT gap on tic-tac-toe for three selectors, over steps and over computed kernel rows.
@@ -335,12 +335,12 @@ for selector in (MaximumGain(), HybridMaximumGain()):
 # Choose "Theorem 7" as examples of the stepper above, and "maximum gain" as pair.
 #
 # Maximum gain and its hybrid both start with the most violating pair; the lowest index wins a tie. The first step is
-# clipped, and both variables end at :math:`C`. Then only one of the six pairs gains anything, and this pair contains
-# neither variable of the first step:
+# clipped, and both variables end at :math:`C`. Then only one of the six pairs gains, and this pair contains neither
+# variable of the first step:
 
 # fold: The code of this figure
 # alt: In the box of the step that maximum gain cannot see, the feasible line runs from the upper left to the lower
-#     right corner, and the Newton step ends just before the latter.
+#     right corner, and the Newton step ends just before the lower right corner.
 stuck = next(iterate(four, selector=MaximumGain()))
 fall, rise = stuck.alpha > stuck.lower, stuck.alpha < stuck.upper
 for first in range(4):
@@ -379,12 +379,12 @@ print("maximum gain:", maximum_gain(*there, [2, 0]), " the hybrid:", hybrid_maxi
 #    :fold: HybridMaximumGain in the package
 #
 # Maximum gain gets stuck only in corners: if a variable of the previous set is free and the point is not optimal, a
-# pair with this variable gains (Lemma 8). The authors of the lemma checked 2,834,352 cases by computer, and the tests
-# of this package repeat the check. To prove the lemma, let variable :math:`r` be free and suppose no pair with
-# :math:`r` gains. Then :math:`G_t\le G_r` for every :math:`t` that may rise and :math:`G_t\ge G_r` for every :math:`t`
-# that may fall, so :math:`\psi\le0`. So the hybrid never stalls before the optimum. The gains of the hybrid's steps
-# might still shrink to nothing; Theorem 1 of Glasmachers and Igel (2006) proves that the hybrid converges if all
-# principal :math:`2\times2` minors of :math:`K` are positive.
+# pair with this variable gains (Lemma 8). The lemma's authors checked 2,834,352 cases by computer; this package's tests
+# repeat the check. To prove the lemma, let variable :math:`r` be free and suppose no pair with :math:`r` gains. Then
+# :math:`G_t\le G_r` for every :math:`t` that may rise and :math:`G_t\ge G_r` for every :math:`t` that may fall, so
+# :math:`\psi\le0`. Hence the hybrid never stalls before the optimum. Its gains might still shrink to zero before the
+# optimum; Theorem 1 of Glasmachers and Igel (2006) proves that the hybrid converges if all principal :math:`2\times2`
+# minors of :math:`K` are positive.
 #
 # Corners are not rare, because with a small :math:`C` most variables end at a bound. How often does each rule get stuck
 # on the banana with :math:`C=0.1`, in ten orders of the examples?
@@ -404,19 +404,19 @@ for name, solutions in ended.items():
     print(f"{name:18s} stalled in {stalled:2d} of 10 orders, largest KKT gap at the end {largest:.2g}")
 
 # %%
-# In floating point, a converged pair still shows a tiny gain that is pure rounding error. If the largest gain is only
+# In floating point, a converged pair still shows a tiny gain of pure rounding error. If the largest gain is only
 # rounding error, ``HybridMaximumGain`` and ``Greedy`` take the most violating pair.
 #
 # .. worth:: 7
 #
-#    On four sets the hybrid saves rows against second order, but a row of these sets is cheap, and the search in two
-#    rows costs more. On ionosphere the hybrid saves no rows.
+#    On four sets the hybrid computes fewer rows than second order, but a row of these sets is cheap, and searching two
+#    rows costs more than searching one. On ionosphere the hybrid saves no rows.
 #
 # .. admonition:: Known elsewhere as
 #
 #    Choosing a pair is *working set selection*, WSS. Fan, Chen and Lin call the most violating pair WSS 1 and
-#    second-order selection WSS 2 (WSS 3 where it replaces :math:`q\le0`). Choosing the pair with the largest gain of
-#    the objective is *greedy coordinate ascent* on pairs.
+#    second-order selection WSS 2 (WSS 3 where it replaces :math:`q\le0`). Choosing the pair with the largest gain is
+#    *greedy coordinate ascent* on pairs.
 #
 # Exercises
 # ---------
@@ -480,7 +480,7 @@ for selector in (SecondOrder(), HybridMaximumGain()):
 #    ``SecondOrder``, but only pairs with a variable that has just moved, so on average they find a smaller share of the
 #    best gain.
 # 2. Here the rule takes fewer steps if it examines more rows, but each step costs more.
-# 3. Both selectors compute the row of every example that moved at least once, and compute it once.
+# 3. Both selectors compute the row of every example that ever moved, once.
 #
 # .. endfold::
 #

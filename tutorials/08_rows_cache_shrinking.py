@@ -3,8 +3,8 @@ r"""
 ==========================
 
 Three ideas make the loop fast: keep the kernel rows that are needed again, compute many rows at once, and leave out
-variables that will not move. A store of rows changes no step. *Shrinking* takes other steps to the same optimum: it
-solves a smaller problem within the problem, with the same loop.
+variables that will not move. A store of rows changes no step. With *shrinking*, the solver takes different steps to the
+same optimum: the same loop solves smaller problems within the problem.
 """
 
 # fold: Imports, the data, and the code of this figure
@@ -52,8 +52,8 @@ for r, rows, share in zip(room, computed, hits, strict=True):
 
 # %%
 # The left panel shows how often each example moved in a solve. The right panel shows the *hit rate*, the share of the
-# requested kernel rows that are already in memory, over the number of rows that fit. A memory for 32 of the 400 rows
-# saves nearly as much work as a memory for all rows.
+# requested kernel rows that are already in memory, over the number of rows that memory holds. A memory for 32 of the
+# 400 rows saves nearly as much work as a memory for all rows.
 #
 # A row is the cost
 # -----------------
@@ -88,7 +88,7 @@ print(f"n = {wave.n}, d = {wave.d}: a row {one:.0f} µs alone, {many:.0f} µs in
 print(f"a pass over n numbers {update:.1f} µs")
 
 # %%
-# The next lines time one solve, and the same steps when all rows are known:
+# The next lines time one solve, and the same steps with all rows known:
 
 K = waves.gram.block(np.arange(wave.n))
 known = DualProblem.classification(K, wave.y, kernel=Precomputed(), C=1.0)
@@ -104,11 +104,8 @@ print(
 )
 
 # %%
-# So a store keeps rows up to a budget (``cache_mb``). A few examples move most often, so a small store saves most of
-# the work.
-#
-# When the store is full, it drops the least recently used row. This function finds the rows to compute for a sequence
-# of pairs:
+# So a store keeps rows up to a budget (``cache_mb``). When the store is full, it drops the least recently used row.
+# This function finds the rows that the store computes for a sequence of pairs:
 
 
 def lru(pairs, room):
@@ -176,8 +173,8 @@ plt.show()
 # The figure shows how the *active set*, the remaining variables, shrinks during a solve:
 
 # fold: The code of this figure
-# alt: Over the steps, the number of active variables falls fast in the left panel. In the right panel the number left
-#     out by mistake is small, and zero towards the end.
+# alt: Over the steps, the number of active variables falls fast in the left panel. In the right panel the number of
+#     variables left out by mistake is small, and zero towards the end.
 from refsvm.core.solver.active_sets import active_set
 
 final, active, wrong = solve(problem, step=NewtonStep(), shrinking=False).alpha, [], []
@@ -212,12 +209,12 @@ print(
 #    \quad\text{where}\quad \mathbf 1^\top\delta=0,\quad L_A-\alpha_A\le\delta\le U_A-\alpha_A .
 #
 # The *restricted problem* is again a dual problem: it has a box and a sum, :math:`G_A` is its linear term, and its
-# kernel matrix is small. The same loop solves it. Afterwards the rows of the variables that moved update the whole
-# gradient,
+# kernel matrix is small. The same loop solves it. Afterwards the solver updates the whole gradient with the rows of the
+# variables that moved,
 #
 # .. math:: G \leftarrow G-K_{\cdot A}\,\delta ,
 #
-# and the solver again looks for violating variables. This function shrinks:
+# and the solver looks for violating variables in the next *round*. This function shrinks:
 
 
 def shrunk(problem, tol=1e-3, part=0.3):
@@ -255,12 +252,12 @@ print(
 )
 
 # %%
-# LIBSVM shrinks in place: now and then it drops the variables that can be left out, and from then on it updates only
-# the gradient of the remaining variables. When the gap is within ten times its tolerance, and at the end, LIBSVM
-# completes the gradient and checks all variables. LIBSVM keeps the part of the gradient that variables at :math:`C`
-# contribute, and reads a row whenever a variable reaches or leaves :math:`C`. So completing the gradient needs only
-# kernel values of the free variables. Count one number for each variable that a step updates, and all numbers of each
-# row that a whole gradient needs. How many numbers does each way of shrinking touch?
+# LIBSVM shrinks in place: now and then it drops the variables that can be left out, and from then on updates only the
+# gradient of the remaining variables. When the gap is within ten times its tolerance, and at the end, LIBSVM completes
+# the gradient and checks all variables. LIBSVM stores the contribution of variables at :math:`C` to the gradient, and
+# reads the row of each variable that reaches or leaves :math:`C`. So completing the gradient needs only kernel values
+# of the free variables. For a step, count the entries of :math:`G` that it updates; for a whole gradient, count all
+# numbers of the rows that it needs. How many numbers does each way of shrinking touch?
 
 # fold: Shrinking in place, as LIBSVM does it
 
@@ -335,7 +332,7 @@ plt.show()
 # By default, the package shrinks with restricted problems, which may be restricted again. The solver first steps on all
 # variables, because the early gradient does not show which variables can be left out. If the kernel computes rows much
 # faster in batches, the solver begins with *blocks*: a block holds the free variables and the most violating bounded
-# variables, and large products compute its missing rows.
+# variables, and large matrix products compute its missing rows.
 #
 # .. shipped:: core/solver/shrinking.py
 #    :object: Restriction restricted displaced
@@ -344,8 +341,9 @@ plt.show()
 # ``solve`` calls ``steps`` until the solve ends. While blocks pay, each call of ``steps`` roughly solves a block. Later
 # a call solves the problem restricted to the active set, or takes a number of steps on all variables.
 #
-# A restriction pays if the active set is small, and as many steps as in the last call would save more numbers than the
-# restriction copies (``_pays``). ``displaced`` makes the problem in :math:`\delta`, with ``G`` as its linear term.
+# A restriction pays (``_pays``) if the active set is small, and if repeating the last call's number of steps would save
+# more updates than the restriction copies numbers. ``displaced`` makes the problem in :math:`\delta`, with ``G`` as its
+# linear term.
 #
 # .. shipped:: core/solver/active_sets.py
 #    :object: block

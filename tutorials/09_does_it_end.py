@@ -54,8 +54,9 @@ plt.show()
 #
 # So all steps together have a finite length. Suppose the loop took infinitely many steps. Then :math:`\alpha` and
 # :math:`G` converge, and after some step :math:`T` no :math:`G_i` changes by more than :math:`\varepsilon/4` in total.
-# Each later step raises an :math:`i` with :math:`G_i>G_j+\varepsilon`, so :math:`G_i` stays above :math:`G_j` after
-# :math:`T`. Assume that some variable :math:`j` both falls and rises infinitely often after :math:`T`.
+# Each later step raises a variable :math:`i` and lowers a variable :math:`j` with :math:`G_i>G_j+\varepsilon`, so
+# :math:`G_i` stays above :math:`G_j` after :math:`T`. Assume that some variable :math:`j` both falls and rises
+# infinitely often after :math:`T`.
 #
 # * When :math:`j` falls, its partner :math:`i` has :math:`G_i>G_j` and may rise.
 # * When :math:`j` rises, :math:`G_j` is the largest in :math:`I_\text{up}`, so :math:`i` must meanwhile have reached
@@ -79,9 +80,9 @@ plt.show()
 # for the steps of all rounds together. When a round begins, :math:`G_i\ge\min_{I_\text{down}}G` for every variable of
 # :math:`A`, and :math:`G_i\le\min_{I_\text{down}}G` for every left-out variable that may rise. After :math:`T` a rising
 # variable has a larger :math:`G_i` than its partner in :math:`A`, and so than these left-out variables. So a rising
-# variable has the largest :math:`G_i` in :math:`I_\text{up}`, and the three statements of the list stay true.
+# variable has the largest :math:`G_i` in :math:`I_\text{up}`, and the three statements stay true.
 #
-# The bounds are far above the counts of a solve:
+# A solve stays far below these bounds:
 
 free, way, last = 0, 0.0, 0.0
 for state in iterate(problem, selector=MostViolatingPair(), step=NewtonStep()):
@@ -97,11 +98,12 @@ print(
 # How fast, in the end?
 # ---------------------
 #
-# The bound on free steps grows like :math:`1/\varepsilon^2`. Near the optimum the loop is far faster if :math:`K` is
-# positive definite and the optimum is *nondegenerate*, that is, if no variable at a bound has :math:`G_i=b`. Chen, Fan
-# and Lin (2006) proved that the variables that end at a bound stay there from some step on, and that each later step
-# reduces :math:`f^*-f` at least by a fixed factor. On a logarithmic axis a fixed factor makes a straight line, like the
-# ends of the first curves of this chapter. At which step does the set of free variables change for the last time?
+# The bound on free steps grows like :math:`1/\varepsilon^2`. Near the optimum the loop is far faster than this bound if
+# :math:`K` is positive definite and the optimum is *nondegenerate*, that is, if no variable at a bound has
+# :math:`G_i=b`. Chen, Fan and Lin (2006) proved that the variables that end at a bound stay there from some step on,
+# and that each later step reduces :math:`f^*-f` at least by a fixed factor. On a logarithmic axis a fixed factor makes
+# a straight line, like the ends of the curves in the first figure. At which step does the set of free variables last
+# change?
 
 toe = load("tic_tac_toe")
 for name, each in (
@@ -120,7 +122,7 @@ for name, each in (
     print(f"{'':19s}  {(at_bound & on_margin).sum()} variables at a bound have G = b at the optimum")
 
 # %%
-# The theorem promises nothing for tic_tac_toe: the optimum is degenerate, and this :math:`K` is singular.
+# The theorem promises nothing for tic_tac_toe: its optimum is degenerate, and its :math:`K` is singular.
 #
 # Convergence is slow (the factor is close to one) if many free variables have nearly parallel rows in :math:`K`. A
 # large :math:`C` slows convergence: few examples stay bounded, and many neighbouring examples share the same stretch of
@@ -135,8 +137,8 @@ for name, each in (
 # What it costs
 # -------------
 #
-# * Each example that moves at least once needs its kernel row: :math:`nd` multiplications. All support vectors have
-#   moved, so a loop that computes whole rows takes at least :math:`\#\text{SV}\cdot n\cdot d`.
+# * The kernel row of each example that ever moves takes :math:`nd` multiplications. All support vectors have moved, so
+#   a loop that computes whole rows takes at least :math:`\#\text{SV}\cdot n\cdot d` multiplications.
 # * Each step takes a few passes over :math:`n` numbers.
 # * A prediction takes :math:`\#\text{SV}\cdot d` multiplications and :math:`\#\text{SV}` exponentials, because
 #   :math:`h(x)=\sum_i\alpha_ik(x_i,x)+b` has a term for each support vector. With a linear kernel a prediction takes
@@ -144,14 +146,15 @@ for name, each in (
 # * The whole of :math:`K` takes :math:`8n^2` bytes of memory, but the loop needs only the rows of the variables that
 #   move.
 #
-# If the share of support vectors stays the same while :math:`n` grows, the rows alone cost a multiple of :math:`n^2d`.
-# If the classes overlap, the share does not vanish: every training error is a bounded support vector. Steinwart (2003)
-# proved for the Gaussian kernel that the share tends to *twice* the error of the best classifier. In Steinwart's
-# theorem :math:`nC` grows without bound with :math:`n`, but so slowly that :math:`C` itself tends to 0. For a fixed
-# :math:`C`, as below, the theorem says nothing.
+# If the share of support vectors stays constant as :math:`n` grows, the rows alone cost a multiple of :math:`n^2d`. If
+# the classes overlap, the share does not vanish: every training error is a bounded support vector. Steinwart (2003)
+# proved for the Gaussian kernel that the share tends to *twice* the error of the best classifier. In this theorem
+# :math:`nC` grows without bound, but so slowly that :math:`C` tends to 0. The theorem says nothing about a fixed
+# :math:`C`, as below.
 #
-# The table shows the share of support vectors, the error on new points, the multiplications of a prediction, and the
-# memory of the rows and of :math:`K`. The figure shows the exponent :math:`p` of quantities that grow like :math:`n^p`:
+# The next table shows the share of support vectors, the error on new points, the multiplications of a prediction, and
+# the memory of the rows and of :math:`K`. The figure shows the exponent :math:`p` of quantities that grow like
+# :math:`n^p`:
 
 # fold: The code of this figure
 # alt: Over the number of examples, on logarithmic axes, support vectors and kernel rows grow along nearly straight
@@ -193,8 +196,8 @@ plt.show()
 
 # %%
 # At these sizes the exponents of the support vectors are still below one, so their share falls, but it stays above
-# twice the error on new points. A row costs :math:`n\cdot d`, so the exponents of work and memory are larger by
-# one than the exponent of the rows. The steps follow no power of :math:`n`.
+# twice the error on new points. A row costs :math:`n\cdot d`, so the exponents of work and memory are larger by one
+# than the exponent of the rows. The steps follow no power of :math:`n`.
 #
 # When not a kernel machine
 # -------------------------
@@ -216,8 +219,8 @@ plt.show()
 #
 # The next table shows seconds and errors on new points of a kernel machine, a line (scikit-learn's ``LinearSVC``), a
 # line on random features (see below), and gradient boosting, all untuned. On the banana every straight boundary makes
-# many errors. The last lines of the table add features of noise, which boosting hardly notices, whereas the Gaussian
-# kernel weighs all features alike:
+# many errors. The last lines add features of noise, which boosting hardly notices, whereas the Gaussian kernel weighs
+# all features alike:
 #
 # .. rivals::
 #
@@ -232,8 +235,8 @@ for C in (0.01, 1.0, 100.0):
 
 # %%
 #
-# How many features can replace a kernel? For the Gaussian kernel draw directions :math:`\omega_s` at random, with
-# normal entries of variance :math:`2\gamma`, and shifts :math:`u_s` between 0 and :math:`2\pi`. The product
+# How many random features can replace a kernel? For the Gaussian kernel draw directions :math:`\omega_s` at random,
+# with normal entries of variance :math:`2\gamma`, and shifts :math:`u_s` between 0 and :math:`2\pi`. The product
 # :math:`2\cos(\omega\cdot x+u)\cos(\omega\cdot x'+u)` is :math:`\cos(\omega\cdot(x-x'))` plus a cosine whose mean over
 # :math:`u` is zero. Since :math:`\omega\cdot(x-x')` is normal with variance :math:`2\gamma\lVert x-x'\rVert^2`, the
 # mean of its cosine is :math:`e^{-\gamma\lVert x-x'\rVert^2}=k(x,x')`. With :math:`D` draws
@@ -296,7 +299,7 @@ plt.show()
 # ---------
 #
 # 1. ★ Show that a clipped step gains at least :math:`\tfrac12\mu\ell`.
-# 2. ★★ Double each example and halve :math:`C`. How do :math:`f^*`, the support vectors and the steps change?
+# 2. ★★ Take each example twice and halve :math:`C`. How do :math:`f^*`, the support vectors and the steps change?
 # 3. ★ Which steps of the proof need :math:`\varepsilon>0`?
 # 4. ★ A third of a hundred thousand examples are support vectors. How large is :math:`K`, and how many kernel values
 #    must training compute?
