@@ -179,8 +179,8 @@ print(f"example {r}: the weights move by {moved:.4f}, at most by {np.sqrt(2 * R2
 # * *Training error.* The second inequality of the proof holds up to :math:`\delta`, which leaves
 #   :math:`\xi_r(m)-\delta/C_r\le\xi_r(m')`. So the check requires :math:`y_rh(x_r)<-\delta/C_r`, with the penalty
 #   :math:`C_r` of the example.
-# * *The ξα bound.* Step 1 becomes a ball whose radius grows with :math:`\delta`; the docstring below derives the
-#   radius.
+# * *The ξα bound.* In step 1, :math:`w_r` lies in a ball whose radius grows with :math:`\delta`; the docstring below
+#   derives the radius.
 #
 # .. shipped:: core/rounds/sufficiency.py
 #    :object: ZeroAlpha.decide TrainingError.decide XiAlphaBound.decide
@@ -215,9 +215,8 @@ three = leave_one_out([[-1.0], [0.0], [1.0]], [-1, 1, 1], kernel=Linear(), C=0.1
 print(three.decided_by, three.error_bounds)
 
 # %%
-# Leave examples out yourself: set "a tap" to "leaves it out", and tap an example. The line under the buttons names the
-# proof that decides the example, or the length of its round. The dotted boundary belongs to the machine without the
-# example.
+# Leave examples out: set "a tap" to "leaves it out", and tap an example. The line under the buttons names the proof
+# that decides the example, or the length of its round. The dotted boundary belongs to the machine without the example.
 #
 # .. stepper::
 #    :selector: second-order

@@ -267,10 +267,10 @@ for state in iterate(without, start=TOP().seed(full, without), stop=KKTGap(1e-5)
 #
 # .. shipped:: core/stopping/ball_rule.py
 #    :twin:
-#    :fold: The rule that asks the ball
+#    :fold: The stopping rule that uses the ball
 #
 # .. shipped:: core/stopping/midpoint.py
-#    :fold: The whole file: what rounding is allowed for, and the constants
+#    :fold: The whole file, with allowances for rounding
 #
 # The next lines compare three stopping rules on the same rounds:
 

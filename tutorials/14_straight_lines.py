@@ -152,8 +152,8 @@ print(
 # :math:`\alpha_r` to 0, and its variable moves with these bounds. For an *added* example :math:`i`, :math:`\alpha_i`
 # starts at 0. If :math:`\alpha_i=0` violates the condition of :math:`i`, both bounds start at 0, and one bound moves
 # linearly to :math:`\pm C`. The variable moves with this bound until :math:`G_i=b`, and then becomes free. At
-# :math:`t=1` every box is the box of the new problem, so the walk ends at the optimum of the new problem. The end of
-# this walk is the seed ATO of :doc:`chapter 13 <13_seeds_and_folds>`.
+# :math:`t=1` every box is the box of the new problem, so the walk ends at the new optimum. The end of this walk is the
+# seed ATO of :doc:`chapter 13 <13_seeds_and_folds>`.
 
 
 def exchange(K, solved, target, removed, added):
@@ -220,8 +220,8 @@ print(
 #
 # To check the formula, multiply from the left, with :math:`APu-u=0` and :math:`u^\top Pu-K_{kk}=-s`. To remove an
 # example, read the formula backwards. Column :math:`k` of the large inverse is :math:`p=-z/s`, with the diagonal entry
-# :math:`p_k=1/s`; subtracting :math:`pp^\top/p_k` leaves :math:`P`. For :math:`m` free examples an update of the
-# inverse takes about :math:`m^2` operations, and a new solve about :math:`m^3`.
+# :math:`p_k=1/s`; subtracting :math:`pp^\top/p_k` from this inverse leaves :math:`P`. For :math:`m` free examples an
+# update of the inverse takes about :math:`m^2` operations, and a new solve about :math:`m^3`.
 
 
 def joined(P, u, corner):

@@ -9,7 +9,7 @@ corner. So the errors of cross-validation and of leave-one-out become exact func
 
 # fold: Imports, the data, and the code of this figure
 # alt: Three panels show points, boundary and margins at three values of C. Open circles lie beyond their margin, filled
-#     diamonds exactly on it, squares on its wrong side. As C grows the squares become few.
+#     diamonds on it, squares on its wrong side. As C grows the squares become few.
 import matplotlib.pyplot as plt
 import numpy as np
 from scipy.linalg import null_space
@@ -63,9 +63,9 @@ plt.show()
 #
 # Divide the problem by :math:`C`. With :math:`\lambda=1/C`, :math:`\hat s=\lambda\alpha` and :math:`\hat b=\lambda b`,
 # the box no longer moves, bounded variables stand still, and :math:`v=\lambda y`. On this path the three sets are
-# called *right* (of the margin, :math:`\alpha_i=0`), *left* (:math:`\alpha_i=y_iC`), and *elbow* (free), after the bend
-# of the hinge loss. If the elbow is empty, :math:`b` may be any number between two gradients. The walk goes on until
-# these gradients meet, and their examples join the elbow.
+# called *right* (of the margin, :math:`\alpha_i=0`), *left* (:math:`\alpha_i=y_iC`), and *elbow* (free, named after the
+# bend of the hinge loss). If the elbow is empty, :math:`b` may be any number between two gradients. The walk goes on
+# until these gradients meet, and their examples join the elbow.
 #
 # Move :math:`C`. The picture is exact for every :math:`C`.
 #

@@ -438,7 +438,7 @@ print(f"least, {error:.1%}, for C from {low:.3g} to {high:.3g}")
 #
 # 1. ★ Set :math:`\varepsilon = 1.5`, which exceeds the distance of every target from 0. How many support vectors are
 #    left?
-# 2. ★ Add a copy of an example of the hard margin, with the other label. Read ``solve(...).status``.
+# 2. ★ Add a copy of an example, with the other label, to the hard-margin problem. Read ``solve(...).status``.
 # 3. ★★ Why can the two variables of a regression example not both differ from zero, for :math:`\varepsilon>0`?
 # 4. ★★ Three streets can give one vote to each of three classes. Where in the first panel of the last picture does this
 #    happen, and which class wins?

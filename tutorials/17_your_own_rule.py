@@ -47,11 +47,11 @@ problem = DualProblem.classification(heart.X, heart.y, kernel=RBF(gamma=0.005), 
 # Eight lines
 # -----------
 #
-# ``select(state)`` returns :math:`i`, which rises, and :math:`j`, which falls; or (−1, −1) if no pair gains. The
-# selector below takes the variables in turn: it selects the next :math:`i` whose violation is at least a share of
-# :math:`\psi`, by default half. The state knows the variable with the lowest :math:`G` that may fall, ``state.bottom``,
-# the violation :math:`\psi`, ``state.gap``, and the :math:`i` of the last step, ``state.working_sets[0, 0]``, which is
-# −1 before the first step.
+# ``select(state)`` returns the rising :math:`i` and the falling :math:`j`, or (−1, −1) if no pair gains. The selector
+# below takes the variables in turn: it selects the next :math:`i` whose violation is at least a share of :math:`\psi`,
+# by default half. The variable ``state.bottom`` has the lowest :math:`G` of all that may fall, ``state.gap`` is the
+# violation :math:`\psi`, and ``state.working_sets[0, 0]`` is the :math:`i` of the last step, or −1 before the first
+# step.
 
 
 @dataclass(frozen=True)

@@ -86,7 +86,7 @@ plt.show()
 #    =\begin{pmatrix}\dot z-\mathbf 1^\top\dot\alpha_B\\ \dot v_M-(\dot K\alpha)_M-K_{MB}\,\dot\alpha_B\end{pmatrix},
 #    \qquad \dot h(x)=\sum_i k(x,x_i)\,\dot\alpha_i+\dot b+\sum_i\alpha_i\,\dot k(x,x_i) .
 #
-# For :math:`C` this system is the system of chapter 14: :math:`\dot K=0`, and the bounds move. For :math:`\gamma` of a
+# For :math:`C` this is the system of chapter 14: :math:`\dot K=0`, and the bounds move. For :math:`\gamma` of a
 # Gaussian kernel the bounds stand still and :math:`\dot k(x,z)=-\lVert x-z\rVert^2\,k(x,z)`. The next lines print
 # derivatives of :math:`b` and of a decision value. Solves with slightly different :math:`\gamma`, and the path of
 # :math:`C`, confirm the derivatives of :math:`b`:
@@ -262,13 +262,13 @@ print(f"random search: loss {min(losses):.3f}, error {error(RBF(lucky), wide):.3
 # %%
 # The descent used the validation points to choose ten parameters, so the loss on these points is optimistic; only the
 # test points give an honest estimate. The descent finds a local minimum at best. Its test error is larger than the best
-# printed error in the plane. The printed error without the noise lies between these two errors: the remaining noise
-# causes a part of the difference, and the two :math:`\gamma_j` of the plane cause the rest.
+# printed error in the plane. The printed error without the noise lies between these errors: the remaining noise causes
+# a part of the difference, and the two :math:`\gamma_j` of the plane cause the rest.
 #
 # .. worth:: 18
 #
-#    If many variables are free, solving the system is slow, because the cost grows like the cube of their number. At an
-#    event the derivatives on the two sides usually differ.
+#    If many variables are free, one system may take longer than two more machines, because its cost grows like the cube
+#    of their number. At an event the derivatives on the two sides usually differ.
 #
 # .. admonition:: Known elsewhere as
 #
