@@ -118,7 +118,7 @@ def remember(state, i, j, mu):  # type: ignore[no-untyped-def]
     now.last_step, now.last_newton = mu, now.slope / now.curvature
     now.last_free = 1 if now.low < mu < now.high else 0
     now.last_planned = 1 if now.n_candidates > 0 else 0
-    # shift the few entries of the history in a loop
+    # shift the entries of the history in a loop, because there are few
     for h in range(len(state.curvatures) - 1, 0, -1):
         state.working_sets[h, 0] = state.working_sets[h - 1, 0]
         state.working_sets[h, 1] = state.working_sets[h - 1, 1]

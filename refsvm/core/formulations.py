@@ -191,7 +191,7 @@ class Formulations:
         K = matrix_given(X, DOORS.kernel_named(kernel, gamma, degree, coef0), gram)
         nu, size = share("nu", nu), vector("weights", weights, K.n)
         if (size < 0).any() or not size.any():
-            raise ValueError(f"weights are {size.min():g} to {size.max():g}; give weights ≥ 0, not all 0.")
+            raise ValueError(f"weights span {size.min():g} to {size.max():g}; give weights ≥ 0, not all 0.")
         z = min(nu * float(size.sum()), float(size.sum()))
         return cls(K, np.zeros(len(size)), z, np.zeros(len(size)), size)
 

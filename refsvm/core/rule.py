@@ -98,7 +98,7 @@ class Rule(PlainNumbers, ABC):
     (0.5,)
     >>> Seeder.checked("seeder", SecondOrder())
     Traceback (most recent call last):
-    ValueError: seeder=SecondOrder(planned_range=0.9) is not a Seeder; pass an instance of one, such as seeder=TOP().
+    ValueError: seeder=SecondOrder(planned_range=0.9) is not a Seeder; pass an instance, such as seeder=TOP().
     """
 
     example_call: ClassVar[str] = ""
@@ -154,7 +154,7 @@ class Rule(PlainNumbers, ABC):
             return name()
         if not isinstance(name, str):
             raise ValueError(
-                f"{argument}={name!r} is not a {cls.__name__}; pass an instance of one, such as "
+                f"{argument}={name!r} is not a {cls.__name__}; pass an instance, such as "
                 f"{argument}={cls.example_call}."
             )
         known = {name_of(each): each for each in _family(cls) if is_builtin(each) and not isabstract(each)}

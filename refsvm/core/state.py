@@ -41,7 +41,7 @@ SCALARS = np.dtype(
         ("last_planned", np.int64),  # 1 if the previous step was planned
         ("n_candidates", np.int64),  # number of pairs that the step rule offers to the next selection
         ("objective", np.float64),  # f(α), summed from the gains
-        ("least_curvature", np.float64),  # smallest raw q so far; if clearly negative, K is not PSD
+        ("least_curvature", np.float64),  # smallest `raw_curvature` so far; if clearly negative, K is not PSD
         ("stalled", np.int64),  # number of latest steps in a row that changed no α in floating point
         ("largest", np.float64),  # largest |αᵢ| since G was last computed from scratch
         ("updates", np.int64),  # number of updates of G before this solve, after it was computed from scratch

@@ -33,8 +33,8 @@ def labelled(problem: DualProblem, y: Any, kernel: Any, gram: Any) -> DualProble
     refuse_contained({"y": y, "kernel": kernel, "gram": gram})
     if not problem.has_labels:
         raise ValueError(
-            "X is a DualProblem, but not of classification: its v must be ±1, its z 0, and each box between 0 and "
-            "C on the side of v; make it with DualProblem.classification."
+            "X is a DualProblem, but not of classification: v must be ±1, z must be 0, and each box must lie between "
+            "0 and C on the side of v; make the problem with DualProblem.classification."
         )
     return problem
 

@@ -93,7 +93,7 @@ class Compiler:
     def ask(self, order: str) -> bool:
         """Order the child to compile code, unless it was ordered before; return False if no child can be started."""
         if self.has_ended():
-            # order the code again from a second child, because the first may have died when memory ran out
+            # order the code again from a second child, because the first child may have died for lack of memory
             if self.trials.get(order, 0) == TRIALS:
                 self.warn()
                 return True

@@ -81,7 +81,7 @@ def entry_point(function: Any, signature: tuple[Any, ...], rules: tuple[Any, ...
         return function
     uses_momentum = bool(rules) and getattr(rules[1], "signature", None) is LENGTH_AND_CARRY
     key = function, uses_momentum, *(type(rule) for rule in rules)
-    # compile or load the function once in a process for each kind of rules, and keep its address in a table
+    # compile or load the function once in a process for each combination of rule types, and keep its address in a table
     if key not in entry_points:
         if rules and type(rules[0]) in BUILT_IN:
             signature = *(typeof(rule) for rule in rules), *signature[3:]

@@ -73,7 +73,7 @@ class State(NamedTuple):
     sides: np.ndarray
     scratch: np.ndarray  # memory for one number per variable
     # the next five arrays are empty unless the step rule uses momentum
-    displacement: np.ndarray  # Δ, out of date in the loop, which calls `displacement_of`
+    displacement: np.ndarray  # Δ; the loop does not keep Δ up to date, but calls `displacement_of`
     displacement_image: np.ndarray  # KΔ
     support: np.ndarray  # the first now.n_support entries: variables that a step may move, the latest last
     places: np.ndarray  # for each variable: its position in the support, or −1

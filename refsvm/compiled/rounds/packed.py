@@ -156,7 +156,7 @@ class PackedRounds:
     def remember(self, memory: np.ndarray) -> None:
         """Store the memory of the seeder's twin for the solution from which all rounds of a chunk start."""
         if len(memory) or len(self._seeding.memory):
-            # a twin cannot make arrays, so give the twin a scratch array with space for as many numbers as its memory
+            # a twin cannot make arrays, so give it scratch memory for n numbers and a copy of its memory
             scratch = np.empty(self._problem.n + len(memory))
             self._seeding = self._seeding._replace(memory=memory, scratch=scratch)
 

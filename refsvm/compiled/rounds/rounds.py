@@ -126,7 +126,7 @@ def changed(first, second):  # type: ignore[no-untyped-def]
 def move_to_seed(seeding, state):  # type: ignore[no-untyped-def]
     """Set α ← seed and G ← G* − K(α − α*), row by row in the order of the variables; return the number of rows used."""
     alpha, G, solved, slots = state.alpha, state.gradient, seeding.solved, state.slots
-    # reuse the seeder's scratch memory for the list of changes
+    # reuse the seeder's scratch memory for the list of changes of α
     moved, changes, count = state.scratch, seeding.scratch, 0
     for i in range(len(alpha)):
         alpha[i], G[i] = seeding.seed[i], seeding.gradient[i]
@@ -258,7 +258,7 @@ def compiled_rounds(  # type: ignore[no-untyped-def]  # noqa: PLR0913, PLR0917 (
         if origin < 0:
             set_unseeded(seeding, state, after)
             present, largest = -1, 0.0
-        elif origin != present:  # copy a solution only if the last seed started from another
+        elif origin != present:  # copy a solution only if the last seed started from another solution
             largest, present = copy_solution(seeding, origin, alphas, gradients, lowers, uppers), origin
         if stage == STEPS:
             copy_vector(starts[number], seeding.seed)

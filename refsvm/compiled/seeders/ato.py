@@ -186,7 +186,7 @@ def first_walk(seeding, values, side, margin):  # type: ignore[no-untyped-def]
     places, none = np.arange(n), np.empty((0, 0))
     everyone = Walk(values, side, none, members, system, seeding.kernel, seeding.slots, places, now)
     solve(everyone)
-    # --- compute how fast G of each variable outside M approaches b, and keep only variables near b ---
+    # --- compute how fast each G of a variable outside M approaches b; keep only variables whose G is near b ---
     for t in range(n):
         speed[t] = values[AT.push, t] - system.x[0]
     for s in range(now[0].m):
@@ -226,7 +226,7 @@ def advance(seeding, walk):  # type: ignore[no-untyped-def]
         if seeding.slots[walk.places[i]] < 0:
             return -1 - walk.places[i]
         take(walk, i)
-    # --- compute the direction, the distance to the next event, and its variable ---
+    # --- compute the direction, the distance to the next event, and the variable of this event ---
     direction(walk)
     i, step = reach(walk, 0.0, 0.0)
     if step < room and seeding.slots[walk.places[i]] < 0:

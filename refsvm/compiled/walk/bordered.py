@@ -18,7 +18,7 @@ class System(NamedTuple):
 
     values: np.ndarray
     x: np.ndarray
-    vectors: np.ndarray  # −x, u, w and a copy of x, each of the length of x, for intermediate results
+    vectors: np.ndarray  # vectors as long as x, for intermediate results: −x, u, w and a copy of x
     order: np.ndarray  # 0, 1, …
 
 

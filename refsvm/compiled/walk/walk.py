@@ -235,7 +235,7 @@ def add_member(walk, i, s):  # type: ignore[no-untyped-def]
 @called
 def join(walk, i):  # type: ignore[no-untyped-def]
     """Add i to the free set M, which must have space; if i's kernel row depends on rows of M, mark i as TIED."""
-    # the first member cannot depend on other members
+    # the first member of M cannot depend on other members
     s = distance_of(walk, i) if walk.now[0].m > 0 else np.inf
     if s > walk.now[0].least:
         add_member(walk, i, s)

@@ -122,7 +122,7 @@ class Limits(Generic[Seen]):
         callback: Callable[[Any], object] | None = None,
     ) -> None:  # fmt: skip
         if callback is not None and not callable(callback):
-            raise ValueError(f"callback={callback!r} cannot be called; give a function of one Progress.")
+            raise ValueError(f"callback={callback!r} cannot be called; give a function f(progress).")
         if callback is not None:
             self.progress = Progress("solve")
         self.most = max(self.default, 100 * n) if most is None else whole(self.counted, most, 1)

@@ -153,7 +153,7 @@ class CachedRows(KernelRows):
         """Return K[rows][:, columns] from stored rows, after computing and storing the missing rows."""
         if out is None:
             out = np.empty((len(rows), self.n if columns is None else len(columns)))
-        if len(rows) == 1:  # a step of a restricted solve usually reads one row
+        if len(rows) == 1:  # fast, because a restricted solve usually reads one row at a time
             self.ensure(rows[0])
             line = self.values[self.slots[rows[0]]]
             out[0] = line if columns is None else line.take(columns, mode="clip")  # does not copy the row
@@ -229,7 +229,7 @@ class CachedRows(KernelRows):
         if first + len(missing) <= self.capacity:
             if self._buffer is not None:
                 self._buffer.ensure_ready(first + len(missing))
-            # compute the block directly in the store: copying it would pass the processor's cache twice
+            # compute the rows directly in the store: a copy would move them through the processor's cache a second time
             places = np.arange(first, first + len(missing))
             self._compute(missing, self.values[first : first + len(missing)])
             self.filled += len(missing)

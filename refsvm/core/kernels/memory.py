@@ -108,7 +108,7 @@ class RowBuffer:
 
 def touch(rows: np.ndarray) -> None:
     """Map the pages of unused rows, by writing one value to every page."""
-    # one value for each page is enough: filling whole pages would slow the first thread
+    # writing one value to a page maps the page; filling whole pages would slow the first thread
     rows.reshape(-1)[:: mmap.PAGESIZE // rows.itemsize] = 0
 
 

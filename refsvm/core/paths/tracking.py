@@ -122,7 +122,7 @@ def followed(
                     if unsolved([walk.status]) and math.isclose(at, end, rel_tol=1e-12):
                         walk.status = None
                     break
-        # make the record even after Ctrl-C, so that the first part of the path is kept
+        # make the record even after Ctrl-C, to keep the part of the path that has been tracked
         record = recorder.record()
         if walk.status is None and limits.interrupt.pressed:
             walk.status = Status.INTERRUPTED

@@ -113,9 +113,10 @@ class LeftOutTable:
             self.is_slow = self.given.status is Status.MAX_ITER and self.given.iterations < rounds.max_iter
             if self.is_slow:
                 self.rounds, self.given = walked(rounds, self.given, kkt)
-            rounds.limits.progress = self.rounds.limits.progress = None  # rounds do not report their KKT gaps
+            # only this solve reports KKT gaps; the rounds do not
+            rounds.limits.progress = self.rounds.limits.progress = None
         self.full = self.rounds.solutions["all"] = self.given.in_solver_coordinates(self.rounds.problem)
-        if self.proves:  # proofs about a round rely on the G from which the round starts
+        if self.proves:  # proofs about a round rely on this G, from which the round starts
             fresh = self.full.problem.v - self.rounds.rows.product(self.full.alpha)
             self.full = self.rounds.solutions["all"] = replace(self.full, gradient=fresh, iterations=0)
         if self.full.status not in {Status.CONVERGED, Status.STALLED}:

@@ -91,7 +91,7 @@ class ZeroAlpha(Check):
             return decided
         sizes = np.sqrt(np.maximum(rows.diagonal(), 0.0))
         low, high = ends_elsewhere(alpha, full.gradient, problem.lower, problem.upper, delta, sizes)
-        # compute fᵣ ± √δ √Kᵣᵣ, and the bounds of b that other variables prove
+        # compute fᵣ ± √δ √Kᵣᵣ, and the bounds of b that follow from all variables except r
         f, reach = problem.v - full.gradient, math.sqrt(delta) * sizes * (1.0 + EXCESS) + error
         above, below = f + largest_but_own(low - error), largest_but_own(-high - error) - f
         return np.where(decided == (above > reach) * 1 - (below > reach), decided, 0)

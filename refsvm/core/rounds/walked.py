@@ -144,7 +144,8 @@ def easy_share(problem: DualProblem, diagonal: np.ndarray) -> float:
     >>> easy_share(problem, problem.gram.diagonal())
     0.0002
     """
-    if problem.z != 0.0 or problem.is_open:  # a smaller box may exclude z; an infinite box cannot shrink
+    # a smaller box may contain no α with sum z, and an infinite box cannot shrink
+    if problem.z != 0.0 or problem.is_open:
         return 1.0
     size = float(np.abs(diagonal).max() * (problem.upper - problem.lower).max())
     return 1.0 / size if size > 1.0 else 1.0

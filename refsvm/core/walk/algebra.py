@@ -161,7 +161,7 @@ class QRFactors:
         from scipy.linalg.lapack import dtrtrs
 
         x, r = np.zeros_like(right), len(self.R) - self.null.shape[1]
-        # call LAPACK, not scipy.linalg.solve_triangular, whose checks took longer than the solution
+        # call LAPACK, not scipy.linalg.solve_triangular, whose checks took longer than solving the system
         x[self.pivots[:r]] = dtrtrs(self.R[:r, :r], self.Q[:, :r].T @ right)[0]
         x[0] *= self.s
         return x

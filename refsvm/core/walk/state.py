@@ -258,7 +258,7 @@ class PathState(Walk):
 
     def breakpoint(self, kind: str) -> Point:
         """Return the present point and the moves that led to it."""
-        # start a new list, because the returned point keeps the old list
+        # start a new list of moves, because the returned point keeps the old list
         moves, self.moves = self.moves, []
         return self.along.point(self.t, self.variables.alpha, self.b, kind, tuple(moves), len(self.members))
 
