@@ -176,7 +176,7 @@ def test_the_hooks_of_all_families_are_the_same(family):
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_every_family_refuses_others_in_the_same_sentence(family):
-    with pytest.raises(ValueError, match=rf"^it=3 is not a {family.__name__}; pass an instance of .*it="):
+    with pytest.raises(ValueError, match=rf"^it=3 is not a {family.__name__}; pass an instance, such as it="):
         family.checked("it", 3)
 
 
