@@ -49,8 +49,8 @@ class RecordedStep:
     low, high : float
         Bounds of the length along eᵢ − eⱼ that keep a step without momentum inside the box.
     along : float
-        Curvature of the gain along the step: q; with momentum, κ((KΔ)ᵢ − (KΔ)ⱼ)/μ is added. The previous displacement Δ
-        must end where the gain along Δ is largest.
+        Curvature of the gain along the step: q; with momentum, κ((KΔ)ᵢ − (KΔ)ⱼ)/μ is added. The formula requires that
+        the previous step ended at the maximum of f along its displacement Δ.
     diagonal : (float, float)
         Kᵢᵢ and Kⱼⱼ.
     after : (float, float)

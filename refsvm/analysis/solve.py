@@ -54,9 +54,10 @@ def solve(
     selector, step, stop : rules
         The rules that choose which pair moves next, how far it moves, and when
         to stop: by default SecondOrder(), PlanningAheadStep() and
-        KKTGap(1e-3). With a selector that ignores the candidates of planned
-        steps, the default step is NewtonStep(). If you give neither selector
-        nor step, shrinking uses ConjugateSecondOrder() and ConjugateStep().
+        KKTGap(1e-3). With a selector that does not compare the pairs proposed
+        by planned steps, the default step is NewtonStep(). If you give neither
+        selector nor step, shrinking uses ConjugateSecondOrder() and
+        ConjugateStep().
     start : array-like of shape (n,), optional
         Signed α to start from, for instance ``error.result.alpha`` of an
         interrupted solve; by default zero, or the nearest feasible point. An
@@ -72,8 +73,8 @@ def solve(
         solve much faster, with the same solution within the tolerance. Without
         shrinking, every step is chosen among all variables, as in the papers.
     cache_mb : float, default 200
-        Budget for kernel rows in MiB; copies made by shrinking may take
-        another quarter.
+        Budget for kernel rows in MiB; copies made by shrinking may take a
+        quarter of the budget in addition.
     cache_dtype : {"auto", "float64", "float32"}, default "auto"
         Type in which kernel rows are stored. With float32 the budget holds
         twice as many rows, RBF and linear rows take half the time, and K is

@@ -1,7 +1,8 @@
 """The unit of a regression's targets: default values of C and ε and default tolerances are multiples of this unit.
 
 If targets, C and ε are multiplied by a number, then h, α and the KKT gap are multiplied by the same number. A default
-value that ignores the unit of the targets would therefore mean another model, or another precision, for each unit.
+value that ignores the unit of the targets would therefore give a different model, or a different precision, for each
+unit.
 """
 
 from __future__ import annotations

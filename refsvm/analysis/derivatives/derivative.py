@@ -23,7 +23,7 @@ SAME: Final = 1e-7
 
 @dataclass(frozen=True, eq=False, repr=False)
 class OneSided(Stamped):
-    """A one-sided derivative of the optimum, as the parameter rises or falls.
+    """The derivative of the optimum on one side: as the parameter rises, or as it falls.
 
     Attributes
     ----------
@@ -166,8 +166,8 @@ def derivative(
 ) -> Derivative:
     """Return the derivatives of α, b and the decision function h with respect to a parameter.
 
-    As the parameter moves, the free variables keep Gᵢ = b and the bounded variables stay at their bounds. `derivative`
-    solves these optimality conditions as a linear system, as path trackers do.
+    As the parameter changes, the α of free variables change so that Gᵢ = b still holds, and bounded variables stay at
+    their bounds. `derivative` solves these optimality conditions as a linear system, as path trackers do.
 
     Parameters
     ----------

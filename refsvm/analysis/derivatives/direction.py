@@ -34,7 +34,8 @@ class Direction(NamedTuple):
     alpha : ndarray of shape (n,)
         dα/dθ; if dα/dθ is not unique, any solution of the system.
     intercept : float
-        ḃ, for the shifted data if the solver shifts the data by their mean.
+        ḃ, the rate of b. If the solver shifts the data by their mean, ḃ
+        belongs to the shifted data.
     """
 
     alpha: np.ndarray
@@ -42,7 +43,7 @@ class Direction(NamedTuple):
 
 
 def direction(optimum: Optimum, rates: Rates, along: Any, sign: float) -> Direction:
-    """Return the rates of α and b if the parameter rises (sign 1) or falls (sign −1).
+    """Return the rates of α and b for a parameter that rises (sign 1) or falls (sign −1).
 
         | 0   1ᵀ  | | ḃ   |     | ż − 1ᵀd_B                |
         | 1  K_MM | | d_M |  =  | v̇_M − (K̇α)_M − K_MB d_B  |        d_B = the rate of the bound

@@ -146,8 +146,8 @@ class HeldOutLoss(Stamped):
     Attributes
     ----------
     events : int
-        Number of folds whose model was at an event in the last call; the gradients of these folds are taken at a nearby
-        C.
+        Number of folds for which, in the last call, a variable was about to reach or leave a bound (an event). The
+        gradients of these folds are computed at a nearby C.
 
     Examples
     --------
@@ -205,7 +205,7 @@ class HeldOutLoss(Stamped):
         return total / n, gradient / n
 
     def _solved(self, problem: DualProblem, C: float) -> Folds:
-        """Return the model without each fold, solved from a start at the α of the last call."""
+        """Return the model without each fold; each solve starts at the α that the last call found."""
         machine = next(task_given(problem, None, None, None).machines())
         start = None
         if self._before is not None:

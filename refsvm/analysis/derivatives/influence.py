@@ -45,7 +45,7 @@ SELDOM: Final = 64
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Influence(Shown):
-    """The changes when each group of examples is left out: value without the group minus value with all examples.
+    """Changes of decision values and loss without each group: value without the group minus value with all examples.
 
     Attributes
     ----------
@@ -131,7 +131,7 @@ class Influence(Shown):
 
 
 def of_problem(function: Callable[..., Influence]) -> Callable[..., Influence]:
-    """Return a function that also accepts the arguments of 0.4.0: ``influence(problem, groups, X, y)``."""
+    """Decorate `influence` so that it also accepts the arguments of 0.4.0: ``influence(problem, groups, X, y)``."""
 
     @wraps(function)
     def call(*arguments: Any, **options: Any) -> Influence:
@@ -211,7 +211,7 @@ def influence(
     Warns
     -----
     ConvergenceWarning
-        If groups are missing or models are not solved. Without scikit-learn the warning is a
+        If the result lacks groups, or some models did not converge. Without scikit-learn the warning is a
         `refsvm.core.engine.unsolved.UnsolvedWarning`.
 
     Examples

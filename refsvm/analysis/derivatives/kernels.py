@@ -149,7 +149,7 @@ def sum_of_rbf(
 
 
 def _near_zero(X: Any, Z: Any) -> tuple[Any, Any]:
-    """Subtract the mean of Z from dense data, so that differences of squares lose few digits; keep sparse data."""
+    """Subtract the mean of Z from dense data, so that differences of squares lose few digits; skip this for CSR."""
     if is_sparse(X) or is_sparse(Z):
         return X, Z
     return X - Z.mean(axis=0), Z - Z.mean(axis=0)

@@ -1,8 +1,8 @@
 """LeftOutGroups: the exact model without each group of examples.
 
-`LeftOutGroups` solves the problem on all examples. For each group, it empties the boxes of the group, starts at the
-seed, and takes steps to a loose tolerance. Settling then gives the optimum up to rounding
-(`refsvm.analysis.derivatives.settling`).
+`LeftOutGroups` solves the problem on all examples. For each group, it sets the bounds of the group's variables to 0,
+starts at the seed, and takes steps to a loose tolerance. The function `settled` then computes the optimum up to
+rounding (`refsvm.analysis.derivatives.settling`).
 """
 
 from __future__ import annotations

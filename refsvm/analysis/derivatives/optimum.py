@@ -1,8 +1,8 @@
 """Optimum: a solution, its free and bounded variables, and the bordered system of the free variables.
 
 The free variables M (Lᵢ < αᵢ < Uᵢ, Gᵢ = b) move so that Ġᵢ = ḃ. The bounded variables B (αᵢ at a bound, Gᵢ ≠ b) move
-with their bounds. Variables at an event (αᵢ at a bound, Gᵢ = b) do either, depending on whether the parameter rises or
-falls.
+with their bounds. Variables at an event (αᵢ at a bound, Gᵢ = b) behave like free variables when the parameter rises and
+like bounded variables when it falls, or the reverse.
 
         | 0   1ᵀ  |
     A = | 1  K_MM |       regular where no free example is affinely dependent on the others in feature space

@@ -32,7 +32,7 @@ GAIN: Final = 1e-3
 
 
 class _Enough(Exception):  # noqa: N818  a signal, not an error
-    """Raised inside L-BFGS-B after the last evaluation allowed from a start; ends even a line search."""
+    """Raised inside L-BFGS-B after the last evaluation allowed from a start; an error also ends a line search."""
 
 
 class Evaluation(NamedTuple):
@@ -51,7 +51,7 @@ class Evaluation(NamedTuple):
     slope : float
         The largest entry of the gradient with respect to the logarithms of the parameters.
     events : int
-        Number of folds that were at an event.
+        Number of folds whose model was at an event, where J has a kink.
     elapsed : float
         Seconds since the start of the call.
     """

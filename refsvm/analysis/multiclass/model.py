@@ -61,7 +61,7 @@ class Scaling:
         return cls(np.zeros(len(columns)), scale, None if len(columns) == X.shape[1] else columns)
 
     def lists(self) -> list[list[float]]:
-        """Return means and scales; if not all features are scaled, put the numbers of the scaled features first."""
+        """Return means and scales, after the indices of the scaled features if not all features are scaled."""
         some = [] if self.columns is None else [(self.columns + 1).tolist()]
         return [*some, self.mean.tolist(), self.scale.tolist()]
 

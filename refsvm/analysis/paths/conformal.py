@@ -12,8 +12,8 @@ with ε = 0 and more features than examples, therefore accepts every target unti
 bound.
 
 Other methods evaluate p on a grid of t and train a model for each point. This module walks along t. A change of t
-changes only v of the new example's two copies, so h_t is affine in t between two events, and two scores change their
-order at the root of a linear function.
+changes only v of the new example's two variables. Between two events, h_t and all residuals are therefore affine in t,
+and two scores change their order at the root of a linear function.
 """
 
 from __future__ import annotations
@@ -235,10 +235,11 @@ def _followed(
 
 
 def _middles(walk: PathState, K: np.ndarray, one: Any, other: Any) -> list[Any]:
-    """Return the points at which b bends on a segment without free variables, on which b is the middle of an interval.
+    """Return the t at which the slope of b(t) changes on a segment without free variables, where b is a midpoint.
 
-    Without free variables α is constant and only the new example's G moves, so b bends where this G passes the G of
-    another example. The midpoint treats all examples alike, as the guarantee of `conformal_intervals` requires.
+    Without free variables α is constant and only the new example's G moves, so the slope of b changes where this G
+    passes the G of another example. The midpoint treats all examples alike, as the guarantee of `conformal_intervals`
+    requires.
     """
     alpha = one[1]
     # rounding errors of LAPACK may leave an α slightly short of a bound that it has reached

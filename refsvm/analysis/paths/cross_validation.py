@@ -49,8 +49,8 @@ class PathCrossValidation(Shown):
     fold : ndarray of shape (n,), int64
         Number of the fold that holds out each example.
     breakpoints : tuple of int
-        Number of breakpoints on each fold's path; with leave-one-out, the number of breakpoints on the walks without
-        each example.
+        Number of breakpoints on each fold's path; with leave-one-out, the number of breakpoints on the paths followed
+        without each example.
     seconds : float
         Wall time of the call.
     """
@@ -96,10 +96,10 @@ def cross_validate_path(
 ) -> PathCrossValidation:
     """Cross-validate a C-SVM for every C of a range at once.
 
-    For each fold, the path of the examples outside the fold is tracked; all paths share one kernel matrix. The values
-    of C at which predictions change are as exact as the breakpoints of the path. With several classes, each pair of
-    classes has its own paths, and `cross_validate_path` counts the votes again at each C at which the vote of a pair
-    changes.
+    For each fold, `cross_validate_path` follows the path of the examples outside the fold; all paths share one kernel
+    matrix. The values of C at which predictions change are as exact as the breakpoints of the path. With several
+    classes, each pair of classes has its own paths, and `cross_validate_path` counts the votes again at each C at which
+    the vote of a pair changes.
 
     Parameters
     ----------
@@ -240,7 +240,7 @@ def left_out(
     X: Any, codes: np.ndarray, gram: Gram, fold: np.ndarray, weights: np.ndarray | None, interrupt: interruptible,
     options: dict[str, Any],
 ) -> Iterator[tuple[ErrorCurve, int]]:  # fmt: skip
-    """Yield the error curve of each left-out example, and the number of breakpoints on the walks without this example.
+    """Yield the error curve of each left-out example, and the number of breakpoints on the paths without this example.
 
     An example is left out of the pairs that contain its class. The path of a pair determines the sign of most left-out
     examples of the pair's own two classes, and the sign of every example of a third class. `left_out` takes the

@@ -19,7 +19,7 @@ from refsvm.services.summary import Card, Shown, counted
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ErrorCurve(Shown):
-    """The error on some examples as a step function of C, whose steps are as exact as the path.
+    """The error on some examples as a step function of C; its jumps are as exact as the breakpoints of the path.
 
     Parameters
     ----------

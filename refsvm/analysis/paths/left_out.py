@@ -1,4 +1,4 @@
-"""LeftOutPaths: the sign of each left-out decision value, proved from the path of all examples or found by a walk.
+"""LeftOutPaths: the sign of each left-out decision value, proved from the path of all examples, or computed.
 
 The variables are scaled: s = λα, f = λ(h − b) and ŵ = λw. If s is feasible without example r, s is also optimal without
 r. If the machine trained with r predicts r wrongly, the machine trained without r also predicts r wrongly. In all other
@@ -48,8 +48,8 @@ class LeftOutPaths:
     Parameters
     ----------
     path : RegularizationPath
-        The path of some examples. Equal examples of equal weights may share a variable. If r shares a variable, leaving
-        out r narrows the box of the variable by the weight of one example.
+        The path of some examples. Equal examples of equal weights may share a variable. If example r shares its
+        variable with equal examples, leaving out r narrows the box of this variable by the weight of r.
     rows : ndarray of shape (m,), int64
         The numbers of the path's examples among all examples, ascending.
     gram : Gram
@@ -67,7 +67,7 @@ class LeftOutPaths:
         ĥ_R(xᵣ) for each segment and variable, at both ends of the segment, or a number of the same sign; NaN if the
         path does not determine the sign.
     walked : ndarray of shape (g,), int64
-        Number of breakpoints on the walks without one example of each variable.
+        For each variable, number of breakpoints on the paths that were followed without an example of this variable.
     """
 
     def __init__(
@@ -192,13 +192,13 @@ class LeftOutPaths:
     # -- walks for the remaining signs -----------------------------------------------------------------------------
 
     def walked_for(self, r: int) -> int:
-        """Return the number of breakpoints on the walks without example r."""
+        """Return the number of breakpoints on the paths that were followed without example r."""
         return int(self.walked[self._variable[r]]) if r in self._variable else 0
 
     def turns(self, r: int) -> tuple[np.ndarray, ...]:
         """Return the last four fields of `Turns` for the votes on example r of the machine trained without r.
 
-        Equal examples share their walks, because leaving out either of two equal examples gives the same machine.
+        Equal examples share these paths, because leaving out either of two equal examples gives the same machine.
         """
         variable = self._variable.get(r)
         if variable is None:  # r is not on the path
@@ -240,7 +240,7 @@ class LeftOutPaths:
         return np.concatenate(at), np.concatenate(values)
 
     def _unknown(self, r: int) -> list[tuple[int, int]]:
-        """Return, for each walk without r, its first segment and the segment after its last segment."""
+        """Return, for each path to follow without r, its first segment and the segment after its last segment."""
         segments = np.flatnonzero(np.isnan(self.before[:, r]))
         if not len(segments):
             return []

@@ -1,4 +1,4 @@
-"""ParametricPath: the optimum along a line of problems, stored as its breakpoints."""
+"""ParametricPath: the optimum of every problem between two problems, stored as breakpoints."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ AT_BOUND: Final = 1e-9
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class ParametricPath(TrackedPath):
-    """The optimum α(t), b(t) of every problem on a line of problems; α and b are affine in t between breakpoints.
+    """The optimum α(t), b(t) of every problem between two problems; α and b are affine in t between breakpoints.
 
     `refsvm.parametric_path` and the functions of `refsvm.analysis.paths.lines` return this class.
 

@@ -91,7 +91,8 @@ def parametric_path(
     References
     ----------
     M. J. Best, "An algorithm for the solution of the parametric quadratic programming problem", in Applied Mathematics
-    and Parallel Computing, 1996 (general quadratic programs). The functions for named lines cite further papers.
+    and Parallel Computing, 1996 (general quadratic programs). The functions of `refsvm.analysis.paths.lines` cite
+    further papers.
 
     Examples
     --------

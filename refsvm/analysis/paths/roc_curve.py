@@ -17,7 +17,7 @@ from refsvm.services.summary import Card, Shown
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RocCurve(Shown):
-    """The ROC curve of a classifier as a step function of C₊, whose steps are as exact as the path.
+    """The ROC curve of a classifier as a step function of C₊, which jumps at C₊ that are as exact as the breakpoints.
 
     Parameters
     ----------

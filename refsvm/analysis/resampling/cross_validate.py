@@ -144,7 +144,7 @@ def cross_validate(
     With ``from_full=True`` the rounds are independent, and `AVG` spreads the α
     of a fold over the other examples. The default seeder has two exceptions.
     If the full solution takes many steps, for instance with a large C and a
-    linear kernel, `ATO` walks to the optimum of each round
+    linear kernel, `ATO` follows a path to the optimum of each round
     (`refsvm.core.rounds.walked`). With ten classes or more, whose pairs have
     at most 64 examples each, the machines of all pairs in a fold are trained
     together, without a seed.

@@ -95,9 +95,9 @@ def leave_one_out(
         times the weights of the other n − 1 examples.
     seeder : Seeder, optional
         Rule that makes the starting point of a round, by default ``TOP()``,
-        which needs the fewest steps. ``ATO(margin=inf, budget=inf)`` walks to
-        the optimum of the round; it is the default if the full solution takes
-        many steps (`refsvm.core.rounds.walked`).
+        which needs the fewest steps. ``ATO(margin=inf, budget=inf)`` follows a
+        path to the optimum of the round, and is the default if the full
+        solution takes many steps (`refsvm.core.rounds.walked`).
     stop : StoppingRule, optional
         Rule that ends a round, by default ``BallRule(relative=True)``.
         `BallRule` proves the sign of the decision value, mostly without a
@@ -112,9 +112,9 @@ def leave_one_out(
         are used. For regression and novelty detection only "zero alpha"
         applies.
     efficiency_test : bool, default True
-        Whether the KKT gap replaces a rule that proves signs if the rule ended
-        fewer than half of the first ten rounds early. `BallRule` is never
-        replaced, because it is evaluated rarely.
+        If True, and a stopping rule that proves signs ends fewer than half of
+        the first ten rounds early, the KKT gap replaces this rule. `BallRule`
+        is never replaced, because the solver evaluates it rarely.
     n_jobs : int, optional
         Number of threads; −1 means one for each core. If joblib is set up for
         processes (``joblib.parallel_config``), `n_jobs` is the number of
@@ -169,7 +169,7 @@ def leave_one_out(
     Notes
     -----
     The default of `stop` depends on the task and the seeder. With a seeder
-    that walks to the optimum, the default rule is ``KKTGap(1e-8,
+    that follows a path to the optimum, the default rule is ``KKTGap(1e-8,
     relative=True)``. Regression and novelty detection need decision values, so
     their default rule is ``KKTGap(relative=True)``, and `leave_one_out`
     refuses rules that prove a sign. The tolerance of a regression is 1e-3

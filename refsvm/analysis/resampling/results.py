@@ -79,8 +79,8 @@ class LeaveOneOut(Scores):
     weights : ndarray of shape (n,), float64, or None
         Weight of each example in the scores; None if all weights are equal.
     is_solved : ndarray of shape (n,), bool
-        Whether solved models decided an example. A model is not solved if a limit or a stalled selector ended its
-        round.
+        For each example, whether all models that decided it were solved. A model is not solved if a limit or a stalled
+        selector ended its round.
     sides : ndarray of shape (n, k(k − 1)/2), float64
         For each machine, the decision value h of the example, or a number with the sign of h; NaN for a tie, and if the
         example is undecided. Regression and novelty detection have one column.
@@ -205,7 +205,8 @@ class FoldReport:
     iterations, kernel_rows : int
         Number of steps, and number of kernel rows computed in this round.
     seed_seconds, solve_seconds : float
-        Time to make the starting point, and time to solve. Rounds that run in one call share the time equally.
+        Time to make the starting point, and time to solve. If one call runs several rounds, each round gets the same
+        share of the time.
     status : Status
         How the round ended.
     trace : Trace, optional

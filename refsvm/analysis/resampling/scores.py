@@ -184,12 +184,13 @@ class Scores(Shown, ABC):
 
 
 def outcomes_of(values: np.ndarray, codes: np.ndarray, k: int) -> np.ndarray:
-    """Return 1 if an example's class wins whatever the missing pairs vote, −1 if it loses whatever they vote, else 0.
+    """Return 1 (−1) if an example's class wins (loses) the vote for all possible votes of missing pairs, otherwise 0.
 
     Parameters
     ----------
     values : ndarray of shape (n, k(k − 1)/2), float64
-        Decision values, or numbers with their signs; NaN for a missing pair.
+        Decision values, or any numbers with the signs of the decision values;
+        NaN for a missing pair.
     codes : ndarray of shape (n,), int64
         Class number of each example.
     k : int
@@ -234,11 +235,11 @@ def outcomes_of(values: np.ndarray, codes: np.ndarray, k: int) -> np.ndarray:
 
 
 def _may_win(own: int, least: np.ndarray, most: int, left: list[tuple[int, int]]) -> bool:
-    """Return whether a class may win the vote if it gets the votes of all its own missing pairs, `most` in total.
+    """Return whether a class may win the vote with `most` votes, which include the votes of all its missing pairs.
 
     A missing pair of two rival classes votes for either rival. The class may win if the missing pairs can vote so that
-    the class beats every rival. If both rivals of a pair already have as many votes as they may get, votes given
-    earlier are moved along a path of pairs to a rival that may get more.
+    the class beats every rival. If both rivals of a pair already have as many votes as they may get, the function moves
+    votes that it has assigned before along a path of pairs to a rival that may get more votes.
     """
     room = [most - (d < own) - int(count) for d, count in enumerate(least)]
     holds: list[list[tuple[int, int]]] = [[] for _ in room]
@@ -279,7 +280,7 @@ def mean_absolute_error(
 
 
 def r_squared(labels: np.ndarray, predictions: np.ndarray, weights: np.ndarray | None = None) -> float:
-    """Return 1 − Σ w (y − h)² / Σ w (y − ȳ)², ȳ being the weighted mean; NaN if all targets are equal.
+    """Return 1 − Σ w (y − h)² / Σ w (y − ȳ)², where ȳ is the weighted mean of y; NaN if all targets are equal.
 
     Examples
     --------

@@ -1,7 +1,8 @@
 """Cross-validation of many small classes: few calls solve all pairs of a fold (`refsvm.analysis.small.small`).
 
 Preparing the rounds of a pair of classes takes a millisecond before the first step, and hundreds of classes have tens
-of thousands of pairs. This module therefore stacks the problems of many pairs, and solves each from α = 0 in few steps.
+of thousands of pairs. This module therefore puts the problems of many pairs into one array, and solves each problem
+from α = 0 in few steps.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
 """Leave-one-out of many small classes: few calls solve all machines and rounds (`refsvm.analysis.small.small`).
 
-Preparing the rounds of a pair of classes takes milliseconds before the first step. This module therefore stacks the
-problems of pairs of small classes, and the rounds that leave out one example of a pair. A stacked round starts at α =
-0, takes few steps, and ends with an exact step on its free variables. The signs of all problems of a stack are proved
-at once, by the inequalities of `refsvm.core.stopping.midpoint`. A sign counts as a tie only if b may lie anywhere in an
-interval whose ends lead to different signs. If neither a sign nor a tie is proved for an example of a pair,
-`leave_one_out` runs the rounds of this pair one after another.
+Preparing the rounds of a pair of classes takes milliseconds before the first step. This module therefore puts the
+problems of pairs of small classes, and the rounds that leave out one example of a pair, into arrays with one row for
+each problem (stacks). A round in a stack starts at α = 0, takes few steps, and ends with an exact step on its free
+variables. The inequalities of `refsvm.core.stopping.midpoint` prove the signs of all problems of a stack in one call. A
+sign counts as a tie only if b may lie anywhere in an interval whose ends lead to different signs. If neither a sign nor
+a tie is proved for an example of a pair, `leave_one_out` runs the rounds of this pair one after another.
 """
 
 from __future__ import annotations
@@ -79,8 +79,7 @@ class SmallPairs:
     Attributes
     ----------
     solved : dict of int to SolvedPair
-        The solution on all examples of each solved pair, by the number of the pair; other pairs are not solved by this
-        class.
+        For the number of each pair that this class has solved, the solution on all examples of the pair.
     """
 
     def __init__(self, task: Task, options: RunOptions, kkt: KKTGap, table: TaskTable) -> None:
@@ -245,7 +244,7 @@ class Bounds:
 def signs_of_rounds(
     rounds: SmallProblems, row: np.ndarray, own: np.ndarray, f: np.ndarray, rounding: float
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the sign of h at the example that each round leaves out, and h; 0 for a tie, NaN without a proof.
+    """For each round, return the sign of h at the left-out example (0 for a tie, NaN without a proof), and h.
 
     For each round, the sign is the same as from `refsvm.core.stopping.midpoint.certain_sign`.
 

@@ -152,7 +152,7 @@ class TaskTable:
         self.progress.tell(count, wrong)
 
     def _should_end(self, decided: int) -> bool:
-        """Call the callback if enough time has passed since its last call; return whether it ends leave-one-out."""
+        """Call the callback if enough time has passed since its last call; return True if the callback asks to stop."""
         now = time.perf_counter()
         if now < self._last_report + INTERVAL_SECONDS and self._place[0] + decided < self.total:
             return False

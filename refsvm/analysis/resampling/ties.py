@@ -1,4 +1,4 @@
-"""Ties: repeats the rounds of leave-one-out that end without a proved sign, with all the digits of float64.
+"""Ties: solves rounds of leave-one-out that proved no sign again, as exactly as float64 allows.
 
 A repeated round is solved as exactly as rounding allows, and ends with an exact step on its free variables
 (`refsvm.services.guards.polish`). After the exact step `Proofs` computes G with twice the digits of float64. With eᵢ =
@@ -50,7 +50,7 @@ SPLIT: Final = 2.0**27 + 1.0
 
 
 def settle_ties(table: LeftOutTable, seeder: Seeder, relative: bool | float) -> None:
-    """Repeat each round whose sign is not proved, as exactly as float64 permits; try to prove the sign."""
+    """Solve each round that has proved no sign again, as exactly as float64 permits, and try to prove the sign."""
     if not (ties := table.ties()):
         return
     rounds = table.rounds = table.rounds.with_shrinking()
@@ -188,7 +188,7 @@ class Proofs:
 
 
 def exact_gradient(v: np.ndarray, alpha: np.ndarray, K: np.ndarray) -> np.ndarray:
-    """Return v − Σ αⱼKⱼ, shape (n,), rounded only at the end: two numbers hold the sum, and each product.
+    """Return v − Σ αⱼKⱼ, shape (n,), rounded only at the end: sums and products are stored as pairs of numbers.
 
     T. J. Dekker, "A floating-point technique for extending the available precision", Numerische Mathematik 18, 1971.
 
@@ -211,7 +211,7 @@ def exact_gradient(v: np.ndarray, alpha: np.ndarray, K: np.ndarray) -> np.ndarra
 
 
 def halves(x: Any) -> tuple[Any, Any]:
-    """Return two numbers of half as many digits, whose sum is x."""
+    """Return two numbers with half as many digits as x, whose sum is x."""
     scaled = SPLIT * x
     high = scaled - (scaled - x)
     return high, x - high

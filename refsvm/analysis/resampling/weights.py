@@ -1,8 +1,8 @@
 """Weights of examples: functions treat an example of weight w as w copies of the example.
 
 An example of weight w has the box C·w, and counts w times in a score, in a rank and along a path; leave-one-out leaves
-out all copies together. An example of weight 0 is ignored. If a function takes a penalty for each example, the
-penalties are the weights.
+out all copies together. An example of weight 0 is ignored. If a function takes one penalty for each example, the
+penalties also serve as the weights.
 """
 
 from __future__ import annotations
@@ -24,8 +24,7 @@ LARGE: Final = 1e150
 def weights_in(C: np.ndarray) -> np.ndarray | None:
     """Return the weights of examples with the penalties C; None if all weights are equal.
 
-    An infinite penalty is not a number of copies: if a penalty is infinite, every example with a positive penalty has
-    weight 1.
+    If a penalty is infinite, it cannot serve as a weight, and every example with a positive penalty has weight 1.
 
     Parameters
     ----------
@@ -162,7 +161,7 @@ def copies(name: str, weights: np.ndarray | None, n: int) -> np.ndarray:
 
 
 def smallest(values: np.ndarray, counts: np.ndarray, rank: int) -> np.ndarray:
-    """Return, for each row of `values`, its `rank`-th smallest value, where column i counts as countsᵢ equal columns.
+    """Return, for each row of `values`, its `rank`-th smallest value; column i counts as countsᵢ equal columns.
 
     Parameters
     ----------

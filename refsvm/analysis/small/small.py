@@ -1,10 +1,11 @@
 """Solves many small problems of one size in one call.
 
-Each call of `refsvm.solve` spends some tenths of a millisecond in Python, even for a tiny problem. Many
-classes of few examples form thousands of pairs; each pair is a problem with a few variables, whose steps take
-microseconds. To save the time in Python, this module stacks the arrays of all problems. A backend takes the steps of
-all problems together (`refsvm.analysis.small.stacked`), or solves one problem after another in a single compiled call.
-Each problem takes the same steps as in `refsvm.solve`. Problems that need too many steps are left to `refsvm.solve`.
+Each call of `refsvm.solve` spends some tenths of a millisecond in Python, even for a tiny problem. Many classes of few
+examples form thousands of pairs; each pair is a problem with a few variables, whose steps take microseconds. To save
+the time in Python, this module stores all problems in arrays with one row for each problem. A backend takes the steps
+of all problems together (`refsvm.analysis.small.stacked`), or solves one problem after another in a single compiled
+call. Each problem takes the same steps as in `refsvm.solve`. The caller must solve problems that need too many steps by
+`refsvm.solve`.
 """
 
 from __future__ import annotations
@@ -149,7 +150,7 @@ class SmallProblems:
     # -- the end of a solve, as in `refsvm.core.solver.run.Run` for a single state ---------------------------------
 
     def finish(self, rules: Rules, noise: float, is_psd: bool) -> np.ndarray:
-        """Polish the solutions and move each α near a bound to the bound; return which solutions are valid, shape (P,).
+        """Take an exact step and move each α near a bound to it; return which solutions are valid, shape (P,).
 
         A solution is not valid if its problem needs more steps, its kernel is indefinite, or rounding errors are too
         large; `refsvm.solve` must solve its problem.

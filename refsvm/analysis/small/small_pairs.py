@@ -27,7 +27,7 @@ FEWEST_EXAMPLES: Final = 2 * FEW
 
 
 class Stack(NamedTuple):
-    """Pairs of classes with equal numbers of examples, whose problems start at 0.
+    """Pairs of classes whose problems have the same number of examples, all started at α = 0.
 
     Attributes
     ----------

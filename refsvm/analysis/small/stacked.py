@@ -83,7 +83,7 @@ class StackedStates:
     alpha, gradient, v, lower, upper, diagonal : ndarrays of shape (R, m)
         α, G, v, L, U and the diagonal of K.
     i, j, curvature, before_i, before_j, before_curvature : ndarrays of shape (R,)
-        The last working set and the working set before it, with their curvatures; −1 if there was no such step.
+        The last two working sets, with the curvature of each; −1 for a step that was not taken.
     first_range, tolerance : ndarrays of shape (R,)
         The memory of `KKTGap`.
     """
@@ -105,7 +105,7 @@ class StackedStates:
         self._refresh()
 
     def leave(self, problems: SmallProblems, code: np.ndarray, ends: np.ndarray, iteration: int) -> None:
-        """Store α and G of the problems that end in this iteration, and keep the other problems."""
+        """Store α and G of the problems that end in this iteration, and drop these problems from the state."""
         ends = np.flatnonzero(ends & self.runs)
         if not len(ends):
             return

@@ -30,7 +30,8 @@ def weight_path(
 ) -> ParametricPath:
     """Train a classifier for all penalties between two vectors: Cᵢ(t) = (1 − t) C[0]ᵢ + t C[1]ᵢ.
 
-    An example with penalty 0 at one end of the line is added or removed. The larger label is the positive class.
+    If the penalty of an example is 0 at one end of the path, the path adds or removes this example. The larger label is
+    the positive class.
 
     Parameters
     ----------
