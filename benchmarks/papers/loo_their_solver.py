@@ -121,8 +121,8 @@ def what_their_table_says(table: Grid) -> str:
     ways = ("KerEval of the standard approach, 10⁶", "known G, 10⁶")
     whole, known = ([float(row[way]) / float(row["there:3"]) for row in rows] for way in ways)
     return (
-        "The paper's figure lies within two standard deviations of our mean for "
-        f"{'; for '.join(words)}. Counted in whole columns, KerEval of our standard approach is {min(whole):.2g} "
+        "These published figures lie within two standard deviations of our means: "
+        f"{'; '.join(words)}. Counted in whole columns, KerEval of our standard approach is {min(whole):.2g} "
         f"to {max(whole):.2g} times the paper's KerEval; counted by *known G*, it is {min(known):.2g} to "
         f"{max(known):.2g} times the paper's KerEval. The number of models for which the two approaches count "
         f"different numbers of errors is {apart}."

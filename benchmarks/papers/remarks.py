@@ -77,7 +77,7 @@ the weight of the removed examples over the free variables. In a chain of rounds
 of cold rounds on {half}. If every round starts from the solution on all examples, ATO takes less than half of the steps
 of cold rounds on {full}. Then all rounds share one inverse of the free variables' kernel matrix. In a chain each round
 needs its own inverse, and a longer path, because a fold returns while another fold leaves. SIR takes more steps than
-cold rounds on {more}. **Time.** The following seeders take over a tenth more time than cold rounds: {lost}. Cold rounds
+cold rounds on {more}. **Time.** These seeders take more than 1.1 times the seconds of cold rounds: {lost}. Cold rounds
 of the smallest sets take only milliseconds, so a seeder can save little time on these sets.
 """
 FIGURE_2_TEXT = """
@@ -97,11 +97,12 @@ logarithmic axes. The table gives the same numbers.](../_static/left_out_seconds
 LOO_ABOUT = """
 **As the paper.** The sections *as printed* repeat the paper's experiment. `benchmarks/papers/loo_as_printed.py`
 composes Algorithm 1 from public parts of this package. The solution on all examples and the rounds satisfy the paper's
-conditions (8) up to ε = 0.001, so that ψ ≤ 2ε. The rounds start from the solution on all examples (`AVG`). Algorithm 3
-moves one variable of η for each step of α. We use the efficiency test with M = 10. The sizes of the training sets, the
-five values of C for the linear kernel and the 8 × 8 models for RBF come from the paper. With the linear kernel and C =
-100, the solve on all examples of german, image, ringnorm or splice takes 1.6 million steps or more. The script leaves
-these four sets out unless `--full` names them, as in `--full image:printed`; our tables contain all thirteen sets.
+conditions (8) up to ε = 0.001, so that the KKT gap ψ is at most 2ε. The rounds start from the solution on all examples
+(`AVG`). Algorithm 3 moves one variable of η for each step of α. We use the efficiency test with M = 10. The sizes of
+the training sets, the five values of C for the linear kernel and the 8 × 8 models for RBF come from the paper. With the
+linear kernel and C = 100, the solve on all examples of german, image, ringnorm or splice takes 1.6 million steps or
+more. The script leaves these four sets out unless `--full` names them, as in `--full image:printed`; our tables contain
+all thirteen sets.
 
 **Not as the paper.** We drew one realisation of each set ourselves. Some tables use several realisations and state
 their number. The paper uses five realisations that came with the IDA benchmark. `loo_stopping.py --only "Table 3 as
@@ -253,11 +254,10 @@ our numbers of events may differ from the published numbers. In our tables an ev
 fallen; the paper also counts special events, at which λ has not fallen. By default our path begins at an optimum that
 is exact up to rounding; `SVMP(starts_at_bound=True)` starts SMO at the point (55) and solves to ε_smo. On an empty
 elbow (Remark 4) b moves in our path but not in the paper's. The tolerances of `SVMP()` are relative to λ and to the
-largest rate pᵢ. We correct the step on the elbow for its residual at every event, and our backup routine first tries
-the derivative of the path. The tracker handles repeated examples itself (`merge=False`). svmguide-c is not among our
-data, and our HillValley is the noisy version. `UpdatedQR()` updates QR factors as in §VII. If a linear program has
-several optimal corners, the corner that we find depends on the method: we use HiGHS, and the paper uses an active-set
-method.
+largest rate pᵢ. At every event we correct the step on the elbow by its residual, and our backup routine first tries the
+derivative of the path. The tracker handles repeated examples itself (`merge=False`). svmguide-c is not among our data,
+and our HillValley is the noisy version. `UpdatedQR()` updates QR factors as in §VII. If a linear program has several
+optimal corners, the corner that we find depends on the method: we use HiGHS, and the paper uses an active-set method.
 """,
     "settings, linear": """
 The column c^SL compares the primal costs of this path and of `SVMP()` at 100 random λ, and shows the largest
@@ -318,14 +318,14 @@ The column `KKT` shows the worst violation of the KKT conditions along the path.
     "Table III: Gaussian kernel": """
 **We reproduce the largest elbow on every set except HillValley.** The elbow often contains all examples. Our number of
 events is within a fifth of the paper's, on {near}. **We do not reproduce the number of events on the other sets, nor
-the need of repairs.** The paper reports a cost that is wrong by up to 30 % without its KKT check, and up to eleven
-repairs per set with the check. Our path computes g afresh every 50 events, corrects the elbow, and needs no repair. On
-HillValley LIBSVM's dual objective is below ours by up to 1.4·10⁻⁷ for C above 600, so LIBSVM is less exact there.
-**Linear algebra.** As in the paper, SVD is slower than QR and QR is slower than updates. Their times differ most if the
-elbow has hundreds of points and changes by one point at an event (heart, diabetes, HillValley, german). By default
-`SVMP` keeps the inverse instead of updated factors. The inverse saves no time, compared with updated factors, on sonar
-and ionosphere, whose paths have few events. The inverse saves less time if many examples move at one event (monks),
-because `SVMP` then computes the inverse anew.
+the repairs.** The paper reports a cost that is wrong by up to 30 % without its KKT check, and up to eleven repairs per
+set with the check. Our path computes g afresh every 50 events, corrects the elbow, and needs no repair. On HillValley
+LIBSVM's dual objective is below ours by up to 1.4·10⁻⁷ for C above 600, so LIBSVM is less exact there. **Linear
+algebra.** As in the paper, SVD is slower than QR and QR is slower than updates. Their times differ most if the elbow
+has hundreds of points and changes by one point at an event (heart, diabetes, HillValley, german). By default `SVMP`
+keeps the inverse instead of updated factors. The inverse saves no time, compared with updated factors, on sonar and
+ionosphere, whose paths have few events. The inverse saves less time if many examples move at one event (monks), because
+`SVMP` then computes the inverse anew.
 """,
     "IV": """
 These sets have more than a thousand examples, and the path uses its default linear algebra. A path needs as much memory
@@ -356,20 +356,21 @@ operations, and nm more for the rates of all n examples.
 MAXIMUM_GAIN = {
     "libsvm shrinking": """
 This section repeats the paper's experiment, except for the sizes of the sets. Every 1,000 steps `LIBSVMShrinking`
-leaves out the variables that their gradient keeps at a bound. When the KKT gap has fallen to ten ε, all variables
-return. **We reproduce the steps of second order.** Second order takes 9,133 steps on spambase (in the paper 9,228). On
-spambase the numbers of steps of second order and of the most violating pair with and without shrinking differ by 6 % at
-most. On connect-4 and MNIST shrinking does not change the number of steps of these two selectors (in the paper by 1.3 %
-at most), because they would not have chosen the variables that shrinking leaves out. HMG computes 22 to 24 % fewer
-kernel rows than second order on connect-4, depending on the cache, and 30 % fewer on MNIST. On spambase HMG computes
-7 % more. **We do not reproduce the steps of HMG with its own stopping rule.** Without shrinking HMG takes up to 21 %
-fewer steps than with shrinking. With shrinking the solver solves the problem of the active variables to the KKT gap,
-and checks HMG's own rule only between two such problems. With three orders of the examples no p can be below 0.25.
+leaves out the variables at a bound whose gradient points out of the box. When the KKT gap has fallen to 10 ε, all
+variables return. **We reproduce the steps of second order.** Second order takes 9,133 steps on spambase (in the paper
+9,228). On spambase the numbers of steps of second order and of the most violating pair with and without shrinking
+differ by 6 % at most. On connect-4 and MNIST shrinking does not change the number of steps of these two selectors (in
+the paper by 1.3 % at most), because they would not have chosen the variables that shrinking leaves out. HMG computes 22
+to 24 % fewer kernel rows than second order on connect-4, depending on the cache, and 30 % fewer on MNIST. On spambase
+HMG computes 7 % more. **We do not reproduce the steps of HMG with its own stopping rule.** Without shrinking HMG takes
+up to 21 % fewer steps than with shrinking. With shrinking the solver solves the problem of the active variables to the
+KKT gap, and checks HMG's own rule only between two such problems. With three orders of the examples no p can be below
+0.25.
 """,
     "about": """
-**As the paper.** C, σ and ε = 0.001 come from Table 1 of the paper. We compare the selectors of LIBSVM 2.71 and 2.8,
-and HMG (hybrid maximum gain) with η = 1e-8. In some runs HMG stops by its own rule, in other runs by the KKT gap.
-Tables 2, 4, 6 and 7 use ten random orders of the examples, but six orders on MNIST.
+**As the paper.** C, σ and ε = 0.001 come from Table 1 of the paper. We compare the selectors of LIBSVM 2.71 (most
+violating pair) and 2.8 (second order), and HMG (hybrid maximum gain) with η = 1e-8. In some runs HMG stops by its own
+rule, in other runs by the KKT gap. Tables 2, 4, 6 and 7 use ten random orders of the examples, but six orders on MNIST.
 
 **Not as the paper.** The face set is not public. We cut connect-4 and MNIST; with one order of the examples, the
 section "Larger sets" also uses all of connect-4, and the section "Time against n" all of both sets. Two sections use
@@ -531,13 +532,13 @@ preparations](preparations.md) shows that ringnorm and twonorm are standardised,
 """,
     "table 2": """
 **We reproduce the iterations of SMO.** We leave the internet advertisements out of this comparison, because our copy
-has fewer examples. On {near} of the seventeen other sets our SMO takes the published number of iterations to within 4
-%, and on {further} more to within 16 %, so our baseline is the paper's baseline. Our chessboard is another random
-sample. Planned steps take fewer iterations than SMO on {fewer} sets; the difference is significant on {sure} of these
-sets ({within}). Planned steps take significantly more iterations than SMO on {worse} of the sets. The savings are large
-on the same hard problems as in the paper: banana, thyroid, titanic, chessboard. **We do not reproduce the savings on
-titanic, banana, thyroid and splice.** On the first three sets planning saves much more here than in the paper, and on
-splice it saves {splice} instead of 12 %. Our runs differ from the paper's in three ways: our runs do not shrink, use
+has fewer examples. On {near} of the seventeen other sets our SMO takes the published number of iterations to within
+4 %, and on {further} more sets to within 16 %, so our baseline is the paper's baseline. Our chessboard is another
+random sample. Planned steps take fewer iterations than SMO on {fewer} sets; the difference is significant on {sure} of
+these sets ({within}). Planned steps take significantly more iterations than SMO on {worse} of the sets. The savings are
+large on the same hard problems as in the paper: banana, thyroid, titanic, chessboard. **We do not reproduce the savings
+on titanic, banana, thyroid and splice.** On the first three sets planning saves much more here than in the paper, and
+on splice it saves {splice} instead of 12 %. Our runs differ from the paper's in three ways: our runs do not shrink, use
 kernel values in double precision, and choose the first of several equal gradients instead of the last. Shrinking is not
 the reason, since LIBSVM's shrinking changes these savings little (see above).
 """,
