@@ -163,14 +163,6 @@ def test_pages_that_cite_a_table_of_another_page_have_its_figures(monkeypatch):
     ]
     assert f"fewest steps on {sum(fewest)} of {len(fewest)} sets" in said("rules.md")
 
-    earlier = tables("_static/how_fast/avx512/fit.md")
-    slower = []
-    for library in ("LIBSVM", "oneDAL", "ThunderSVM"):
-        here, there = best.column("all", library), earlier.column("all", library)
-        alike = here.keys() - {"ringnorm", "twonorm", "spambase"}
-        slower.append(mean(here[name] / there[name] for name in alike))
-    assert f"take {min(slower):.1f} to {max(slower):.1f} times as long" in said("how_measured.md")
-
 
 @pytest.mark.parametrize(
     "page", [*sorted(SCRIPT_OF), "conjugate", "preparations", "screening", "seeds_and_answers"]
