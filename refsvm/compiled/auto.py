@@ -58,8 +58,8 @@ class Process:
 
     def __init__(self) -> None:
         self.seconds = 0.0  # seconds of NumPy work that compiled code could have done
-        self.ready: set[tuple[object, ...]] = set()  # loaded families of functions, with the types of rules
-        self.broken: list[Exception] = []  # the error that makes Numba unusable
+        self.ready: set[tuple[object, ...]] = set()  # keys of loaded code: a family and rule types
+        self.broken: list[Exception] = []  # contains the error that makes Numba unusable, if any
         # only one thread at a time may import Numba: other threads would find incomplete modules
         self.loading = threading.RLock()
         self.next_check: dict[tuple[str, ...], float] = {}

@@ -47,7 +47,7 @@ class Session:
         self.rules, self.twins, self.trace = rules, twins, trace
         # pass all numbers in one record, because each argument of a compiled function costs time at every call
         record = np.zeros(1, dtype=NOW)
-        self._now = record[0]  # a recarray would look up fields in Python
+        self._now = record[0]  # not a recarray, which looks up fields in Python
         self._numbers, self._counters = record.view(_NUMBERS), record.view(_COUNTERS)
         # make views of single numbers, because reading a view takes a tenth of the time of reading a record's field
         self._clock, self._hits, self._missing = record["clock"], record["hits"], record["missing"]

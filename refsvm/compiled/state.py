@@ -80,7 +80,7 @@ def update_gradient(state, i, j, mu, kappa, uses_momentum, anew):  # type: ignor
     """
     now = state.now[0]
     highest, lowest, top_tile, bottom_tile = -MOST, MOST, -1, -1
-    # go through G tile by tile and note the tile of each extreme, so that only this tile is searched for its position
+    # go through G tile by tile and note the tile of each extreme, so that only this tile is searched for the extreme
     for start in range(0, len(state.gradient), TILE):
         stop = min(start + TILE, len(state.gradient))
         # slices show the compiler that the arrays have equal lengths, so that it drops checks

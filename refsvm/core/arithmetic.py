@@ -240,7 +240,7 @@ class Arithmetic:
             # ‖x − z‖² = (‖x‖² + ‖z‖²) − 2 x·z has the same bits if x and z are swapped, and is exactly 0 for z = x
             part += part
             np.subtract(x_norms[rows, None] + z_norms, part, out=part)
-            # rounding may make a squared distance negative, and its kernel value would exceed 1
+            # rounding may make a squared distance negative, and the kernel value would then exceed 1
             np.maximum(part, 0.0, out=part)
             part *= part.dtype.type(-gamma)
             cls.exponentials(part)

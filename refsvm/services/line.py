@@ -180,7 +180,7 @@ class ProgressLine:
         self.progress, self.stays = progress, stays
         self._lock, self._is_open = threading.Lock(), True
         self._writer: Writer | None = None
-        # start at once only if the line can be rewritten; into a file, a short call writes a single sentence at its end
+        # start at once only if the line can be rewritten; in a file, a short call writes only one sentence, at its end
         is_at_once = stays and is_rewritten() and has_tqdm()
         self._due = time.perf_counter() + (0.0 if is_at_once else SHOWN_FROM)
 
@@ -333,7 +333,7 @@ class Place:
             if self._thread is None or not self._thread.is_alive():
                 self._is_taken = threading.Event()
                 self._thread = threading.Thread(target=self._watch, name="refsvm-line", daemon=True)
-                with suppress(RuntimeError):  # without a thread, the line shows only the end
+                with suppress(RuntimeError):  # if no thread can start, the line is written only at the end
                     self._thread.start()
             self._is_taken.set()
             return True

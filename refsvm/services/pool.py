@@ -97,7 +97,7 @@ def in_threads(work: Callable[[Item], Result], items: Iterable[Item], workers: i
     waiting: deque[Future[Result]] = deque()
     pool = ThreadPoolExecutor(workers, "refsvm-pool")
     try:
-        # only this thread receives Ctrl-C; other threads read the flag of this block in their copy of the context
+        # only this thread receives Ctrl-C; other threads read this block's `pressed` through their copy of the context
         with interruptible():
             for item in items:
                 waiting.append(pool.submit(copy_context().run, work, item))

@@ -186,7 +186,7 @@ def ask(family: str, rules: Any) -> bool:
 
 def place_of(rule: Any) -> str:
     """Return a rule's module path, such as "steps.newton"; for a user's rule, the path of a rule of the same family."""
-    # a user's subclass of a package rule counts as a user's rule, because the loop calls it through a pointer
+    # a user's subclass of a rule of this package counts as a user's rule, because the loop calls it through a pointer
     names = [base.__module__ for base in type(rule).__mro__ if base.__module__.startswith("refsvm.")]
     places = [name.removeprefix("refsvm.").removeprefix("core.") for name in names]
     if type(rule).__module__ == names[0]:

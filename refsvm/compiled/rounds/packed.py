@@ -80,7 +80,7 @@ class PackedRounds:
         self._unit = np.array(problem.lower), np.array(problem.upper)
         self._twins = (seeder.twin() or Cold().twin(), *(rule.twin() for rule in rules))
         self._parameters = [parameters_of(rule) for rule in (seeder, *rules)]
-        # by the name of a solution: its position in the tables of α, G, L and U, and the solution that was copied to it
+        # by the name of a solution: its position in the tables (α, G, L, U), and the solution whose arrays are copies
         self._places, self._copies = dict[Hashable, int](), dict[Hashable, Solution]()
         self._solutions = [np.empty((0, n)) for _ in range(4)]
         # if boxes are unbounded, return to Python as often as the NumPy engine would measure the margin
@@ -234,8 +234,7 @@ class PackedRounds:
         # --- store the weights once for all rounds that share them ---
         table = np.empty((0, self._problem.n))
         if {*map(type, weights)} != {NoneType}:
-            # compare weights by identity: rounds of a fold share one
-            # array, and an equal copy only adds a row to `table`
+            # compare weights by identity: rounds of a fold share one array, and a copy only adds a row to `table`
             different = {id(each): each for each in weights if each is not None}
             rows, table = {key: row for row, key in enumerate(different)}, np.array([*different.values()])
             plan[:, WEIGHTS] = [rows.get(id(each), -1) for each in weights]

@@ -288,7 +288,7 @@ class Gram(KernelMatrix):
             if is_cast:
                 out[part] = values
 
-        # take a multiple of 8 rows, because compiled code multiplies four rows at once
+        # take a multiple of 8 rows, so that no rows are left over when compiled code multiplies four rows at once
         run_in_pieces(piece, len(rows), max(8, height - height % 8))
 
     @property

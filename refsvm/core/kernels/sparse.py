@@ -205,7 +205,7 @@ def compressed(X: Any) -> Any | None:
         return None
     n, d = X.shape
     height = max(1, ENTRIES_COUNTED // d)
-    # count a sample of rows first: this takes microseconds and recognises nearly all data with too many entries
+    # count the entries of a sample of rows first: this takes microseconds and recognises nearly all data with too many
     if np.count_nonzero(X[:: -(-n // height)]) > 2.0 * COMPRESSED_BELOW * height * d:
         return None
     return _csr_of(X, height)

@@ -100,7 +100,7 @@ class HardMargin:
         if min(above, below) <= 0.0:
             return False
         if not self._cone:
-            # d holds the weights of the examples in the two points of the hulls
+            # d contains the weights with which the two points of the hulls combine the examples
             d = np.where(alpha > 0.0, alpha / above, alpha / below)
             return self._is_nothing(dot(d, state.rows.product(d)), dot(state.v, d))
         # αᵀKα = αᵀ(v − G)

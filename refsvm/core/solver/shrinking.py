@@ -184,7 +184,7 @@ class Restriction(Shrinking):
         # `recent`: steps of the last call; at the first call a period if α ≠ 0, because such a start is near a solution
         recent = (self.period if state.alpha.any() else 0) if state.shrinking is None else state.shrinking
         before, solve_on = state.iteration, (backend, limits, state, rules, trace)
-        # `facts` of the full matrix stores whether its kernel computes rows faster in batches
+        # read from the `facts` of the full matrix whether its kernel computes rows faster in batches
         whole = state.rows.evaluator.gram
         in_blocks = whole.facts.prefers_batches and len(state.alpha) == whole.n
         if in_blocks and len(B := block(state, self.block)):

@@ -167,7 +167,7 @@ class PathState(Walk):
         var, (v, lower, upper) = self.variables, self.along.arrays(t)
         var.lower[:], var.upper[:] = lower, upper
         side = np.where(alpha == lower, BELOW, np.where(alpha == upper, ABOVE, FREE))
-        # if a box without width is about to open, G decides which bound α follows
+        # if a box without width is about to open, the sign of G − b decides which bound α follows
         opening = (lower == upper) & (self.sign != 0.0)
         if opening.any():
             G = self.gradient(v, alpha) if gradient is None else gradient
