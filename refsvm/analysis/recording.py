@@ -276,7 +276,7 @@ class Recording(Shown):
             with located(state, self.rules), np.errstate(over="ignore", under="ignore"):
                 if state.iteration < self.limit:
                     next(self._loop)
-                else:  # a limit reached in the converging step does not count
+                else:  # the last step that the limit allows may solve the problem
                     code = validated_code(self.rules.stop, self.rules.stop.check(state))
                     self._end(Status.CONVERGED if code else Status.MAX_ITER, code)
         except StopIteration as ending:

@@ -46,7 +46,7 @@ class _Lines:
             line = _PADDING.sub(b":", line) if b": " in line or b":\t" in line else line
             if b"#" in line:
                 raise ValueError("a number contains a #, as in -1.#IND, which older programs write for NaN")
-            # refuse 1_0, which Python would read as ten, because in a file it is a damaged number
+            # refuse 1_0: Python would read it as ten, but in a file it is a damaged number
             if b"_" in line:
                 raise ValueError("a number contains an underscore")
             if line.strip():

@@ -709,7 +709,7 @@ def keeps_nothing(call: Call, rng: Generator, seen: list[Any]) -> None:
         if again != chosen:
             raise Lost(
                 f"choose() chose the pair {chosen}, but at the same state in a new process the pair {again}; "
-                "it may not keep anything from one step to the next."
+                "choose() may not keep anything from one step to the next."
             )
 
 

@@ -50,7 +50,7 @@ def confine(limits: dict[str, int]) -> None:
     """Give up the rights to open files, start processes or use much memory and time; install the audit hook."""
     import resource
 
-    if os.geteuid() == 0:  # root could change limits, so change the user
+    if os.geteuid() == 0:  # change the user, because root could change the limits
         os.setgroups([])
         os.setgid(65534)
         os.setuid(65534)

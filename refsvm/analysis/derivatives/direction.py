@@ -103,8 +103,8 @@ def settle(walk: Walk, optimum: Optimum, floor: float) -> float:
             return db
         if guard.looping(walk):
             raise ValueError(
-                f"The sets of variables of the examples {_listed(optimum.events)} at this event could not be "
-                "determined; change a parameter slightly."
+                f"refsvm could not determine which variables of the examples {_listed(optimum.events)} are free at "
+                "this event; change a parameter slightly."
             )
         for i, side in flips[:1] if guard.one_at_a_time else flips:
             if side == FREE:
@@ -136,7 +136,7 @@ def _take_first(walk: Walk, optimum: Optimum, floor: float) -> bool:
         if optimum.has_ends or not waiting.any():
             raise ValueError(
                 "No variable is free, and the moving bounds would change the sum of alpha, so b jumps here and "
-                f"has no derivative. The examples {_ends(optimum)} set the end of the interval to which b would jump."
+                f"has no derivative. b would jump to the end of its interval that the examples {_ends(optimum)} set."
             )
     elif optimum.has_ends or not _crossed(of.push, below, above, floor):
         return False

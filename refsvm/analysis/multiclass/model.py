@@ -76,7 +76,9 @@ class Scaling:
             return type(X)((X.data / scale, X.indices, X.indptr), shape=X.shape)
         if X.shape[1] <= columns.max() or (self.columns is None and X.shape[1] != len(columns)):
             reach = f"{len(columns)} were" if self.columns is None else f"feature {columns.max() + 1} was"
-            raise ValueError(f"X has {X.shape[1]} features, but {reach} scaled; give the same features.")
+            raise ValueError(
+                f"X has {X.shape[1]} features, but {reach} scaled; give the features of the training data."
+            )
         scaled = X.copy()
         scaled[:, columns] = (X[:, columns] - self.mean) / self.scale
         return scaled

@@ -69,7 +69,7 @@ def unsealed(content: bytes) -> str:
     """
     seal = _SEAL.search(content)
     if seal is None or not seal[1].strip():
-        # files of LIBSVM or an earlier refsvm contain no digest: only a missing line end shows that such a file was cut
+        # files of LIBSVM or an earlier refsvm have no digest: only a missing line end shows that the file was cut off
         text = content.decode("utf-8-sig")
         if seal is not None and not text.endswith("\n"):
             raise ValueError("the last line has no end, so the file may be cut off; copy it again")
@@ -262,7 +262,7 @@ def _support_vectors(lines: list[str], k: int, precomputed: bool) -> tuple[np.nd
     from scipy.sparse import csr_matrix
 
     lowest = 0 if precomputed else 1
-    coefficients: list[np.ndarray] = []  # not an array of the size in the header, which might be damaged
+    coefficients: list[np.ndarray] = []  # use lists, because a damaged header might state a huge size
     rows: list[int] = []
     words: list[list[str]] = []
     for row, line in enumerate(lines):

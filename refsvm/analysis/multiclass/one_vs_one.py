@@ -246,7 +246,7 @@ def solve_pairs(
     numbered = enumerate(problems)
     for each in numbered:
         yield trained(each)
-        # solve the first pair in this thread: if it takes little time, starting threads would take longer
+        # solve the first pair in this thread: if this solve takes little time, starting threads would take longer
         if workers > 1 and is_worth_workers(2, time.perf_counter() - began, engines != {"numpy"}):
             yield from in_threads(trained, numbered, workers)
 

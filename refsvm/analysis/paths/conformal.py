@@ -159,7 +159,7 @@ def _farthest(
     far, bounded = float(np.ptp(shared.y)) + 2.0 * shared.epsilon or 1.0, False
     while not bounded:
         t, residuals, bounded = _followed(shared, whole, beta, here, here + way * far)
-        # if the α is not at its bound yet, walk four times as far; the first walk nearly always suffices
+        # if the new example's α is not at its bound yet, walk four times as far; the first walk nearly always suffices
         far *= 4.0
     # for each t, compute the range of the n targets and t
     unit = np.maximum(shared.y.max(), t) - np.minimum(shared.y.min(), t)

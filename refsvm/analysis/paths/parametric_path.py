@@ -153,7 +153,7 @@ def tracker_of_lines(tracker: PathTracker | None) -> PathTracker:
     tracker = chosen_tracker(tracker)
     if not tracker.any_line:
         raise ValueError(
-            f"tracker={tracker!r} only follows lines of 1/C; use SVMP() or Hastie(), or set any_line = True on its "
+            f"tracker={tracker!r} follows only a path along C; use SVMP() or Hastie(), or set any_line = True on its "
             "class if it handles moving boxes and sums."
         )
     return tracker
@@ -169,7 +169,9 @@ def _ends(t: Any) -> tuple[float, float]:
         ) from None
     ends = real("t[0]", first), real("t[1]", last)
     if ends[0] == ends[1]:
-        raise ValueError(f"t={t!r} does not move; give two different values of the parameter.")
+        raise ValueError(
+            f"t={t!r} contains the same value twice; give two different values of the parameter."
+        )
     return ends
 
 

@@ -200,7 +200,7 @@ def cross_validate(
             if is_small and task.gram.dense is not None:
                 table.take_small(small_folds(task, fold, run_options, interrupt))
             for machine, numbers in table.missing(held_out):
-                # --- for each fold, `Runner` empties the boxes of its examples, starts at the seed, and solves ---
+                # --- for each fold, `Runner` sets the boxes of the fold's examples to 0, and solves from the seed ---
                 rounds = Rounds.of(machine.problem, run_options)
                 plan = planned(machine, [held_out[h] for h in numbers], seeder, from_full)
                 table.take(machine, folds_walked_to(rounds, plan, seeder, walk, time_seeds=True), rounds)
@@ -277,7 +277,7 @@ class FoldTable:
             if each.left_out is not None:
                 # compute h(xᵢ) = vᵢ − Gᵢ + b of the held-out examples from the gradient
                 examples = each.left_out[: len(each.left_out) // machine.copies]
-                # if a limit ended a round early, its machine does not predict
+                # if a limit ended a round early, the round's machine makes no predictions
                 if each.status not in CUT_SHORT:
                     self.values[examples, column] = each.values
                 cost = each.iterations, each.kernel_rows, each.seed_seconds, each.solve_seconds

@@ -84,14 +84,14 @@ CALLS: Any = [
     (lambda: cross_validate_path(X, SIGN, folds=1), "folds=1 is not a whole number"),
     # lines
     (lambda: parametric_path(START, DualProblem.classification(X, SIGN, kernel=Linear())), "different kernel matrices"),
-    (lambda: parametric_path(START, END, t=(1, 1)), r"t=\(1, 1\) does not move"),
+    (lambda: parametric_path(START, END, t=(1, 1)), r"t=\(1, 1\) contains the same value twice"),
     (lambda: parametric_path(START, END, t=1.0), "is not a pair"),
     (lambda: parametric_path(START, 3), "end=3 is not a DualProblem"),
     (lambda: parametric_path(START, DualProblem.classification(y=SIGN, gram=START.gram, C=np.inf)),
      "end has an infinite bound"),
     (lambda: parametric_path(START, END, cache_mb=1e-4), "does not hold the kernel matrix"),
-    (lambda: parametric_path(START, END, tracker=Narrow()), "only follows lines of 1/C"),
-    (lambda: solve(START).continue_to(END, tracker=Narrow()), "only follows lines of 1/C"),
+    (lambda: parametric_path(START, END, tracker=Narrow()), "follows only a path along C"),
+    (lambda: solve(START).continue_to(END, tracker=Narrow()), "follows only a path along C"),
     (lambda: solve(START).continue_to(DualProblem.classification(X, SIGN, kernel=RBF(3.0))), "different kernel matri"),
     # problems that grow
     (lambda: WEIGHTED.extended(*ONE_MORE), "differ in C; give C="),
