@@ -1,4 +1,4 @@
-"""Twins, rules compiled by Numba: each file mirrors the file of `refsvm.core` at the same path.
+"""Twins: the rules of `refsvm.core` compiled by Numba, each in a file with the same path as in `refsvm.core`.
 
 For example, ``compiled/selectors/second_order.py`` holds the twin of the rule in ``core/selectors/second_order.py``.
 ``interface/`` has no counterpart: it holds the parts that all compiled code shares.

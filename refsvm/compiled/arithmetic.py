@@ -60,7 +60,7 @@ def loaded_twin(function: Callable[..., Any], kind: np.dtype) -> Callable[..., A
 
 
 def calling(function: Callable[..., Any], typed_by: int = -1) -> Any:
-    """Return a static method that calls the twin of a function, or the NumPy function until the twin is compiled.
+    """Return a static method that calls a function's compiled version or, until this is compiled, the NumPy version.
 
     The type of the argument at position `typed_by` decides for which type of values the twin is compiled.
     """

@@ -70,7 +70,7 @@ class CompiledBackend:
         return self._packed.chunk(waiting)
 
     def seeder(self, seeder: Any, rows: KernelRows) -> Any:
-        """Return an object that calls the seeder's twin; return the seeder if it has no twin or rows are missing."""
+        """Return an object that calls the seeder's twin; return the seeder if a twin or rows are missing."""
         # use the twin only if all kernel rows are in memory, because the twin starts again after each missing row
         if not (rows.holds_all and rows.values.dtype == np.float64) or twin_of(seeder) is None:
             return seeder

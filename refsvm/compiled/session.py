@@ -74,7 +74,7 @@ class Session:
     def fits(self, state: SolverState, rules: Rules, trace: Trace | None) -> bool:
         """If this session can run these rules, use these rules from now on and return True.
 
-        A session can run neither rules with other twins nor a state with other arrays.
+        A session cannot run rules with different twins, or a state with different arrays.
         """
         shared = self.shared
         if trace is not self.trace or shared.stop_memory is not state.stop_memory:

@@ -130,7 +130,7 @@ def remember(state, i, j, mu):  # type: ignore[no-untyped-def]
 
 @inlined
 def move(state, i, j, mu):  # type: ignore[no-untyped-def]
-    """Twin of `refsvm.core.state.SolverState.move`, which finds the most violating pair in the same pass over G."""
+    """Compiled twin of `refsvm.core.state.SolverState.move`; also find the most violating pair in one pass over G."""
     now, alpha, lower, upper = state.now[0], state.alpha, state.lower, state.upper
     before_i, before_j = alpha[i], alpha[j]
     # αᵢ += μ,  αⱼ −= μ; `moved` sets a variable that reaches its bound exactly to the bound

@@ -67,7 +67,7 @@ def have_twins(rules: Iterable[Any]) -> bool:
 
 
 def twin_of(rule: Any) -> Callable[..., Any] | None:
-    """Return the twin of a rule, or None; raise a TwinError if the twin is not compiled, or suits another kind of rule.
+    """Return the twin of a rule, or None; raise a TwinError if the twin is not compiled or has the wrong signature.
 
     The check is necessary because compiled code calls a twin by its address, without checking argument types.
     """
@@ -113,7 +113,7 @@ def twins_of(rules: Iterable[Any]) -> tuple[Callable[..., Any], ...]:
 
 
 def parameters_of(rule: Rule) -> np.ndarray:
-    """Return the hyper-parameters for the twin, shape (k,); a user's twin that reads too far gets NaN."""
+    """Return the hyper-parameters for the twin, shape (k,); a user's twin that reads entries after these gets NaN."""
     numbers: Any = rule.parameters()
     if is_builtin(type(rule)):
         return np.array(numbers, dtype=np.float64)

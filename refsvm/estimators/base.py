@@ -250,7 +250,7 @@ class KernelMachine(KernelEstimator):
         return stopping_rule_of(self.tol)
 
     def _run_options(self, progress: Progress | None) -> RunOptions:
-        """Return the solver options of `fit`; the time limit starts with this call."""
+        """Return the solver options of `fit`; the seconds of the time limit are counted from this call."""
         return RunOptions(
             selector=self.selector, step=self.step, stop=self._stopping_rule, engine=self.engine,
             shrinking=self.shrinking, progress=progress, cache_mb=self.cache_size, cache_dtype=self.cache_dtype,
@@ -322,7 +322,7 @@ class KernelMachine(KernelEstimator):
     def to_sklearn(self) -> Any:
         """Return the fitted estimator of the same name in `sklearn.svm`, with the same decisions up to rounding.
 
-        Pass the returned estimator to tools that only know scikit-learn's classes, such as converters to ONNX. The
+        Pass the returned estimator to tools that accept only scikit-learn's classes, such as converters to ONNX. The
         returned estimator can predict and be stored; if you fit it again, LIBSVM trains it.
 
         Returns
@@ -379,8 +379,8 @@ class KernelMachine(KernelEstimator):
     def _decision_values(self, X: Any, reduce: Callable[[np.ndarray], np.ndarray] = np.asarray) -> np.ndarray:
         """Return h(x) of each decision function, shape (t, number of functions), from the support vectors only.
 
-        `reduce` is called with a block of rows at a time, because the decision values of hundreds of classes may not
-        fit into memory.
+        The method calls `reduce` with the decision values of a block of rows at a time, because the values of all rows
+        may not fit into memory with hundreds of classes.
         """
         self._check_fitted()
         X = self._checked(X, kernel=self.kernel_, reset=False)
@@ -411,7 +411,7 @@ class KernelMachine(KernelEstimator):
         """Weights w = Σ αᵢxᵢ of the linear kernel, one row for each decision function.
 
         If features are far from 0 compared with their spread, w·x + b loses digits. `decision_function` is then more
-        precise, because it subtracts the centre of the features from x.
+        precise than w·x + b, because it subtracts the centre of the features from x.
         """
         self._check_fitted()
         if not isinstance(self.kernel_, Linear):

@@ -68,7 +68,7 @@ def to_sklearn(estimator: Any) -> Any:
 
 
 def _examples(estimator: Any) -> Any:
-    """Return the examples as an array; only rows of support vectors matter, because scikit-learn reads no others."""
+    """Return the examples as an array; rows other than support vectors may be 0, because scikit-learn ignores them."""
     if estimator._examples is not None:
         return estimator._examples
     vectors = estimator.support_vectors_

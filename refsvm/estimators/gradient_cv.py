@@ -178,8 +178,8 @@ class GradientCV(ChoosingEstimator, ABC):
 class SVCGradientCV(ChoosingClassifier, GradientCV):
     """Support vector classification of two classes, with parameters chosen by the gradient of a held-out loss.
 
-    `SVCCV` searches a grid of two parameters. `SVCGradientCV` follows a gradient instead of a grid, and can tune C, γ,
-    one γ for each feature, and the weight of a class together.
+    `SVCCV` searches a grid of two parameters. `SVCGradientCV` follows a gradient instead of searching a grid, and can
+    tune C, γ, one γ for each feature, and the weight of a class together.
 
     Parameters
     ----------

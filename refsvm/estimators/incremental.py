@@ -1,8 +1,8 @@
 """Incremental: `partial_fit` adds examples, and `forget` removes examples; each call ends at the exact optimum.
 
 The estimator keeps the examples and their kernel matrix. A call changes the bounds of α: the bounds of a new example
-are 0 before the call, and the bounds of a removed example are 0 after the call. A walk from the old problem to the new
-problem (`refsvm.Solution.continue_to`) follows the optimal α, so that no model is trained from scratch.
+are 0 before the call, and the bounds of a removed example are 0 after the call. `refsvm.Solution.continue_to` follows
+the optimal α while the bounds move from the old problem to the new problem, so that no model is trained from scratch.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class Incremental(KernelMachine):
     """Parameters that may change between two calls; the walk ends at their new values."""
 
     def _add(self, X: Any, y: np.ndarray, weights: np.ndarray) -> None:
-        """Add X, y to the held examples and walk to the new optimum; in the first call, hold the examples of `fit`."""
+        """Add X, y to the held examples and find the new optimum; in the first call, hold the examples of `fit`."""
         if hasattr(self, "held_"):
             self._go_on()
             before = self.held_
@@ -130,9 +130,9 @@ class Incremental(KernelMachine):
         return gram
 
     def _walk(self, before: np.ndarray, after: np.ndarray) -> None:
-        """Walk to the optimum with the weights `after`, and keep the examples whose weight is at least 0.
+        """Follow the optimum to the weights `after`, and keep the examples whose weight is at least 0.
 
-        Settings that the user has changed since the last walk also change along the walk.
+        Settings that the user has changed since the last call change along the same path.
         """
         remaining = np.flatnonzero(after >= 0.0)
         solutions, places = [], []
@@ -167,7 +167,7 @@ class Incremental(KernelMachine):
             )
 
     def _values(self) -> dict[str, Any]:
-        """Return the values of the parameters in `_settings`."""
+        """Return the values of the parameters that `_settings` names."""
         return {name: getattr(self, name) for name in self._settings}
 
     def _named(self) -> dict[str, Any]:
@@ -302,7 +302,7 @@ class Incremental(KernelMachine):
     def _machines(self, before: np.ndarray, after: np.ndarray) -> Iterator[MachineChange]:
         """Yield each dual problem before and after the change of weights.
 
-        The problems before the change have the settings of the last walk.
+        The problems before the change have the settings of the last call.
         """
 
     @abstractmethod

@@ -9,7 +9,7 @@ from refsvm.core.rounds.runner import LATE_FROM, log_if_slow, log_remaining
 
 
 class Pace:
-    """Logs a search's expected duration when each worker has finished a fit, or when the first fit takes long.
+    """Logs once how long a search will take: after each worker has finished one fit, or when the first fit takes long.
 
     Parameters
     ----------

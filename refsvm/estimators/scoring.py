@@ -53,7 +53,7 @@ class HeldOut:
         return reduce(values)
 
     def _check_fitted(self) -> None:
-        """Accept this estimator as fitted, although it has no support vectors."""
+        """Raise no error, although this estimator has no support vectors."""
 
 
 class HeldOutSVC(HeldOut, SVC):

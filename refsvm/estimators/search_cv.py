@@ -52,7 +52,7 @@ CS: Final = (0.1, 1.0, 10.0, 100.0, 1000.0)
 class SearchCV(SearchScores, ABC):
     """Base of `SVCCV` and `SVRCV`, which describe the parameters.
 
-    A subclass checks the labels, can add an axis to the grid, and refuses splits that it cannot train on.
+    A subclass checks the labels, may add a parameter to the grid, and refuses splits that it cannot train on.
     """
 
     Cs: ArrayLike = CS

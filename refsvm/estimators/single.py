@@ -61,7 +61,7 @@ class SingleMachine(Incremental):
         return self
 
     def _keep(self, X: Any, y: np.ndarray, weights: np.ndarray) -> None:
-        """Keep the examples of a fit if a method that is called later may need the examples."""
+        """Keep the examples of a fit for methods that need them later, such as `predict_interval` of `SVR`."""
 
     def _machines(self, before: np.ndarray, after: np.ndarray) -> Iterator[MachineChange]:
         """Yield the `MachineChange` of the estimator's only dual problem."""

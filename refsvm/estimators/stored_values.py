@@ -14,7 +14,7 @@ from refsvm.services.store import RunStore, digest, fingerprint
 
 
 class StoredValues:
-    """Returns the held-out loss J and its gradient at θ, and stores both in a file; a stored θ needs no computation.
+    """Returns the held-out loss J and its gradient at θ: reads both from a file, or computes and stores both.
 
     Parameters
     ----------

@@ -93,8 +93,8 @@ class SVC(ClassifierMixin, Incremental):
         Whether `decision_function` returns a column for each class or for each pair of classes. With two classes
         `decision_function` always returns a vector.
     break_ties : bool, default False
-        Whether `predict` follows the one-vs-rest decision values instead of the votes alone, with more than two
-        classes.
+        If True, and there are more than two classes, `predict` breaks ties between votes by the one-vs-rest decision
+        values.
     max_iter, time_limit : int and float, default -1 and None
         Limit on the steps for each pair of classes (−1 means max(10⁷, 100n)), and limit on the seconds of the whole
         `fit`.
@@ -141,8 +141,8 @@ class SVC(ClassifierMixin, Incremental):
     n_kernel_rows_ : int
         Number of kernel rows computed, over all pairs.
     status_, fit_status_ : Status, int
-        The reason why training ended, and 0 if all pairs converged. `status_` is the status of the unfinished pair with
-        the largest gap.
+        The reason why training ended; and 0 if all pairs converged, otherwise 1. `status_` is the status of the
+        unfinished pair with the largest gap.
     kernel_ : Kernel, Precomputed or callable
         The kernel with its parameters resolved.
     shape_fit_, n_features_in_, feature_names_in_ : tuple, int, ndarray of shape (d,)
@@ -281,8 +281,8 @@ class SVC(ClassifierMixin, Incremental):
         Parameters
         ----------
         X, y, sample_weight
-            As in `fit`. An example of weight 0 is stored without effect; later calls may consist of examples of weight
-            0 only.
+            As in `fit`. An example of weight 0 is stored, but does not change the model; in later calls, all examples
+            may have weight 0.
         classes : array-like, optional
             All labels that may occur in later calls. The first call needs an example of each class.
 
@@ -300,10 +300,10 @@ class SVC(ClassifierMixin, Incremental):
         Notes
         -----
         The first call trains like `fit` and keeps copies of the examples and their kernel matrix, 8n² bytes within
-        `cache_size`. A γ or class weight that depends on the data keeps the value from the first call. Later calls walk
-        from the old optimum to the new optimum (`refsvm.Solution.continue_to`), with one or two events for each new
-        example. At an event, a variable reaches or leaves a bound; an event costs O(mn) operations for m free support
-        vectors.
+        `cache_size`. A γ or class weight that depends on the data keeps the value from the first call. Later calls
+        follow the optimum from the old problem to the new problem (`refsvm.Solution.continue_to`), with one or two
+        events for each new example. At an event, a variable reaches or leaves a bound; an event costs O(mn) operations
+        for m free support vectors.
 
         `fit` keeps support vectors only, so `partial_fit` after `fit` warns and discards the fitted model. If you set
         another C (or ε of `SVR`, ν of `OneClassSVM`) between calls, the next call applies the new value to all

@@ -51,8 +51,8 @@ class SVCCV(ChoosingClassifier, SearchCV):
         Rule that makes the starting point of a solve from the solution for the previous C; by default `ActiveSet`,
         shifted by the change of the solution in the previous fold.
     cache_size : float, default 200
-        Budget for the kernel matrix in MiB; inner products that all γ share may take the same amount again. A matrix
-        that exceeds the budget is computed row by row.
+        Budget for the kernel matrix in MiB; inner products that all γ share may take as much memory in addition. A
+        matrix that exceeds the budget is computed row by row.
     n_jobs : int, optional
         Number of γ whose cells are solved at the same time, by threads or by joblib's backend, such as Dask's.
     store : str or path, optional

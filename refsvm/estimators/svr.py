@@ -232,7 +232,7 @@ class SVR(RegressorMixin, SingleMachine):
     def predict_interval(self, X: ArrayLike, confidence: float = 0.9, method: str = "full") -> np.ndarray:
         """Return an interval for the target of each row of X.
 
-        Each interval contains the true target with a probability near `confidence`, if the examples are exchangeable.
+        If the examples are exchangeable, each interval contains the true target with a probability near `confidence`.
         The notes describe the three methods and their guarantees.
 
         Parameters
@@ -247,8 +247,8 @@ class SVR(RegressorMixin, SingleMachine):
         -------
         ndarray of shape (t, 2), float64
             Lower and upper ends. Both ends are infinite if there are fewer than confidence/(1 − confidence) examples.
-            The ends are NaN, with a warning, if the ends of "jackknife+" or "cv+" cross, which may happen at a low
-            confidence.
+            If the lower end of "jackknife+" or "cv+" exceeds the upper end, as may happen at a low confidence, both
+            ends are NaN, and `predict_interval` warns.
 
         Raises
         ------
@@ -263,8 +263,8 @@ class SVR(RegressorMixin, SingleMachine):
         residual: after training on all examples and (x, t), less than a share `confidence` of the residuals is smaller
         than the residual of (x, t). Residuals that differ by less than 10⁻⁷ times the range of the targets (with t)
         count as equal. For exchangeable examples the interval contains the next target with probability at least
-        `confidence`, whatever the distribution and however well h fits. Each row requires a walk along t
-        (`refsvm.analysis.paths.conformal`), which costs O(n²) operations for each event.
+        `confidence`, whatever the distribution and however well h fits. For each row, the method follows the optimum
+        along t (`refsvm.analysis.paths.conformal`), which costs O(n²) operations for each event.
 
         "jackknife+" uses the residuals and the models of leave-one-out, and "cv+" the residuals and the models of ten
         folds (`refsvm.analysis.resampling.jackknife`). The models are trained once, and kept until the examples change.

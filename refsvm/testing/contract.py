@@ -234,7 +234,7 @@ def _check_carried(case: Case, state: SolverState, before: SolverState) -> None:
 
 
 def _check_gain(case: Case, state: SolverState, cost: float) -> float:
-    """Check that f has not fallen; return f with momentum, otherwise the loss that the next step must regain."""
+    """Check that f has not fallen; return f with momentum, otherwise the loss that the next step must make good."""
     if case.rules.step.uses_momentum:  # with momentum, f is the sum of the gains
         fallen = cost - state.objective
         rises = fallen <= 1e-12 * (1.0 + abs(cost))

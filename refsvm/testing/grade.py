@@ -50,7 +50,7 @@ class Grade:
     points, out_of : int
         Points reached and points available.
     lost : list of str
-        For each lost point, a sentence that says why.
+        For each lost point, a sentence that says why the student lost it.
     seed : int
         The seed from which, together with the answers, all problems were drawn.
     printed : str
@@ -243,12 +243,12 @@ def grade(
 
     Notes
     -----
-    Each point is earned in a new process, so an answer that hangs, exits or fills the memory loses this point only. The
-    process may not import refsvm, open files or start processes. The process may use 2 GB of memory. These limits guard
-    the grade. Students could still hand in code that others wrote. An answer that corrupts the memory of its own
-    interpreter escapes the audit hook. Such an answer still cannot open files or start processes, but could end the
-    grader or delete files. To grade the work of strangers, run the grader in a container or as another user; if root
-    runs the grader, the answers run as the user with number 65534.
+    The grader tests each point in a new process, so an answer that hangs, exits or fills the memory loses this point
+    only. The process may not import refsvm, open files or start processes. The process may use 2 GB of memory. These
+    limits guard the grade. The grader cannot detect code that was not written by the student. An answer that corrupts
+    the memory of its own interpreter escapes the audit hook. Such an answer still cannot open files or start processes,
+    but could end the grader or delete files. To grade the work of strangers, run the grader in a container or as
+    another user; if root runs the grader, the answers run as the user with number 65534.
     """
     name, cells = answers_of(notebook)
     name = assignment or name

@@ -104,8 +104,8 @@ def check_strategy(rule: Any, *, rng: Any = 0, time_limit: float | None = None) 
     Notes
     -----
     **Every rule** is a frozen, hashable dataclass. One instance of a rule takes the same steps each time, because its
-    memory is in the state, and the rule never writes to α, G or the box. Every practice problem is solved to its KKT
-    tolerance.
+    memory is in the state, and the rule never writes to α, G or the box. With the rule, `solve` reaches the KKT
+    tolerance of every practice problem.
 
     **A selector** returns i in I_up and j in I_down, or (−1, −1). Only a selector with the attribute ``may_stall =
     True`` may return (−1, −1) before the tolerance is reached.

@@ -171,7 +171,7 @@ _compiler = Compiler()
 
 
 def ask(family: str, rules: Any) -> bool:
-    """Let a child process compile the code; return False if this process must compile it, as no child can be started.
+    """Let a child process compile the code; return False if no child can be started and this process must compile it.
 
     Warns
     -----

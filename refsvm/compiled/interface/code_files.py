@@ -43,7 +43,7 @@ def cache_folder() -> str | None:
 
 
 def may_be_on_disk(place: str) -> bool:
-    """Return True if compiled code of a file, such as "solver/loop", may be on disk; only loading makes sure."""
+    """Return True if compiled code of a file, such as "solver/loop", may be on disk; only loading it shows this."""
     file = COMPILED / place
     pattern = f"{file.name}.*_{stamp()}-*.nbc"
     return any(True for folder in folders_of(file) for _ in folder.glob(pattern))

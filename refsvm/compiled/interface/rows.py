@@ -27,7 +27,7 @@ LINE_BYTES = 64
 
 @inlined
 def row_or_ask(state, i):  # type: ignore[no-untyped-def]
-    """Return kernel row i and True if the row is in memory; otherwise request row i and return another row and False.
+    """Return kernel row i and True if the row is in memory; otherwise request row i and return any row and False.
 
     A twin that gets False must return at once, with any value; the loop calls the twin again when the row has been
     computed. `state` is the twin's argument, a `State` or a `Seeding`.

@@ -93,7 +93,7 @@ class CompiledSeeds:
     rows : KernelRows
         The kernel rows that the twin reads; missing rows are computed on request.
     memory : ndarray
-        The memory that all seeds from this solution share, ``seeder.memory(solved, steps)``.
+        The data that the seeder has computed for all seeds from this solution, ``seeder.memory(solved, steps)``.
 
     Raises
     ------

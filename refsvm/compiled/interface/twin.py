@@ -124,7 +124,7 @@ _thread, _log = _Thread(), logging.getLogger("refsvm")
 def never_compiling() -> Iterator[None]:
     """Open a block in which this thread loads the package's code from disk or raises NotCompiledYet.
 
-    Inside the block, a user's twin is compiled nevertheless, because no other process can compile it.
+    Even inside the block, this thread compiles a user's own twin, because no other process can compile it.
     """
     _thread.only_loads = True
     try:

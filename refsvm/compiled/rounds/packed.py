@@ -136,7 +136,7 @@ class PackedRounds:
         """Return the first rounds of the list, as many as can run in one chunk.
 
         If seeds are computed before the rounds or share work, all rounds of a chunk must start from one solution, and
-        no round of the chunk may replace this solution. A round that begins with shrinking is left to Python.
+        no round of the chunk may replace this solution. Python runs a round that begins with shrinking.
         """
         if self.runner.is_large:
             known = {*self._kept}
@@ -163,7 +163,7 @@ class PackedRounds:
     def run(
         self, chunk: Sequence[Round], began: float, time_seeds: bool, seeds: list[np.ndarray]
     ) -> tuple[list[RoundResult], Solution | None]:
-        """Run rounds until all rounds are done or a round must be left to Python.
+        """Run rounds until all rounds are done or Python must run a round.
 
         Parameters
         ----------

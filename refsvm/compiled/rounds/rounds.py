@@ -53,7 +53,7 @@ ROUNDS, ROUNDS_WITH_SINGLE_ROWS = (
 
 @called
 def set_box(lower, upper, unit_lower, unit_upper, penalty, weights, row):  # type: ignore[no-untyped-def]
-    """Set L and U of a round before examples are left out; `row` is the row with the round's weights, or −1."""
+    """Set L and U of a round before examples are left out; `row` is the row of `weights` for the round, or −1."""
     for t in range(len(lower)):
         lower[t], upper[t] = unit_lower[t] * penalty, unit_upper[t] * penalty
     if row < 0:
@@ -85,7 +85,7 @@ def copy_solution(seeding, place, alphas, gradients, lowers, uppers):  # type: i
 
 @called
 def set_unseeded(seeding, state, after):  # type: ignore[no-untyped-def]
-    """Set α = 0 and G = v; if the round follows a neighbour, set each α to its nonzero bound instead."""
+    """Set α = 0 and G = v; if the round has a neighbouring round, set each α to its nonzero bound instead."""
     for t in range(len(state.alpha)):
         if after >= 0:
             seeding.seed[t] = state.lower[t] + state.upper[t]
@@ -242,7 +242,7 @@ def compiled_rounds(  # type: ignore[no-untyped-def]  # noqa: PLR0913, PLR0917 (
     unit_lower, unit_upper, alphas, gradients, lowers, uppers, plan, penalties, positions, weights, starts, results,
     values,
 ):  # fmt: skip
-    """Run one round after another until a round must be left to Python; return the number of finished rounds.
+    """Run one round after another until Python must run a round; return the number of finished rounds.
 
     `memories` holds the memories with which the selector, the step rule and the stopping rule begin. A row of `results`
     is (outcome, steps, least curvature met, proved sign); `values` has a number for each entry of `positions`.

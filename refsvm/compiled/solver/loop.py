@@ -120,7 +120,7 @@ def one_step(select, length, check, selector, step, stop, state):  # type: ignor
 
 
 def compiled_steps(select, length, check, selector, step, stop, state, source):  # type: ignore[no-untyped-def]
-    """Twin of `refsvm.core.solver.loop.steps`: take steps until Python is needed; return the outcome that says why.
+    """Compiled twin of `refsvm.core.solver.loop.steps`: take steps until Python must act; return why it must act.
 
     Another call with the same arguments continues the loop. At the beginning, and after Python has changed the state,
     ``now.stage`` must be ENTERING.

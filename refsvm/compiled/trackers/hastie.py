@@ -1,4 +1,4 @@
-"""Twin of `refsvm.Hastie` for ordinary events; the tracker handles all other events, or raises an error."""
+"""Compiled twin of `refsvm.Hastie` for ordinary events; the tracker handles all other events, or raises an error."""
 
 from __future__ import annotations
 

@@ -141,7 +141,7 @@ def cross(walk, i, s, step, way):  # type: ignore[no-untyped-def]
 
 @called
 def logged(walk, log, k, i, s, step, way, t):  # type: ignore[no-untyped-def]
-    """Advance to the next event, at t, and record it in line k of the log."""
+    """Advance to the next event, at t, and record it in row k of the log."""
     log.moved[k, 0], log.moved[k, 1] = i, walk.side[max(i, 0)]
     cross(walk, i, s, step, way)
     log.t[k], log.intercept[k] = t, walk.now[0].b

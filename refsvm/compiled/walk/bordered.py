@@ -1,4 +1,4 @@
-"""Twin of `refsvm.core.walk.bordered`: the system of the free variables, updated when variables join or leave."""
+"""Compiled twin of `refsvm.core.walk.bordered`: the system of the free variables, updated when variables change."""
 
 from __future__ import annotations
 

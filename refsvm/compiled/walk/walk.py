@@ -1,4 +1,4 @@
-"""Twin of `refsvm.core.walk.walk`: follows one event of a walk, for ATO and for runs of ordinary events on a path."""
+"""Compiled twin of `refsvm.core.walk.walk`: follows one event, for `ATO` and for runs of ordinary events on a path."""
 
 from __future__ import annotations
 
