@@ -78,9 +78,9 @@ print("the widest street:", round(2.0 / float(np.linalg.norm(machine.coef_[0])),
 #
 # .. math:: h(x) = w\cdot x + b .
 #
-# The function :math:`h` is positive on one side of the line and negative on the other side, so its sign is a
-# classifier. The distance of a point from the line is :math:`|h(x)|/\lVert w\rVert`: moving a distance :math:`s` in the
-# direction :math:`w/\lVert w\rVert` changes :math:`h` by :math:`s\,w\cdot w/\lVert w\rVert = s\lVert w\rVert`.
+# The function :math:`h` is positive on one side of the line and negative on the other, so its sign is a classifier. The
+# distance of a point from the line is :math:`|h(x)|/\lVert w\rVert`: moving a distance :math:`s` in the direction
+# :math:`w/\lVert w\rVert` changes :math:`h` by :math:`s\,w\cdot w/\lVert w\rVert = s\lVert w\rVert`.
 #
 # If :math:`w` and :math:`b` are multiplied by a positive number, the line stays the same. Choose this number such that
 # :math:`h(x)=1` and :math:`h(x)=-1` on the two edges of the street, its *margins*. The distance from the middle to a
@@ -97,11 +97,11 @@ print("the widest street:", round(2.0 / float(np.linalg.norm(machine.coef_[0])),
 # side. So the wider the street, the further all points may move before one is misclassified.
 #
 # A theorem about the perceptron supports wide streets (Novikoff, 1962, for lines through the origin). The perceptron
-# begins with :math:`w=0`. If it misclassifies example :math:`i`, :math:`y_iw\cdot x_i\le0`, it corrects :math:`w` by
-# adding :math:`y_ix_i`. It ends when all examples are classified correctly. Let :math:`R` be the length of the longest
-# example, :math:`\rho` the geometric margin, and :math:`u` the unit vector with :math:`y_iu\cdot x_i\ge\rho` for all
-# :math:`i`. A correction adds at least :math:`\rho` to :math:`w\cdot u` and at most :math:`R^2` to :math:`\lVert
-# w\rVert^2`, so after :math:`k` corrections
+# begins with :math:`w=0`. If the perceptron misclassifies example :math:`i`, :math:`y_iw\cdot x_i\le0`, it corrects
+# :math:`w` by adding :math:`y_ix_i`. It ends when all examples are classified correctly. Let :math:`R` be the length of
+# the longest example, :math:`\rho` the geometric margin, and :math:`u` the unit vector with :math:`y_iu\cdot
+# x_i\ge\rho` for all :math:`i`. A correction adds at least :math:`\rho` to :math:`w\cdot u` and at most :math:`R^2` to
+# :math:`\lVert w\rVert^2`, so after :math:`k` corrections
 #
 # .. math:: k\rho\le w\cdot u\le\lVert w\rVert\le\sqrt k\,R , \qquad\text{that is}\qquad k\le(R/\rho)^2 .
 #
@@ -119,7 +119,7 @@ print("the widest street:", round(2.0 / float(np.linalg.norm(machine.coef_[0])),
 # Found by a general optimiser
 # ----------------------------
 #
-# SciPy's optimiser SLSQP is good enough for twenty points.
+# SciPy's optimiser SLSQP suffices for twenty points.
 
 
 def widest_street(X, y):
@@ -265,7 +265,8 @@ plt.show()
 # chapters :doc:`11 <11_leave_one_out>` and :doc:`15 <15_the_path_of_c>` estimate the error on new points.
 #
 # Below, the button "End" lays the street for the :math:`C` of the slider. Drag a point across the line, and press "End"
-# again. Chapters 3 to 5 build the solver behind the button "Step"; chapters 2 to 7 explain its other pictures.
+# again. Chapters 3 to 5 build the solver behind the button "Step"; chapters 2 to 7 explain the other pictures of the
+# stepper.
 #
 # .. stepper::
 #    :data: clouds

@@ -60,9 +60,9 @@ plt.show()
 #    \mathcal L = \tfrac12\lVert w\rVert^2 + C\sum_i\xi_i
 #      - \sum_ia_i\bigl(y_i(w\cdot x_i+b)-1+\xi_i\bigr) - \sum_ir_i\xi_i .
 #
-# For any feasible :math:`(w,b,\xi)` the bill is at most :math:`F`, because only refunds occur. So the *smallest* bill
-# over all :math:`w,b,\xi`, feasible or not, is at most the optimum. Every choice of prices thus gives a lower bound.
-# Which bill is smallest?
+# For any feasible :math:`(w,b,\xi)` the bill is at most :math:`F`, because feasible points only earn refunds. So the
+# *smallest* bill over all :math:`w,b,\xi`, feasible or not, is at most the optimum. Every choice of prices thus gives a
+# lower bound. Which bill is smallest?
 #
 # * As a function of :math:`w` the bill is a parabola. Its derivative :math:`w-\sum_ia_iy_ix_i` is zero at
 #   :math:`w=\sum_ia_iy_ix_i`.
@@ -388,7 +388,7 @@ print("inner products right:", np.allclose(coordinates @ coordinates.T, K))
 #
 # 1. At a fixed :math:`\alpha` the objective :math:`f` is linear in :math:`v`. The optimal :math:`\alpha` also moves,
 #    but at the optimum :math:`f` is flat in every direction in which :math:`\alpha` may move forwards and backwards.
-# 2. Which of the three derivatives is about :math:`b`?
+# 2. Which of the three derivatives is with respect to :math:`b`?
 # 3. Put :math:`w=\sum_i\alpha_i\varphi(x_i)` into :math:`h(x)=w\cdot\varphi(x)+b`.
 #
 # .. endfold::

@@ -39,8 +39,8 @@ problem = DualProblem.classification(X, y, kernel=RBF(gamma=0.5), C=2.0)
 # variables. Each of the three pairs has its own direction.
 
 # fold: The code of this figure
-# alt: A plane of two variables shows contours of the objective, the feasible region, a shaded triangle, the directions
-#     of the three pairs, and the optimum on an edge of the triangle.
+# alt: A plane of two variables shows contours of the objective, the shaded feasible triangle, the directions of the
+#     three pairs, and the optimum on an edge of the triangle.
 grid = np.meshgrid(np.linspace(-0.3, 2.3, 200), np.linspace(-0.3, 2.3, 200))
 alpha = np.stack([*grid, -grid[0] - grid[1]])
 K = RBF(gamma=0.5)(X, X)
@@ -70,8 +70,8 @@ plt.show()
 # How far?
 # --------
 #
-# A pair can move as far as the box allows both variables. If :math:`\mu` is positive, :math:`\alpha_i` can rise by
-# :math:`U_i-\alpha_i`, and :math:`\alpha_j` can fall by :math:`\alpha_j-L_j`. If :math:`\mu` is negative,
+# A pair can move as far as the box allows both variables to move. If :math:`\mu` is positive, :math:`\alpha_i` can rise
+# by :math:`U_i-\alpha_i`, and :math:`\alpha_j` can fall by :math:`\alpha_j-L_j`. If :math:`\mu` is negative,
 # :math:`\alpha_i` falls and :math:`\alpha_j` rises. So :math:`\mu` lies between
 #
 # .. math::

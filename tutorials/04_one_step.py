@@ -51,7 +51,7 @@ plt.show()
 
 # %%
 # The left panel shows the box of the two variables from above. The sum of both variables is fixed, so the point moves
-# along the straight line, and stops where the line touches a contour of :math:`f`. The right panel shows the gain along
+# along a straight line, and stops where the line touches a contour of :math:`f`. The right panel shows the gain along
 # this line, a parabola.
 #
 # A parabola

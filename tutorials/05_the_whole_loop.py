@@ -101,7 +101,7 @@ print("the package moved the same pairs, in the same order:", package == pairs)
 # The loop of the package
 # -----------------------
 #
-# In :func:`~refsvm.core.solver.loop.steps` objects make the three decisions of this loop. A
+# In :func:`~refsvm.core.solver.loop.steps` objects make the three decisions of ``smo``. A
 # :class:`~refsvm.core.selectors.base.WorkingSetSelector` chooses the pair, a :class:`~refsvm.core.steps.base.StepRule`
 # decides how far the pair moves, and a :class:`~refsvm.core.stopping.base.StoppingRule` decides when to stop. The
 # :class:`~refsvm.core.state.SolverState` holds everything that changes during a solve.
@@ -128,7 +128,7 @@ print("the package moved the same pairs, in the same order:", package == pairs)
 # ``state.move(i, j, mu)``
 #     The state updates :math:`\alpha` and :math:`G` as in chapter 4. The state then finds the most violating pair of
 #     the new point and its :math:`\psi`, which the next ``check`` compares with its tolerance. A rule with *momentum*
-#     (``step.uses_momentum``, chapter 10) also moves other variables.
+#     (``step.uses_momentum``, chapter 10) also moves variables outside the pair.
 # ``yield state``
 #     The caller may look at the state after every step. The state is a single object that changes: copy
 #     what you want to keep.

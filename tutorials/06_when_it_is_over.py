@@ -211,7 +211,7 @@ print(f"{count} free support vectors; b from {low:.3f} to {high:.3f}, the packag
 # The objective rises, the gap does not fall
 # ------------------------------------------
 #
-# Each step raises :math:`f`. But :math:`\psi` falls only in the long run, because a step that makes one pair optimal
+# Each step raises :math:`f`, but :math:`\psi` falls only in the long run, because a step that makes one pair optimal
 # can increase the violation of other pairs.
 
 # fold: The code of this figure

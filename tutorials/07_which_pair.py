@@ -131,7 +131,7 @@ print("previous working set", state.working_sets[0])
 # .. shipped:: core/selectors/most_violating_pair.py
 #    :twin:
 #
-# ``SecondOrder`` keeps the :math:`i` of the steepest pair and searches its row of the map for the largest
+# ``SecondOrder`` keeps the :math:`i` of the steepest pair and searches row :math:`i` of the map for the largest
 # :math:`\tfrac12\ell^2/q`. This is the exact gain if the box does not cut the step. The search needs only the kernel
 # row of :math:`i`, which the step needs anyway. The search includes the most violating :math:`j`, with
 # :math:`\ell=\psi`. Let :math:`D^2` be the largest curvature of a pair; then the chosen pair has

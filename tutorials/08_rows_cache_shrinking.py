@@ -339,7 +339,7 @@ plt.show()
 #    :fold: Restriction, and how a problem is restricted
 #
 # ``solve`` calls ``steps`` until the solve ends. While blocks pay, each call of ``steps`` roughly solves a block. Later
-# a call solves the problem restricted to the active set, or takes a number of steps on all variables.
+# calls solve the problem restricted to the active set, or take a number of steps on all variables.
 #
 # A restriction pays (``_pays``) if the active set is small, and if repeating the last call's number of steps would save
 # more updates than the restriction copies numbers. ``displaced`` makes the problem in :math:`\delta`, with ``G`` as its

@@ -69,11 +69,11 @@ plt.show()
 # and Gilbert published this theorem in 2002; Chen, Fan and Lin (2006) proved convergence for second-order selection,
 # Glasmachers and Igel (2006) for the hybrid, and Glasmachers (2008) for planned steps.)
 #
-# *Second-order selection* has :math:`\ell^2/q\ge\psi^2/D^2` (:doc:`chapter 7 <07_which_pair>`), so the bound on free
-# steps holds. Let :math:`d^2` be the smallest curvature (the package puts :math:`10^{-12}` in place of :math:`q\le0`),
-# and :math:`\sigma=d/D`. Then :math:`\ell\ge\sigma\psi`, and :math:`\sigma\varepsilon` replaces :math:`\varepsilon` in
-# the other bounds. The rising variable again has the largest :math:`G_i` in :math:`I_\text{up}`, so the three
-# statements of the list stay true.
+# *Second-order selection* ensures :math:`\ell^2/q\ge\psi^2/D^2` (:doc:`chapter 7 <07_which_pair>`), so the bound on
+# free steps holds. Let :math:`d^2` be the smallest curvature (the package puts :math:`10^{-12}` in place of
+# :math:`q\le0`), and :math:`\sigma=d/D`. Then :math:`\ell\ge\sigma\psi`, and :math:`\sigma\varepsilon` replaces
+# :math:`\varepsilon` in the other bounds. The rising variable again has the largest :math:`G_i` in :math:`I_\text{up}`,
+# so the three statements of the list stay true.
 #
 # *The rounds of* :doc:`chapter 8 <08_rows_cache_shrinking>` end for the same reason, if either rule solves the
 # restricted problems. All steps of a round have :math:`\psi>\varepsilon` in the restricted problem, so the bounds hold
@@ -152,9 +152,8 @@ for name, each in (
 # :math:`nC` grows without bound, but so slowly that :math:`C` tends to 0. The theorem says nothing about a fixed
 # :math:`C`, as below.
 #
-# The next table shows the share of support vectors, the error on new points, the multiplications of a prediction, and
-# the memory of the rows and of :math:`K`. The figure shows the exponent :math:`p` of quantities that grow like
-# :math:`n^p`:
+# The table shows the share of support vectors, the error on new points, the multiplications of a prediction, and the
+# memory of the rows and of :math:`K`. The figure shows the exponent :math:`p` of quantities that grow like :math:`n^p`:
 
 # fold: The code of this figure
 # alt: Over the number of examples, on logarithmic axes, support vectors and kernel rows grow along nearly straight
@@ -197,7 +196,7 @@ plt.show()
 # %%
 # At these sizes the exponents of the support vectors are still below one, so their share falls, but it stays above
 # twice the error on new points. A row costs :math:`n\cdot d`, so the exponents of work and memory are larger by one
-# than the exponent of the rows. The steps follow no power of :math:`n`.
+# than the exponent of the rows. The number of steps follows no power of :math:`n`.
 #
 # When not a kernel machine
 # -------------------------
