@@ -30,7 +30,7 @@ TRACE_ROW = np.dtype(
         ("objective", np.float64),  # f(α) after the step
         ("gap", np.float64),  # ψ(α) after the step
         ("rows", np.int64),  # number of kernel rows computed so far
-        ("seconds", np.float64),  # seconds from the start, interpolated between the ends of chunks
+        ("seconds", np.float64),  # seconds since the solve began, interpolated between the ends of chunks
     ]
 )
 

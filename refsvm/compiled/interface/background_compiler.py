@@ -291,7 +291,7 @@ def _reset_after_fork() -> None:
     global _compiler
     process, _compiler = _compiler.process, Compiler()
     if process is not None:
-        process.returncode = 0  # only the parent may wait for the child
+        process.returncode = 0  # only the process that started the child may wait for it
         _close(process)
 
 

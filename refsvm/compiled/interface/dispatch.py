@@ -96,7 +96,7 @@ class Pointer(WrapperAddressProtocol):
     """Passes a twin to compiled code by its address, which is looked up once, because a look-up takes long."""
 
     def __init__(self, rule: Any) -> None:
-        # look up the twin's address here, because Numba would search by argument types in every call
+        # look up the twin's address here, because Numba would search for compiled code by argument types in every call
         self._signature = rule.signature
         code = rule.get_compile_result(rule.signature)
         self._address = code.library.get_pointer_to_function(code.fndesc.llvm_cfunc_wrapper_name)

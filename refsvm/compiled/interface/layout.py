@@ -33,8 +33,8 @@ RISES, FALLS = 1, 2
 NOW = np.dtype(
     [
         *[(name, SCALARS[name]) for name in SCALARS.names or ()],
-        ("end", np.int64),  # number of steps at which the loop returns to Python
-        ("missing", np.int64),  # kernel row that the loop waits for, or −1
+        ("end", np.int64),  # number of steps after which the loop returns to Python
+        ("missing", np.int64),  # index of the kernel row that the loop waits for, or −1
         ("i", np.int64),  # the selected pair
         ("j", np.int64),
         ("stage", np.int64),  # stage at which `loop` continues the step: CHECKING, …

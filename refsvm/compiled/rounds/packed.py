@@ -57,7 +57,7 @@ class PackedRounds:
     """
 
     def __init__(self, runner: Runner, rows: KernelRows) -> None:
-        # use a weak reference: the family's backend holds this object, and a cycle would keep kernel rows in memory
+        # use a weak reference: the family's backend refers to this object, and a cycle would keep kernel rows
         self._runner = weakref.ref(runner)
         self._times_seeds = runner.time_seeds or runner.seeder.twin() is None
         self._seconds: float | None = None  # seconds of a round, once known
@@ -80,7 +80,7 @@ class PackedRounds:
         self._unit = np.array(problem.lower), np.array(problem.upper)
         self._twins = (seeder.twin() or Cold().twin(), *(rule.twin() for rule in rules))
         self._parameters = [parameters_of(rule) for rule in (seeder, *rules)]
-        # by the name of a solution: its position in the tables (α, G, L, U), and the solution whose arrays are copies
+        # by the name of a solution: its position in the tables (α, G, L, U), and the solution at this position
         self._places, self._copies = dict[Hashable, int](), dict[Hashable, Solution]()
         self._solutions = [np.empty((0, n)) for _ in range(4)]
         # if boxes are unbounded, return to Python as often as the NumPy engine would measure the margin
@@ -128,7 +128,7 @@ class PackedRounds:
         """Return the number of rounds in the next chunk."""
         if self._seconds is None:
             return max(1, min(FIRST_CHUNK // self._problem.n, CHUNK_ROUNDS))
-        # seeds that are computed before the rounds are all in memory at once, so limit their number
+        # limit the number of seeds that are computed before the rounds, because all these seeds are in memory at once
         most = CHUNK_ROUNDS if self._times_seeds else 4096
         return max(1, min(int(CHUNK_SECONDS / self._seconds), 4 * self._latest_size, most))
 

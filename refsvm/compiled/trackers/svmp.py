@@ -101,7 +101,7 @@ def may_cross(walk, i, hits, is_c_path):  # type: ignore[no-untyped-def]
         while walk.members[slot] != i:
             slot += 1
         return 1.0 if m > 1 and walk.system.values[slot + 1, slot + 1] > 0.0 else 0.0
-    # variable i may leave 𝓛 only if 𝓛 does not become empty
+    # variable i may leave 𝓛 only if another variable stays in 𝓛
     if is_c_path and walk.side[i] == (1 if walk.values[AT.upper, i] > 0.0 else -1):
         for k in range(len(walk.side)):
             left += walk.side[k] == (1 if walk.values[AT.upper, k] > 0.0 else -1)

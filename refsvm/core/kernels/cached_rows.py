@@ -119,7 +119,7 @@ class CachedRows(KernelRows):
         places = self.slots[indices]
         # give all rows one time stamp, because rows that are fetched together have the same age
         self.clock += 1
-        self.stamps[places[places >= 0]] = self.clock  # a new stamp protects stored rows from eviction
+        self.stamps[places[places >= 0]] = self.clock  # with a new stamp, stored rows are not evicted below
         missing = indices[places < 0]
         if len(missing):
             is_sorted = (missing[1:] > missing[:-1]).all()  # usually True
@@ -344,7 +344,7 @@ def copied_rows(
     share = min(cache_mb * 15 / 16, megabytes(N, N, dtype) if shared else np.inf)
     budget = max(share, min(cache_mb, megabytes(2, N, dtype)))
     stored = stored_rows(examples, budget, dtype, read=dtype)
-    # keep at least some copies; otherwise each step would copy the rows of its pair again
+    # keep memory for at least a few copies of rows; otherwise each step would copy the rows of its pair again
     few = megabytes(max(64, at_least) if shared else 64, gram.n)
     copied = View(stored, gram.indices) if shared else stored
     return CachedRows(copied, max(cache_mb - budget, cache_mb / 16, few), read)

@@ -136,7 +136,7 @@ class Gram(KernelMatrix):
     def facts(self) -> KernelFacts:
         """The known facts about the kernel values; an array that the package itself has computed has the error 0."""
         if isinstance(kernel := self.kernel, Kernel):
-            # measure the errors at the first access to the facts, because predictions do not need them
+            # measure the errors of kernel values only when `facts` are first read: predictions need no errors
             examples, error = self._examples, self._measured_noise(kernel)
             known, batches = (kernel.is_psd, kernel.has_unit_diagonal), examples.products.prefers_batches
             return KernelFacts(*known, examples.data_error, error, batches)

@@ -55,7 +55,7 @@ def origin_of(X: Any, norms: np.ndarray | None = None) -> np.ndarray | None:
     if not norms.min(initial=np.inf) >= 0.64 * largest > 0.0:
         return None
     if is_sparse(X) and X.shape[1] > max(X.nnz, FEW_COLUMNS):
-        return None  # the origin would take more memory than the data
+        return None  # an origin would take more memory than the sparse data
     origin = _mean(X)
     # the origin is 0 if the mean is 0, or if no sparse feature is stored in every row
     if not origin.any():

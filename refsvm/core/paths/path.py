@@ -74,7 +74,7 @@ class RegularizationPath(TrackedPath):
         """
         bound = self.problem.lower + self.problem.upper
         part = self._variables(C) / np.where(bound == 0.0, 1.0, bound)
-        part = part.clip(0.0, 1.0)  # rounding may move shares out of [0, 1]
+        part = part.clip(0.0, 1.0)  # rounding may move α/bound out of [0, 1]
         return C * self.merged.weight * part[self.merged.group]
 
     def intercept(self, C: float) -> float:

@@ -57,7 +57,7 @@ def algorithm_1(
         stop = replace(stop, tol=min(stop.tol, table.smallest_tolerance()))
     stop, rest = stop.with_reference(table.full), [table.round(r) for r in table.undecided()]
     tried = TRIED if efficiency_test and stop.left_out and not isinstance(stop, BallRule) else 0
-    # a rule that proves signs costs time in each round, so it is kept only if it ends enough rounds early
+    # a rule that proves signs costs time in each round, so the rule is kept only if it ends enough rounds early
     if tried:
         table.record_rounds(rounds.run(rest[:tried], seeder, stop, proves=table.proves), stop)
         # efficiency test: drop the rule unless it ended half of the first M rounds early
@@ -88,7 +88,7 @@ def checks_valid_for_kernel(
 ) -> tuple[bool, tuple[Check, ...]]:
     """Return whether K is positive semi-definite, as most proofs require, and the checks whose proofs hold."""
     rows, n = rounds.rows, rounds.rows.n
-    # if a step on all examples met a curvature below 0, K is indefinite, and no eigenvalues are needed
+    # if a step on all examples met a curvature below 0, K is indefinite, and its eigenvalues need not be computed
     convex = rounds.state.least_curvature >= 0.0
     if convex and rows.holds_all and n <= ALL_AT_ONCE:
         rows.fetch(np.arange(n))

@@ -136,7 +136,7 @@ class Rounds(Shown):
         self.options, self.rules, self.workers = options, options.rules, DOORS.workers(options.n_jobs)
         self.solutions: dict[Hashable, Solution] = {}
         self.status, self.used = Status.CONVERGED, ""
-        # numbers of steps of the longest and the first round
+        # number of steps of the longest round, and of the first round
         self.most_iterations, self.first_iterations = 0, 0
         self._given, self._is_centred = problem, problem.centred is not problem
         self._set_run()

@@ -142,7 +142,7 @@ class Runner:
         limits = family.limits
         while waiting and family.status is Status.CONVERGED:
             began = time.perf_counter()
-            # catch Ctrl-C only during each call, because the generator may be suspended while the caller works
+            # catch Ctrl-C only while rounds are computed, not while this generator is suspended and the caller works
             with interruptible() as interrupt, np.errstate(under="ignore"):
                 done = family.backend.rounds(self, waiting)
             each = (time.perf_counter() - began) / len(done)

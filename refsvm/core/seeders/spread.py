@@ -80,7 +80,8 @@ def complete(alpha: np.ndarray, z: float, lower: np.ndarray, upper: np.ndarray) 
     """
     free = np.flatnonzero((alpha > lower) & (alpha < upper))
     spread(alpha, free, z - total(alpha), lower, upper)
-    for _ in range(2):  # repeat once, because the first pass may leave rounding errors of large numbers
+    # make a second pass, because the rounding errors of large numbers may remain in Σα after the first pass
+    for _ in range(2):
         missing = z - total(alpha)
         if abs(missing) <= ROUNDING * (total(np.abs(alpha)) + abs(z)):
             break

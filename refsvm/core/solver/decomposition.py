@@ -83,7 +83,7 @@ class Decomposition(Shrinking):
         if state.gap <= 0.0:
             return -1
         B = working_set(state, min(self.size, 2 * (state.rows.evaluator.capacity // 2)))
-        # the update of G needs the rows of B, and computing them together takes only one product
+        # compute all rows of B in one product, because the update of G will need them
         state.rows.evaluator.fetch(state.rows.indices[B])
         # do not solve exactly for B: the next working set would undo part of the gain
         return self.solve_restricted(

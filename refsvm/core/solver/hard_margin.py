@@ -83,7 +83,7 @@ class HardMargin:
             return INSEPARABLE
         if self._hulls_meet():
             return INSEPARABLE
-        # multiply α only while steps continue: when the usual loop converges, α has the right length
+        # multiply α by a factor only while steps continue: when the usual loop converges, α needs no factor
         if not outcome and self._cone:
             self._stretch()
         return outcome

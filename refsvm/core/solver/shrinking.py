@@ -331,12 +331,12 @@ def restricted(state: SolverState, A: np.ndarray, rules: Rules, full_gram_up_to:
         most = min(rows.cache_mb if rows.holds_all else rows.cache_mb / 4, COPIES_MB)
         budget = max(most, megabytes(64, len(A)))
         small = stored_rows(source.restrict(chosen), budget, dtype, read=dtype)
-        if small.holds_all:  # leave the rest of the budget to problems that restrict this problem further
+        if small.holds_all:  # leave the rest of the budget to further restricted problems
             small.cache_mb = budget - megabytes(len(A), len(A), dtype)
         if len(A) <= full_gram_up_to and small.holds_all:
             small.fetch(np.flatnonzero(source.slots[chosen] >= 0))
     else:
-        # both states share one memory budget, so rows of the full problem could not stay in memory
+        # the full and the restricted state share one memory budget, so rows of the full problem cannot stay in memory
         release_rows(state)
         small = stored_rows(source.gram.restrict(chosen), rows.cache_mb, dtype, read=dtype)
     return displaced(state, A, small, rules)

@@ -53,7 +53,7 @@ def solve_at(walk: PathState, t: float, eps_smo: float, kind: str) -> bool:
     walk.counts[kind] += 1
     problem = walk.along.at(t).with_gram(walk.problem.gram)
     stop = KKTGap(walk.along.tolerance(t, eps_smo))
-    # starting at α = 0 takes the fewest steps, and Σα needs no repair
+    # a solve from α = 0 takes the fewest steps, and its Σα needs no repair
     is_cold = problem.zero_is_feasible and not walk.variables.alpha.any()
     solution = solved_on_path(
         walk, problem, stop, None if is_cold else problem.feasible(walk.variables.alpha)

@@ -180,7 +180,7 @@ class SVMP(PathTracker):
         """
         if not walk.members:
             return empty_elbow_step(walk, room)
-        # `particular_direction` drops the factors if the updated inverse has lost its precision
+        # `particular_direction` replaces `walk.factors` if the updated inverse has lost its precision
         factors = self._factors(walk)
         db, noise = particular_direction(walk, factors.solve, self.tau)
         if walk.factors is not factors:

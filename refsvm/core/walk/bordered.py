@@ -125,7 +125,7 @@ class Bordered:
         self.x[: last + 1] -= p * ((self.x[j + 1] - pace) / p[j + 1])
         z = p * (1.0 / math.sqrt(p[j + 1]))
         self.inverse[:] -= z[:, None] * z
-        # the last member takes the place of j
+        # the last member of M takes the position of j
         self.values[j + 1], self.x[j + 1] = self.values[last], self.x[last]
         self.values[:, j + 1] = self.values[:, last]
         self.values[last] = self.values[:, last] = self.x[last] = 0.0

@@ -199,7 +199,7 @@ class Walk:
 
     def direction(self, x: np.ndarray | None = None) -> float:
         """Set d and dG − db from a solution x = (db, d_M), by default the system's solution; return db."""
-        # trackers with their own algebra pass the solution of a singular system
+        # trackers that solve the system by other factors pass their own solution
         if x is None:
             assert self.system is not None
             x = self.system.x

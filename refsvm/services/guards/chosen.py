@@ -65,5 +65,5 @@ def float32_guard(
     """Return the guard for float32 rows, which may replace the rows unless the user chose float32."""
     may_leave = options.cache_dtype == "auto" and not rows.exact.facts.keeps_float32
     in_float64 = partial(float64_rows, problem, options) if may_leave else None
-    # if the caller computes decision values from G, allow only an error of a tenth of the tolerance
+    # if the caller computes decision values from G, the error of G must not exceed a tenth of the tolerance
     return Float32Rows(limits, in_float64, SHARE_OF_TOLERANCE if reads_values else 1.0)

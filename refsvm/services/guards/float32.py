@@ -77,7 +77,7 @@ class Float32Rows(Guard):
         rows.count(old.computed)
         rows.hits += old.hits
         state.rows = rows
-        state.least_curvature = math.inf  # float32 curvatures do not prove K indefinite
+        state.least_curvature = math.inf  # curvatures of float32 rows do not prove that K is indefinite
         state.recompute_gradient()
         return None
 
