@@ -23,11 +23,11 @@ class Round(NamedTuple):
     origin : hashable, optional
         Name of the kept solution from which the round starts; α = 0 if no solution is kept under this name.
     keep : hashable, optional
-        Name under which the solution of this round is kept, in place of an earlier solution.
+        Name under which the solution of this round is kept; it replaces an earlier solution of this name.
     C : float
         Factor that multiplies the problem's box.
     weights : ndarray of shape (n,), float64, optional
-        Further factors for the boxes of the examples; weight 0 leaves an example out.
+        Factors for the boxes of the examples, in addition to `C`; weight 0 leaves an example out.
     neighbour : (hashable or None, hashable), optional
         Names of a neighbouring problem's solutions with the old and with the new C, whose difference the seed repeats
         (`refsvm.core.seeders.neighbour.extrapolate`).

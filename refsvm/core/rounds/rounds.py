@@ -1,9 +1,9 @@
 """Rounds: many related solves that share one kernel matrix.
 
-Leave-one-out, cross-validation and a grid over C solve problems that share K, v and z and differ only in their box.
-Left-out examples have L = U = 0, and another C scales the box. For each round, `Rounds` sets the box, moves to the
-start (α += δ, G −= Kδ), solves, and reads the result. All rounds share the kernel rows, so that a round costs little
-more than its steps.
+Leave-one-out, cross-validation and a grid over C solve problems that share K, v and z and differ only in their box. A
+round that leaves out examples sets L = U = 0 for these examples, and a round with a different C multiplies all bounds.
+For each round, `Rounds` sets the box, moves to the start (α += δ, G −= Kδ), solves, and reads the result. All rounds
+share the kernel rows, so that a round costs little more than its steps.
 """
 
 from __future__ import annotations
@@ -84,9 +84,9 @@ class Rounds(Shown):
 
     Notes
     -----
-    Each round begins with new counters and new scratch memory. Earlier rounds change the steps of a round only by
-    rounding errors of G. If the round starts cold or names its `origin`, earlier rounds change nothing. Threads must
-    not share an object of this class.
+    Each round begins with new counters and new scratch memory. The steps of a round depend on earlier rounds only
+    through rounding errors of G. If the round starts cold or names its `origin`, earlier rounds change nothing. Threads
+    must not share an object of this class.
 
     Examples
     --------
@@ -284,8 +284,8 @@ class Rounds(Shown):
             The bounds, in place of `box`. Without a box or bounds, the round
             uses the box of the common problem.
         start : array-like of shape (n,), optional
-            Signed α to start from; near α = 0 by default. An infeasible start
-            is repaired with a warning.
+            Signed α to start from; by default a feasible α near 0. An infeasible
+            start is repaired with a warning.
         origin : Solution, optional
             An earlier solution, by default the end of the last round. The
             method computes the gradient at the start from the G of this

@@ -56,7 +56,7 @@ def walked(rounds: Rounds, begun: Solution, kkt: KKTGap) -> tuple[Rounds, Soluti
     Parameters
     ----------
     rounds : Rounds
-        Rounds without shrinking, with the stopping rule of the solution.
+        Rounds without shrinking, whose stopping rule the solution must satisfy.
     begun : Solution
         The point where the first steps ended.
     kkt : KKTGap

@@ -83,7 +83,7 @@ class MIR(Seeder):
 
 
 def gradient_change(solved: Solution, problem: DualProblem, T: np.ndarray) -> np.ndarray:
-    """Return dG, shape (n,): b − Gᵢ if i is free, or an added example not optimal at αᵢ = 0; otherwise 0."""
+    """Return dG, shape (n,): b − Gᵢ if i is free, or if i is added and αᵢ = 0 is not optimal; otherwise 0."""
     old, alpha, G, b = solved.problem, solved.alpha, solved.gradient, offset(solved)
     moving = (alpha > old.lower) & (alpha < old.upper)
     moving[T] = np.where(G[T] > b, problem.upper[T] > 0.0, problem.lower[T] < 0.0)

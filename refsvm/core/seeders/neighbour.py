@@ -31,7 +31,8 @@ def extrapolate(
     after : Solution
         Solution of the neighbouring problem with the new penalty.
     before, source : Solution, optional
-        Solutions of the neighbouring problem and of this problem, both with the old penalty.
+        `before` is the neighbouring problem's solution with the old penalty, and `source` is the solution of this
+        problem with the old penalty.
 
     Returns
     -------

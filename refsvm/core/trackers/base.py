@@ -18,8 +18,8 @@ class PathTracker(Rule):
 
     `refsvm.regularization_path` and `refsvm.parametric_path` call `follow` once for each path; between breakpoints,
     these two functions check for Ctrl-C and for the time limit. A tracker's compiled version (twin) may have its own
-    signature. The twins of `refsvm.SVMP` and `refsvm.Hastie` follow runs of events that need only the walk's arrays
-    (`refsvm.core.backend`).
+    signature. The twins of `refsvm.SVMP` and `refsvm.Hastie` follow many events in one call, as long as the events need
+    only the arrays of the walk (`refsvm.core.backend`).
     """
 
     example_call: ClassVar[str] = "SVMP()"

@@ -17,8 +17,8 @@ from refsvm.core.walk.walk import ABOVE, BELOW, FREE, Walk
 def blocking(walk: Walk, noise: tuple[float, float], shortest: float, regular: bool) -> list[tuple[int, int]]:
     """Return the examples that keep λ from falling by more than `shortest`, and the set to which each should move.
 
-    (S1), (S2) ŝ is at its bound or at 0 and would leave the box: to 𝓛 or 𝓡; (S3), (S4) ξ is 0 and would get the wrong
-    sign: to 𝓔.
+    In cases (S1) and (S2), ŝ is at its bound or at 0 and would leave the box, so the example moves to 𝓛 or 𝓡. In cases
+    (S3) and (S4), ξ is 0 and would get the wrong sign, so the example moves to 𝓔.
 
     S1 and S2 need a unique direction, hence a `regular` A. S3 and S4 need no unique direction, because null vectors do
     not change G − b̂.

@@ -163,7 +163,7 @@ class PathState(Walk):
     def place(
         self, t: float, alpha: np.ndarray, b: float, kind: str, gradient: np.ndarray | None = None
     ) -> None:
-        """Move to a given point; its sets follow from α, which is exactly at a bound or inside the box."""
+        """Move to a given point; each αᵢ, exactly at a bound or inside the box, determines the set of i."""
         var, (v, lower, upper) = self.variables, self.along.arrays(t)
         var.lower[:], var.upper[:] = lower, upper
         side = np.where(alpha == lower, BELOW, np.where(alpha == upper, ABOVE, FREE))
@@ -279,7 +279,7 @@ class PathState(Walk):
         self.leave(i, side)
 
     def assign(self, side: np.ndarray, kind: str) -> None:
-        """Change the sets to `side`, in ascending order of the indices."""
+        """Put each variable into the set that `side` names, in ascending order of the variables."""
         var, across = self.variables, (self.side != FREE) & (side != FREE) & (self.side != side)
         self.note(np.flatnonzero(across), side[across], kind)
         var.alpha[across] = np.where(side == ABOVE, var.upper, var.lower)[across]
