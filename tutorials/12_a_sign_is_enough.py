@@ -175,13 +175,13 @@ plt.show()
 # If all machines had the same intercept, the picture would prove the sign, because the whole disc is on one side of the
 # dashed line. But the intercept changes with :math:`w`.
 #
-# Before the first step, use the machine with :math:`r` as :math:`w` and a seed as :math:`\tilde\alpha`. Write
+# Before the first step, use the machine trained with :math:`r` as :math:`w` and a seed as :math:`\tilde\alpha`. Write
 # :math:`c_i=w_r\cdot(\varphi_i-\varphi_r)`. The value :math:`h_r(x_r)` is the :math:`\zeta` that minimises
 # :math:`\sum_{i\ne r}C_i\max(0,1-y_i(c_i+\zeta))`, so :math:`h_r(x_r)` is positive if this convex function falls at
 # :math:`\zeta=0`. The slope at 0 never falls when a :math:`c_i` rises, and in the ball :math:`c_i` is at most its value
 # at the centre plus :math:`\rho\lVert\varphi_i-\varphi_r\rVert`. If the slope is negative for these largest values, it
-# is negative for :math:`w_r`, and the sign is proved. The smallest :math:`c_i` prove a negative sign in the same way.
-# The figure shows the sum of losses for the example of the disc and for another example:
+# is negative for :math:`w_r`, and the sign is proved. In the same way, a positive slope for the smallest :math:`c_i`
+# proves a negative sign. The figure shows the sum of losses for the example of the disc and for another example:
 
 # fold: The code of this figure
 # alt: Two panels show three convex curves each, sums of losses over the value at the left-out example. In the left
@@ -225,8 +225,8 @@ plt.show()
 
 # %%
 # Dots mark the lowest points; the middle dot is at :math:`\zeta=h_r(x_r)`. In the left panel even the curve with the
-# smallest :math:`c_i` rises at 0. So the curve of :math:`w_r` also rises at 0, and the sign is negative. In the right
-# panel the curve with the smallest :math:`c_i` falls at 0, so this test leaves the sign open.
+# smallest :math:`c_i` rises at 0. So the curve of :math:`w_r` rises at 0, and the sign is negative. In the right panel
+# the curve with the smallest :math:`c_i` falls at 0, so this test leaves the sign open.
 #
 # A second test uses a single variable, and the term :math:`T(w_r,b_r)`, which the ball ignores. Let :math:`x` be the
 # distance of :math:`w_r` from the midpoint, so :math:`x^2+T(w_r,b_r)\le\rho^2`. Take an example :math:`i` whose
@@ -258,8 +258,8 @@ for state in iterate(without, start=TOP().seed(full, without), stop=KKTGap(1e-5)
 # %%
 # ``BallRule`` tries both tests at the seed and during the round. When a round reaches its tolerance under any rule, the
 # package tries both tests with :math:`w=\tilde w`. If they fail, the package solves the round again to a smaller
-# tolerance; with ``BallRule`` each round starts with this tolerance. If no tolerance proves the sign, the example is a
-# *tie*.
+# tolerance; with ``BallRule`` each round starts with this tolerance. If the sign stays unproved at every tolerance, the
+# example is a *tie*.
 #
 # .. shipped:: core/stopping/midpoint.py
 #    :object: gap distances certain_sign sign_at

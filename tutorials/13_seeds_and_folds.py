@@ -65,7 +65,7 @@ print(f"and {(near & heavy).sum()} of the {heavy.sum()} that have a weight")
 #   example of its class.
 # * **MIR**, *multiple instance replacement*, computes the :math:`\alpha` of all added examples together, by least
 #   squares.
-# * **ATO**, *adjusting alpha towards the optimum*, moves the weights of the removed examples to 0 bit by bit and lets
+# * **ATO**, *adjusting alpha towards the optimum*, moves the weights of the removed examples gradually to 0 and lets
 #   the weights of the added examples grow until these examples satisfy their conditions. During this walk
 #   (:doc:`chapter 14 <14_straight_lines>`) the free support vectors keep :math:`G_i=b`.
 
@@ -111,7 +111,7 @@ print(f"{gave} removed examples had a weight, {took} added ones have it now")
 
 # %%
 # If no added example of the class is left, the package's SIR gives the weight, with the opposite sign, to a random
-# unused example. If the sum constraint is then violated, SIR spreads the difference, first over the added examples.
+# unused example. If the sum constraint is then violated, SIR spreads the missing sum, first over the added examples.
 #
 # **MIR** looks for weights :math:`x` of the added examples that restore optimality. Let the examples :math:`R` be
 # removed and :math:`T` added, and let :math:`X` be all examples of the new problem. If :math:`\alpha_R` goes to zero
@@ -129,13 +129,13 @@ print(f"{gave} removed examples had a weight, {took} added ones have it now")
 #    \begin{pmatrix}K_{XR}\,\alpha_R-dG_X\\ \mathbf 1^\top\alpha_R\end{pmatrix} .
 #
 # MIR solves the system by least squares and clips the solution to the box. If the sum constraint is then violated, MIR
-# spreads the difference over :math:`T`, then over the free variables, then over all variables.
+# spreads the missing sum over :math:`T`, then over the free variables, then over all variables.
 #
 # In the figure, areas of rings and discs show weights of points. Here only ATO changes the weights of shared examples:
 
 # fold: The code of this figure
 # alt: Three panels show points of a plane, with rings for removed and discs for received weight. With SIR most discs
-#     lie near a ring, with MIR the discs are smaller. Only ATO has grey discs.
+#     lie near a ring; with MIR the discs are smaller. Only ATO has grey discs.
 plane, fold_of = make_banana(120, rng=2), np.random.default_rng(0).permutation(120) % 6
 flat = DualProblem.classification(plane.X, plane.y, kernel=RBF(0.5), C=10.0)
 before = solve(flat.without(np.flatnonzero(fold_of == 0)))
@@ -341,7 +341,7 @@ for name, guess in guesses.items():
 #
 # .. worth:: 13
 #
-#    With a large :math:`C`, SIR and MIR save next to nothing. On ionosphere and heart, where solves are short, all
+#    With a large :math:`C`, SIR and MIR save almost no steps. On ionosphere and heart, where solves are short, all
 #    seeds lose: computing a seed takes longer than the steps that it saves.
 #
 # .. admonition:: Known elsewhere as
@@ -351,7 +351,7 @@ for name, guess in guesses.items():
 # Exercises
 # ---------
 #
-# 1. ★ Use ``cross_validate(..., folds=problem.n)``, leave-one-out. Why do most rounds take no step at all?
+# 1. ★ Use ``cross_validate(..., folds=problem.n)``, leave-one-out. Why do most rounds take no step?
 # 2. ★ Let one fold hold all positive examples. How does the machine predict this fold?
 # 3. ★★ For the second round of the first picture, compute :math:`f` of the seeds of ``SIR``, ``MIR`` and ``ATO``, of a
 #    cold start, and of the optimum.
@@ -360,7 +360,7 @@ for name, guess in guesses.items():
 #
 # 1. How many examples have no weight in the full solution?
 # 2. Which labels are left in the training part?
-# 3. ``rounds.boxed`` returns the problem with a given box, ``seeder.seed(first, target)`` the seed.
+# 3. ``rounds.boxed`` returns the problem with a given box, and ``seeder.seed(first, target)`` returns the seed.
 #
 # .. endfold::
 #

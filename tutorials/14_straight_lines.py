@@ -55,8 +55,8 @@ plt.show()
 # at the upper bound have :math:`G_i\ge b`, and free examples :math:`M` have :math:`G_i=b`. As long as no example
 # changes its set, these conditions determine all rates, unless the matrix below is singular. Let :math:`d` be the rate
 # of :math:`\alpha`. Bounded variables :math:`B` travel with their bound: :math:`d_B=L^1_B` or :math:`U^1_B`. Free
-# variables keep :math:`v_i-(K\alpha)_i=b`, and the sum of all variables stays :math:`z`. Differentiating both equations
-# gives
+# variables keep :math:`v_i-(K\alpha)_i=b`, and the sum of all variables equals :math:`z`. Differentiating both
+# equations gives
 #
 # .. math::
 #
@@ -82,8 +82,8 @@ plt.show()
 # One event of your own
 # ---------------------
 #
-# For each row of the table, thirty lines of NumPy find the direction, the distance to the event, and the example of the
-# event.
+# For each row of the table, thirty lines of NumPy find the direction, the distance to the event, and the example that
+# changes sets.
 
 BELOW, FREE, ABOVE, CLOSED = -1, 0, 1, 2  # closed: a box without width, which travels
 
@@ -266,7 +266,7 @@ print("one more", np.allclose(more @ A, np.eye(7)), "one less", np.allclose(less
 #
 #    Following the optimum is *parametric quadratic programming*, a *homotopy* or a *solution path*. A method that
 #    tracks the sets of bounded and free variables is an *active set method*. A corner is a *breakpoint* or *kink*; the
-#    walk for the lasso is *LARS*. Growing the weight of an example from 0 is *incremental* learning, shrinking it to 0
+#    walk for the lasso is *LARS*. The weight of an example grows from 0 in *incremental* learning and shrinks in
 #    *decremental* learning (Cauwenberghs and Poggio, 2000).
 #
 # Exercises

@@ -106,7 +106,7 @@ Stepper(banana.X, banana.y, kernel=RBF(0.5), C=10.0, selector=InTurn(), against=
 # finitely many variables, which is impossible. With the share zero, :math:`\ell` would have no positive lower bound,
 # and the argument would fail.
 #
-# The next lines count the steps for several shares of :math:`\psi` and two values of :math:`C`:
+# The next lines count steps for several shares of :math:`\psi` and two values of :math:`C`:
 
 small = DualProblem.classification(heart.X, heart.y, kernel=RBF(gamma=0.005), C=1.0)
 print(f"{'share of ψ':>12s}{'C = 1':>8s}{'C = 10':>8s}")
@@ -121,7 +121,7 @@ for share in (0.0, 0.1, 0.5, 0.9):
 # The race
 # --------
 #
-# The next lines race the rule by hand; :doc:`/gallery/examples/07_race_your_rule` races a rule from its file:
+# The next lines race the rule on five problems; :doc:`/gallery/examples/07_race_your_rule` races a rule from its file:
 
 races = (
     ("chessboard", make_chessboard(300, rng=0), 0.5, 1000.0),
