@@ -310,12 +310,13 @@ ALL_DIGITS = 60_000
 
 AGAINST_N_REMARK = """
 The table shows CPU seconds of solves to the KKT gap, with LIBSVM's shrinking and the paper's part of the kernel matrix
-in memory (1.07 % and 0.28 %). The column *a row* shows the time of one kernel row, beside the time of the whole solve
-divided by its steps. A step of maximum gain computes at most one kernel row, and examines two rows; a step of second
-order computes up to two rows. HMG is faster than second order {verdict}. HMG takes more steps than second order, so HMG
-is faster only if a step of HMG takes correspondingly less time than a step of second order. {steps} At the same n a row
-of MNIST, with 784 features, takes several times as long as a row of connect-4, with 42 features. In the paper HMG takes
-86 % of the time of second order on all examples of connect-4, and 75 % on all examples of MNIST.
+in memory (1.07 % and 0.28 %). The column *a row* shows the time of one kernel row; the columns *a step* show the time
+of a whole solve divided by its number of steps. A step of maximum gain computes at most one kernel row, and examines
+two rows; a step of second order computes up to two rows. HMG is faster than second order {verdict}. HMG takes more
+steps than second order, so HMG is faster only if a step of HMG takes correspondingly less time than a step of second
+order. {steps} At the same n a row of MNIST, with 784 features, takes several times as long as a row of connect-4, with
+42 features. In the paper HMG takes 86 % of the time of second order on all examples of connect-4, and 75 % on all
+examples of MNIST.
 """
 
 

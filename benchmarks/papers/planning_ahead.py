@@ -563,8 +563,8 @@ def figure_4(page: Page, runs: Experiment) -> None:
     """Iterations and seconds relative to one working set."""
     grids = [relative(runs.compare(metric, "N = 1")) for metric in ("iterations", "cpu")]
     orders = (
-        f"The tables use {runs.permutations} orders of the examples; they show ratios to planning with N = 1, and p "
-        "in brackets."
+        f"The tables use {runs.permutations} orders of the examples; they show ratios to planning with one working "
+        "set (N = 1), and p in brackets."
     )
     both = ("Iterations:", grids[0], "CPU seconds:", grids[1])
     twenty = [

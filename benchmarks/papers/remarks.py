@@ -98,11 +98,12 @@ LOO_ABOUT = """
 **As the paper.** The sections *as printed* repeat the paper's experiment. `benchmarks/papers/loo_as_printed.py`
 composes Algorithm 1 from public parts of this package. The solution on all examples and the rounds satisfy the paper's
 conditions (8) up to ε = 0.001, so that the KKT gap ψ is at most 2ε. The rounds start from the solution on all examples
-(`AVG`). Algorithm 3 moves one variable of η for each step of α. We use the efficiency test with M = 10. The sizes of
-the training sets, the five values of C for the linear kernel and the 8 × 8 models for RBF come from the paper. With the
-linear kernel and C = 100, the solve on all examples of german, image, ringnorm or splice takes 1.6 million steps or
-more. The script leaves these four sets out unless `--full` names them, as in `--full image:printed`; our tables contain
-all thirteen sets.
+(`AVG`). F is the primal objective without the left-out example. H is the dual objective, at a second point η, of the
+same problem with the constraint h = 0 at this example. For each step of α, Algorithm 3 moves one variable of η. We use
+the efficiency test with M = 10. The sizes of the training sets, the five values of C for the linear kernel and the 8 ×
+8 models for RBF come from the paper. With the linear kernel and C = 100, the solve on all examples of german, image,
+ringnorm or splice takes 1.6 million steps or more. The script leaves these four sets out unless `--full` names them, as
+in `--full image:printed`; our tables contain all thirteen sets.
 
 **Not as the paper.** We drew one realisation of each set ourselves. Some tables use several realisations and state
 their number. The paper uses five realisations that came with the IDA benchmark. `loo_stopping.py --only "Table 3 as
@@ -219,8 +220,8 @@ its models; each cell shows the mean ± the standard deviation over the realisat
 take longest: {missing}.
 """
 PARTS = """
-If we choose a model in each realisation separately, the model chosen at ε = 0.0001 has the least error, realisation by
-realisation, up to these values of ε: {where}.
+In each realisation the model with the least error at ε = 0.0001 also has the least error up to a larger ε. The
+realisations have these values of ε: {where}.
 """
 THEIR_TABLE = """
 We repeat the experiment as printed with the solver of the paper:
@@ -264,11 +265,11 @@ The column c^SL compares the primal costs of this path and of `SVMP()` at 100 ra
 difference; the costs of `SVMP()` agree with LIBSVM's costs. The column c^SL2 shows the same difference without the
 paper's KKT check. **We reproduce the effect of this check.** If errors accumulate, the cost is wrong without the check.
 In our runs this happens on three sets, which have the largest elbows apart from the monks' problems: on sonar the cost
-is off by 1.5 %, and on ionosphere and HillValley the path is wrong. On german the path takes five repairs (in the paper
-four). **We do not reproduce the repairs on ionosphere and HillValley.** With the check on, the path takes 24 repairs on
-ionosphere, where rounding errors end the path at C = 40.8, and 145 repairs on HillValley. The paper needs no repair on
-either set. On the six other sets the path needs no repair, and leaving the check out changes no cost. `SVMP()` computes
-g afresh every 50 events, and needs one repair on all sets together (Table II).
+is off by 1.5 %, and on ionosphere and HillValley the path is wrong. On german the check repairs the path five times (in
+the paper four times). **We do not reproduce the repairs on ionosphere and HillValley.** The check repairs our path on
+ionosphere 24 times, until rounding errors end this path at C = 40.8, and our path on HillValley 145 times. The paper's
+path needs no repair on either set. On the six other sets the path needs no repair, and leaving the check out changes no
+cost. `SVMP()` computes g afresh every 50 events, and needs one repair on all sets together (Table II).
 """,
     "settings, Gaussian": """
 **The paper's settings reproduce more than our defaults (Table III).** With the paper's settings the number of events is
@@ -319,13 +320,13 @@ The column `KKT` shows the worst violation of the KKT conditions along the path.
 **We reproduce the largest elbow on every set except HillValley.** The elbow often contains all examples. Our number of
 events is within a fifth of the paper's, on {near}. **We do not reproduce the number of events on the other sets, nor
 the repairs.** The paper reports a cost that is wrong by up to 30 % without its KKT check, and up to eleven repairs per
-set with the check. Our path computes g afresh every 50 events, corrects the elbow, and needs no repair. On HillValley
-LIBSVM's dual objective is below ours by up to 1.4·10⁻⁷ for C above 600, so LIBSVM is less exact there. **Linear
-algebra.** As in the paper, SVD is slower than QR and QR is slower than updates. Their times differ most if the elbow
-has hundreds of points and changes by one point at an event (heart, diabetes, HillValley, german). By default `SVMP`
-keeps the inverse instead of updated factors. The inverse saves no time, compared with updated factors, on sonar and
-ionosphere, whose paths have few events. The inverse saves less time if many examples move at one event (monks), because
-`SVMP` then computes the inverse anew.
+set with the check. Our tracker computes g afresh every 50 events and corrects the step on the elbow, and our paths need
+no repair. On HillValley LIBSVM's dual objective is below ours by up to 1.4·10⁻⁷ for C above 600, so LIBSVM is less
+exact there. **Linear algebra.** As in the paper, SVD is slower than QR and QR is slower than updates. Their times
+differ most if the elbow has hundreds of points and changes by one point at an event (heart, diabetes, HillValley,
+german). By default `SVMP` keeps the inverse instead of updated factors. The inverse saves no time, compared with
+updated factors, on sonar and ionosphere, whose paths have few events. The inverse saves less time if many examples move
+at one event (monks), because `SVMP` then computes the inverse anew.
 """,
     "IV": """
 These sets have more than a thousand examples, and the path uses its default linear algebra. A path needs as much memory
@@ -369,8 +370,9 @@ KKT gap, and checks HMG's own rule only between two such problems. With three or
 """,
     "about": """
 **As the paper.** C, σ and ε = 0.001 come from Table 1 of the paper. We compare the selectors of LIBSVM 2.71 (most
-violating pair) and 2.8 (second order), and HMG (hybrid maximum gain) with η = 1e-8. In some runs HMG stops by its own
-rule, in other runs by the KKT gap. Tables 2, 4, 6 and 7 use ten random orders of the examples, but six orders on MNIST.
+violating pair) and 2.8 (second order), and HMG (hybrid maximum gain) with its parameter η = 1e-8. In some runs HMG
+stops by its own rule, in other runs by the KKT gap. Tables 2, 4, 6 and 7 use ten random orders of the examples, but six
+orders on MNIST.
 
 **Not as the paper.** The face set is not public. We cut connect-4 and MNIST; with one order of the examples, the
 section "Larger sets" also uses all of connect-4, and the section "Time against n" all of both sets. Two sections use
@@ -539,16 +541,16 @@ these sets ({within}). Planned steps take significantly more iterations than SMO
 large on the same hard problems as in the paper: banana, thyroid, titanic, chessboard. **We do not reproduce the savings
 on titanic, banana, thyroid and splice.** On the first three sets planning saves much more here than in the paper, and
 on splice it saves {splice} instead of 12 %. Our runs differ from the paper's in three ways: our runs do not shrink, use
-kernel values in double precision, and choose the first of several equal gradients instead of the last. Shrinking is not
-the reason, since LIBSVM's shrinking changes these savings little (see above).
+kernel values in double instead of single precision, and choose the first of several equal gradients instead of the
+last. The missing shrinking is not the reason, because LIBSVM's shrinking changes these savings little (see above).
 """,
     "seconds": """
-In the paper PA-SMO is never slower than SMO, and significantly faster on five sets. In our runs PA-SMO is significantly
-faster than SMO on {faster} of the {of} sets, and significantly slower on {slower} of the sets ({within}). The mean time
-of PA-SMO is longer on {higher} of the sets. The claim “never slower” {never}. If kernel rows take most of the time,
-planning saves a smaller share of the seconds than of the iterations, because SMO and PA-SMO compute about as many rows.
-On the chessboard kernel rows take a smaller share of the time, and planning saves about as large a share of the seconds
-as of the iterations.
+In the paper PA-SMO (SMO with planned steps) is never slower than SMO, and significantly faster on five sets. In our
+runs PA-SMO is significantly faster than SMO on {faster} of the {of} sets, and significantly slower on {slower} of the
+sets ({within}). The mean time of PA-SMO is longer on {higher} of the sets. The claim “never slower” {never}. If kernel
+rows take most of the time, planning saves a smaller share of the seconds than of the iterations, because SMO and PA-SMO
+compute about the same number of rows. On the chessboard kernel rows take a smaller share of the time, and planning
+saves about as large a share of the seconds as of the iterations.
 """,
     "objective": """
 **We reproduce the better objective on some sets.** The paper finds that planned steps end at a better objective on all
@@ -583,8 +585,8 @@ steps on {less} of the sets, and significantly more steps on {more} of the sets 
 {of} sets more than half of the planned steps exceed the Newton step by less than a fifth of its length. Depending on
 the set, {least} % to {most} % of the planned steps are more than twice as long as the Newton step. The number of
 planned steps that are reversed, or shorter than the Newton step by a tenth or more, is {shorter}. Only rounding puts
-steps into the bin below zero, at most {below} % of the steps of a set: after a free Newton step w₂ = 0, so μ/μ̂ − 1 =
-Q₁₂²/det cannot be negative.
+steps into the bin below zero, at most {below} % of the steps of a set: after a free Newton step the slope w₂ of its
+pair is 0, so μ/μ̂ − 1 = Q₁₂²/det(Q) cannot be negative.
 """,
     "7.3 thousands": """
 The paper reports steps enlarged by a factor of several thousands for some problems, and they occur here: the longest
