@@ -150,7 +150,7 @@ def test_pages_that_cite_a_table_of_another_page_have_its_figures(monkeypatch):
     planned = steps.column("The cost of a step", "planning")
     dearer = [cost[name] / planned[name] for name in cost]
     times = f"{min(dearer):.1f} to {max(dearer):.1f} times"
-    assert f" step costs {times} as much as a planned" in said("rules.md")
+    assert f" step takes {times} as long as a planned" in said("rules.md")
     by_set = {}
     for row in steps.rows("Steps to ε"):
         ways = by_set.setdefault(row["problem"].partition(",")[0], {})
