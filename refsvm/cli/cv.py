@@ -121,7 +121,7 @@ def _runs(
                 CrossValidate(name, SEEDERS[name](), **how).warm_up()
                 prepare(SEEDERS[name]())
             result = cross_validate(**arguments, seeder=SEEDERS[name](), rng=seed, **settings)
-            # discard an interrupted run, because its error is not known
+            # discard an interrupted run, because its test error is not known
             if result.status is Status.INTERRUPTED:
                 break
             results[name].append(result)

@@ -174,7 +174,7 @@ def in_one(*without: str, **defaults: Any) -> Callable[[Callable[..., None]], Ca
         @wraps(command)
         def called(quiet: bool, verbose: bool, **options: Any) -> None:
             for name, taken in groups.items():
-                # put the values of the fields into one dataclass again, the argument that the command expects
+                # collect the values of the fields in one dataclass, which the command expects as argument
                 fixed = {key: defaults[key] for key in without if key in defaults and hasattr(own[name], key)}
                 options[name] = own[name](**{each.name: options.pop(each.name) for each in taken}, **fixed)
             try:
@@ -184,7 +184,7 @@ def in_one(*without: str, **defaults: Any) -> Callable[[Callable[..., None]], Ca
             except KeyboardInterrupt:  # Typer would end silently
                 raise Abort from None
 
-        # give Typer the annotations, for the types, and the signature, for the order and the defaults of the options
+        # Typer reads types from the annotations, and the order and the defaults of the options from the signature
         called.__annotations__ = {each.name: each.annotation for each in shown}
         called.__dict__["__signature__"] = Signature(shown)
         return called

@@ -86,7 +86,7 @@ def open_data(
             )
         X, y, names_of_columns = csv_table(file, label, delimiter, columns)
         return Dataset(name, X, y, source=str(path), columns=names_of_columns)
-    # refuse a label column for other kinds of files, which have labels that the user may not want
+    # refuse label= for other kinds of files: their labels are fixed, and the user may want other labels
     if kind == ARCHIVE:
         _refuse_label(label, text)
         return Dataset(name, *read_npz(file), source=str(path))

@@ -97,7 +97,7 @@ class LOOGapDisplay(Display):
         self.ax_.plot(steps, self.dual, "--", color="0.6", label="$f$: dual objective")
         if self.decided_after is not None:
             self.ax_.axvline(self.decided_after, color="0.4", lw=0.8, label="the sign is certain")
-        # limit the axis without the first tenth of F, whose large values would flatten all curves
+        # leave the first tenth of F out of the axis limits, because its large values would flatten all curves
         low, high = np.nanmin(self.dual), np.nanmax(self.primal[len(self.primal) // 10 :])
         seen = (low - 0.05 * (high - low), high + 0.15 * (high - low))
         title = f"example {self.example} left out"

@@ -333,7 +333,7 @@ class Stepper:
         """
         from refsvm.display.widget import widget_of
 
-        # create the widget again after ipywidgets.Widget.close_all(), which leaves a widget that cannot reach its views
+        # create a new widget after ipywidgets.Widget.close_all(), because the old widget cannot reach its views
         if self._widget is None or self._widget.comm is None:
             self._widget = widget_of(self)
         return self._widget

@@ -165,7 +165,7 @@ class SVCCV(ChoosingClassifier, SearchCV):
     @property
     def _leaves_one_out(self) -> bool:
         """Return whether each split leaves out one example, keeps all penalties, and is scored by the sign of h."""
-        # exclude class_weight="balanced", with which every split changes the penalties of all examples
+        # exclude class_weight="balanced", because it changes the penalties of all examples in every split
         return super()._leaves_one_out and self.class_weight != "balanced" and self._named_scoring is None
 
     @property

@@ -102,7 +102,7 @@ def within(seconds: float, name: str, rules: tuple[object, ...], run: Callable[[
 
     thread = threading.Thread(target=tell, daemon=True)
     thread.start()
-    # wait only so many seconds, because Python cannot end a thread from outside
+    # wait for a limited time, because Python cannot end a thread from outside
     thread.join(seconds)
     if thread.is_alive():
         number = thread.ident or 0

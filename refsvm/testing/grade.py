@@ -165,7 +165,7 @@ class StudentProcess:
         self._kill()
 
     def _kill(self) -> None:
-        # no wait may precede this call: after a wait, the number could belong to another process
+        # kill before waiting, because after a wait the number could belong to another process
         with suppress(OSError):
             os.killpg(self._process.pid, signal.SIGKILL)
 
