@@ -95,7 +95,7 @@ class Formulations:
         Notes
         -----
         A precomputed kernel matrix is not copied: do not write to it while the problem or an object made from it is in
-        use. A matrix that is not symmetric is replaced, with a warning, by ½(K + Kᵀ).
+        use. If the matrix K is not symmetric, the method warns and uses ½(K + Kᵀ).
         """
         K = matrix_given(X, DOORS.kernel_named(kernel, gamma, degree, coef0), gram)
         labels = signs(y, K.n)

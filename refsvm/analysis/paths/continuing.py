@@ -186,8 +186,8 @@ def continue_to(
 ) -> Solution:
     """Return the exact solution of a problem that differs in v, L, U or z, by a walk from this solution.
 
-    Call `continue_to` after ``problem.without(r)`` removed examples, ``problem.extended(X, y)`` added examples, or
-    weights or targets changed. `continue_to` first refines this solution to a KKT gap of 1e-9.
+    Call `continue_to` if ``problem.without(r)`` has removed examples, if ``problem.extended(X, y)`` has added examples,
+    or if weights or targets have changed. `continue_to` first refines this solution to a KKT gap of 1e-9.
 
     Parameters
     ----------

@@ -180,7 +180,7 @@ class Turns(NamedTuple):
     first, second : int
         Class numbers of the pair.
     said : ndarray of shape (t,), bool
-        Whether the vote is for the second class at the smallest C.
+        For each example, whether the vote at the smallest C is for the second class.
     at, example, up : ndarrays of shape (e,)
         For each change of a vote: the C at which it changes, the example, and whether the vote is for the second class
         after the change.

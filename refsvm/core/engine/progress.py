@@ -123,7 +123,7 @@ class Progress:
             self._look()
 
     def close(self) -> None:
-        """Keep the final counts and drop the reference to the function that counts, which may hold kernel matrices."""
+        """Keep the final counts and drop the function that counts, because this function may hold kernel matrices."""
         self.look()
         self._look = None
 

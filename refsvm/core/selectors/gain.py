@@ -54,9 +54,9 @@ def unless_negligible(state: SolverState, i: int, j: int, gain: float) -> tuple[
         2ψ · room < 10⁻⁹ · 2g       (one tiny step takes the most violating pair to a bound),
 
     or if no pair has a positive gain. With the first condition, Gᵢ − Gⱼ of each chosen pair is at least a fixed share
-    of ψ, and such rules converge (Chen, Fan & Lin 2006). The second condition saves up to millions of steps on pairs of
-    small gain. If a solve starts at bounds and all boxes have the same size, the two conditions do not change the
-    choice of pairs for Newton steps.
+    of ψ, and such rules converge (Chen, Fan & Lin 2006). On some problems, the second condition saves millions of steps
+    on pairs whose gain is small. If a solve starts at bounds and all boxes have the same size, the two conditions do
+    not change the choice of pairs for Newton steps.
 
     Parameters
     ----------

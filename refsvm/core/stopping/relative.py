@@ -5,9 +5,9 @@ max − min of v − G over the examples. A relative rule stops when
 
     ψ(α) ≤ ε min(1, s).
 
-If the decision values have another size u, for example because the targets are in another unit, set ``relative`` to u;
-the rule then stops when ψ(α) ≤ ε min(1, s/u). If the targets, C, ε and u are all converted to another unit, the steps
-change only by rounding. ``relative=True`` means u = 1.
+If the decision values have a size u that is not near 1, for example because of the unit of the targets, set
+``relative`` to u; the rule then stops when ψ(α) ≤ ε min(1, s/u). If the targets, C, ε and u are all converted to
+another unit, the steps change only by rounding. ``relative=True`` means u = 1.
 
 The relative tolerance bounds the relative error of the model: f* − f ≤ ψ · ½‖α* − α‖₁ and ‖w − w*‖² ≤ 2(f* − f), and if
 ψ ≤ εs, all sides are proportional to α². At α = 0, s is the range of v, which holds the targets. The rule computes s
