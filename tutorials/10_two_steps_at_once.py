@@ -116,7 +116,7 @@ print("what a step leaves", (lacking[1:] / lacking[:-1]).round(6))
 # .. math:: \mu_P = \frac{\hat\mu}{1-\cos^2\vartheta} .
 #
 # So the planned step is never shorter than the Newton step, and much longer if the directions nearly coincide. The
-# figure shows the second step on the three points.
+# figure shows the second step on three points.
 
 # fold: The code of this figure
 # alt: In the box of two variables the planned step goes further than the Newton step. The right panel shows the gain of
@@ -201,7 +201,7 @@ print(f"a step within 1 ± 0.9 of the Newton step gains at least {1 - 0.9**2:.2f
 # (exercise 2 of chapter 4). If :math:`\omega` differs from 1 by at most 0.9, this share is at least the printed number.
 #
 # The convergence proof allows the objective to fall in a planned step, but not over this step and the next together.
-# The next lines count both kinds of losses on the chessboard:
+# The next lines count losses over one and over two steps on the chessboard:
 
 board = make_chessboard(300, rng=0)
 chessboard = DualProblem.classification(board.X, board.y, kernel=kernel, C=1e3)
@@ -247,7 +247,7 @@ print(f"steps, mean of three orders: Newton {newton:.0f}, stretched {stretched:.
 print(f"share of the saving without a plan: {(newton - stretched) / (newton - plan):.0%}")
 
 # %%
-# So here most of the saving is due to longer steps, and the rest to the plan. Try planned steps yourself:
+# So here most of the saving is due to longer steps, and the rest to the plan. Try planned steps:
 #
 # .. stepper::
 #    :data: chessboard
@@ -277,7 +277,7 @@ print(f"share of the saving without a plan: {(newton - stretched) / (newton - pl
 # So if :math:`\beta\ne0`, a conjugate step inside the box is longer than the Newton step and gains more,
 # :math:`\ell^2/2q_p`. In a plane, as for the three points, two conjugate steps reach the top. A conjugate step needs
 # only the kernel rows of the pair, because :math:`Kp=K_{i\cdot}-K_{j\cdot}-\tfrac\beta{q_\Delta}K\Delta`. But a
-# conjugate step can move many variables, and any may meet its bound. If a variable of the pair meets its bound first,
+# conjugate step can move many variables, and each may meet its bound. If a variable of the pair meets its bound first,
 # the step ends, and the next step is a Newton step. If a variable outside the pair meets its bound first, the package
 # cuts the move along :math:`\Delta` there. The pair moves on along :math:`d` to the maximum or a bound, and this move
 # is the next :math:`\Delta`. Without the box the rule is short:
@@ -365,11 +365,11 @@ for name, (sample, C, gamma) in samples.items():
 # %%
 # For one run with planning, ``free`` is the share of unclipped steps, and ``cos²`` is the median of
 # :math:`\cos^2\vartheta` over the planned steps. If :math:`\cos^2\vartheta` is nearly zero, consecutive steps hardly
-# disturb each other, and the planned step is nearly the Newton step. In the table, planning saves most on the problems
-# with many steps; there consecutive directions are related.
+# disturb each other, and the planned step is nearly the Newton step. In the table, planning saves most on problems with
+# many steps; there consecutive directions are related.
 #
-# The next figure shows one run of each rule on the chessboard. Most losses of planned steps are too small to see: the
-# median loss is below a hundredth of :math:`f^*-f`. The largest loss sticks out of the curve as a thin line.
+# The figure shows one run of each rule on the chessboard. Most losses of planned steps are too small to see: the median
+# loss is below a hundredth of :math:`f^*-f`. The largest loss sticks out of the curve as a thin line.
 
 # fold: The code of this figure
 # alt: The distance of the objective from its maximum is drawn over the steps for four rules. Conjugate steps end first,
