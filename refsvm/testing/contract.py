@@ -282,8 +282,8 @@ def _check_end(case: Case, state: SolverState, last: SolverState, code: Any) -> 
 def check_verdict(case: Case) -> None:
     """Check that a stopping rule stops at a sufficiently exact point.
 
-    A point is sufficiently exact if f is at most a twentieth below its optimum, or if the KKT gap is at most
-    ten times the tolerance. A rule for left-out examples must report the sign that h has at the optimum.
+    A point is sufficiently exact if f is below its optimum f* by at most |f*|/20, or if the KKT gap is at most ten
+    times the tolerance. A rule for left-out examples must report the sign that h has at the optimum.
     """
     stop = case.rules.stop
     # solve without shrinking, which would call the rule on restricted problems

@@ -114,7 +114,7 @@ def check_strategy(rule: Any, *, rng: Any = 0, time_limit: float | None = None) 
     lower f. A step with momentum moves no variable out of its box.
 
     **A stopping rule** returns 0 or the number of one of its reasons, and a second call changes nothing. The rule stops
-    only at a point where f is at most a twentieth below its optimum, or the KKT gap is small. A rule for left-out
+    only at a point where f is below its optimum f* by at most |f*|/20, or the KKT gap is small. A rule for left-out
     examples (``left_out``) is checked on problems with a left-out example, and must stop only when h has the same sign
     as at the optimum.
 
