@@ -189,6 +189,13 @@ def twins_pair(rng: Generator) -> tuple[Any, ...]:
     return K, G, alpha, lower, upper, i, j
 
 
+def level_twins(rng: Generator) -> tuple[Any, ...]:
+    """Return `twins_pair` with a slope so small that the Newton step may stay inside the box."""
+    K, G, alpha, lower, upper, i, j = twins_pair(rng)
+    G[j] = G[i] - TAU * rng.uniform(0.1, 1.0)
+    return K, G, alpha, lower, upper, i, j
+
+
 def is_free(K: Any, G: Any, alpha: Any, lower: Any, upper: Any, i: int, j: int) -> bool:
     """Return whether the Newton step of the pair stays inside the box."""
     slope, q = slope_and_curvature(K, G, i, j)
@@ -286,7 +293,7 @@ def some_of(draw: Draw, *kept: int) -> Draw:
 THE_LOOP = [
     point("newton_step", "steps inside the box", where(some_pair, is_free), equals(step_of)),
     point("newton_step", "steps that the box cuts", where(some_pair, lambda *a: not is_free(*a)), equals(step_of)),
-    point("newton_step", "two equal examples, whose curvature is 0", twins_pair, equals(step_of)),
+    point("newton_step", "two equal examples, whose curvature is 0", where(level_twins, is_free), equals(step_of)),
     point("most_violating_pair", "some variables are at bounds", some_of(on_the_way, 3, 4, 5, 6), is_most_violating, 3),
     *training(second_order=False),
 ]  # fmt: skip

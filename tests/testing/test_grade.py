@@ -280,6 +280,14 @@ def test_no_point_is_earned_by_a_constant_or_by_an_argument(name):
             point.run(answer, np.random.default_rng(1))
 
 
+def test_the_limit_of_the_box_alone_earns_no_point_for_equal_examples():
+    def limit(K, G, alpha, lower, upper, i, j):
+        return min(upper[i] - alpha[i], alpha[j] - lower[j])
+
+    with pytest.raises(Lost):
+        ASSIGNMENTS["01_the_loop"][2].run(limit, np.random.default_rng(1))
+
+
 def test_a_student_reads_causes_once_and_gets_the_arguments(attacked, tmp_path, capsys):
     file, shown = tmp_path / "a.ipynb", tmp_path / "failed.json"
     code = "# answer\ndef kkt_gap(G, *rest): pass"
