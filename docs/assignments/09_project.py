@@ -1,12 +1,13 @@
 # %% [markdown]
 # # Project: beat SecondOrder on three of five sets, and say where you lose
 #
-# Write a selector that needs fewer steps than `SecondOrder` on at least three of five sets: heart, sonar, ionosphere,
-# thyroid and monks1. The kernel is Gaussian; the cell "Measure it" lists the γ of each set, and C is 10. The grader
-# draws 100 examples of a set, adds noise to their features, solves with Newton steps to ψ ≤ 0.001, and counts the
-# steps. It does so four times for each set and compares the sums. In each step your function may call `row` at most
-# four times. It may not keep anything from one step to the next: the same state must lead to the same pair. The grader
-# shows some states again to a new process, and a rule that chooses another pair there gets no points for fewer steps.
+# Write a selector that needs at least 2 % fewer steps than `SecondOrder` on at least three of five sets, and in the
+# geometric mean of all five: heart, sonar, ionosphere, thyroid and monks1. The kernel is Gaussian; the cell "Measure
+# it" lists the γ of each set, and C is 10. The grader draws 100 examples of a set, adds noise to their features, solves
+# with Newton steps to ψ ≤ 0.001, and counts the steps. It does so twelve times for each set and compares the sums. In
+# each step your function may call `row` at most four times. It may not keep anything from one step to the next: the
+# same state must lead to the same pair. The grader shows some states again to a new process, and a rule that chooses
+# another pair there gets no points for fewer steps.
 #
 # Chapters 7 and 10 describe rules that others have tried, and chapter 17 shows how to write one.
 
@@ -19,8 +20,7 @@ def choose(alpha, gradient, lower, upper, diagonal, row):
 
     i must have alpha[i] < upper[i], and j must have alpha[j] > lower[j]. The function is called only while ψ > 0, so a
     pair with gradient[i] > gradient[j] exists. row(i) returns row i of K as an array; i must be an int, of
-    Python or of NumPy. The number of
-    variables may be any, and the arrays must not be changed.
+    Python or of NumPy. The number of variables may be any, and the arrays must not be changed.
     """
 
     # blank: your rule
@@ -92,3 +92,5 @@ print(check_strategy(Mine()))
 # explanation of one loss that a further measurement supports.
 #
 # * A `choose` that contains the five sets does not know the kernel rows, because the grader adds noise to the features.
+# * Chance seldom wins: if a rule needs as many steps as `SecondOrder` on average, its mean ratio varies by about 1 %
+#   from seed to seed. Grade each project once.

@@ -78,6 +78,11 @@ def where(draw: Draw, good: Callable[..., bool]) -> Draw:
     return drawn
 
 
+def either(*draws: Draw) -> Draw:
+    """Return a function that calls one of the functions `draws`, chosen at random."""
+    return lambda rng: draws[rng.integers(len(draws))](rng)
+
+
 def numbers(answer: Any, shape: tuple[int, ...]) -> np.ndarray:
     """Return an answer as an array of finite numbers of this shape, or raise `Lost`."""
     if answer is None:
@@ -290,9 +295,11 @@ def some_of(draw: Draw, *kept: int) -> Draw:
     return lambda rng: tuple(map(draw(rng).__getitem__, kept))
 
 
+cut_pair = where(some_pair, lambda *pair: not is_free(*pair))
+
 THE_LOOP = [
     point("newton_step", "steps inside the box", where(some_pair, is_free), equals(step_of)),
-    point("newton_step", "steps that the box cuts", where(some_pair, lambda *a: not is_free(*a)), equals(step_of)),
+    point("newton_step", "steps that the box may cut", either(some_pair, cut_pair), equals(step_of), times=8),
     point("newton_step", "two equal examples, whose curvature is 0", where(level_twins, is_free), equals(step_of)),
     point("most_violating_pair", "some variables are at bounds", some_of(on_the_way, 3, 4, 5, 6), is_most_violating, 3),
     *training(second_order=False),
@@ -378,9 +385,10 @@ SECOND_ORDER = [
     point("partner", "the largest gain", a_partner, is_best_partner, 2),
     point(
         "partner",
-        "an example identical to example i, so that the curvature is 0",
-        lambda rng: a_partner(rng, twins_pair),
+        "a choice that may contain an example identical to example i, so that the curvature is 0",
+        lambda rng: a_partner(rng, either(some_pair, twins_pair)),
         is_best_partner,
+        times=8,
     ),
     point("partner", "no candidate gains", no_partner, is_best_partner, times=10),
     *training(second_order=True),
@@ -638,6 +646,8 @@ PATH = [
 FIVE = {"heart": 0.05, "sonar": 0.1, "ionosphere": 0.1, "thyroid": 0.5, "monks1": 0.1}
 """The data sets of the project, with the γ of each."""
 MOST_ROWS = 4  # largest number of rows of K that one call of choose() may ask for
+SAMPLES = 12  # number of samples of each data set
+LESS = 0.98  # largest ratio of steps to the steps of SecondOrder that counts as fewer; luck rarely falls below it
 REPEATED = 100  # number of states at which a new process chooses again
 
 
@@ -684,12 +694,12 @@ def keeps_contract(call: Call, rng: Generator) -> None:
 
 
 def steps_on(name: str, seed: int, rule: WorkingSetSelector) -> int:
-    """Count a rule's steps on four samples of 100 examples of a data set; a failed solve counts as 5,000 steps.
+    """Count a rule's steps on `SAMPLES` samples of 100 examples of a data set; a failed solve counts as 5,000 steps.
 
     `steps_on` adds noise to the features, so that a rule cannot know the kernel rows from the data sets.
     """
     found, rng, steps = load(name), np.random.default_rng(seed), 0
-    for _ in range(4):
+    for _ in range(SAMPLES):
         some = rng.permutation(len(found.y))[:100]
         X = found.X[some] + 0.6 * found.X.std(axis=0) * rng.normal(size=(100, found.X.shape[1]))
         problem = DualProblem.classification(X, found.y[some], gamma=FIVE[name], C=10.0)
@@ -721,16 +731,17 @@ def keeps_nothing(call: Call, rng: Generator, seen: list[Any]) -> None:
 
 
 def beats(most: int) -> Callable[[Call, Generator], None]:
-    """Return a test that a rule passes if it takes fewer steps than `SecondOrder` on `most` or more sets."""
+    """Return a test of a rule: fewer steps than `SecondOrder` in the geometric mean, and on `most` or more sets."""
 
     def run(call: Call, rng: Generator) -> None:
         seen: list[Any] = []
         found = ratios(call, rng, seen)
-        if sum(ratio < 1.0 for ratio in found.values()) < most:
-            texts = ", ".join(f"{name} {ratio:.2f}" for name, ratio in found.items())
+        mean = float(np.exp(np.mean(np.log(list(found.values())))))
+        if mean > LESS or sum(ratio <= LESS for ratio in found.values()) < most:
+            texts = ", ".join(f"{name} {ratio:.3f}" for name, ratio in found.items())
             raise Lost(
-                f"the rule must take fewer steps than SecondOrder on {most} of the sets; its steps, divided "
-                f"by the steps of SecondOrder: {texts}."
+                f"the geometric mean of the ratios of steps must be at most {LESS}, and so must {most} of the ratios; "
+                f"the mean is {mean:.3f}, the ratios are {texts}."
             )
         keeps_nothing(call, rng, seen)
 
@@ -739,8 +750,8 @@ def beats(most: int) -> Callable[[Call, Generator], None]:
 
 PROJECT = [
     Point("choose", "the contract of a selector, as check_strategy tests it", keeps_contract, 6, 240.0),
-    Point("choose", "fewer steps than SecondOrder on at least one set", beats(1), 2, 120.0),
-    Point("choose", "fewer steps than SecondOrder on at least three sets", beats(3), 6, 120.0),
+    Point("choose", "2 % fewer steps than SecondOrder in the mean of all sets", beats(0), 2, 240.0),
+    Point("choose", "2 % fewer steps than SecondOrder, in the mean and on three sets", beats(3), 6, 240.0),
 ]
 
 ASSIGNMENTS = {

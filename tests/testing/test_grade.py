@@ -213,7 +213,7 @@ def choose(alpha, gradient, lower, upper, diagonal, row):
 
 def test_a_rule_that_keeps_rows_wins_no_race(monkeypatch):
     monkeypatch.setattr(oracles, "FIVE", {"heart": 0.05})
-    point = replace(ASSIGNMENTS["09_project"][1], run=oracles.beats(1))
+    point = replace(ASSIGNMENTS["09_project"][1], run=oracles.beats(0))
     reason, _, _ = grader.examine(point, [KEEPS_ROWS], np.random.default_rng(1))
     assert "in a new process" in reason
 
@@ -239,7 +239,7 @@ class KnowsTheSet(WorkingSetSelector):
 
 def test_a_rule_that_contains_the_data_sets_does_not_win():
     found, rng, drawn = load("heart"), np.random.default_rng(3), [None]
-    for _ in range(4):
+    for _ in range(oracles.SAMPLES):
         some = found.X[rng.permutation(len(found.y))[:100]]
         drawn.append(oracles.gaussian(some, some, oracles.FIVE["heart"]))
         rng.normal(size=(100, found.X.shape[1]))
@@ -280,12 +280,41 @@ def test_no_point_is_earned_by_a_constant_or_by_an_argument(name):
             point.run(answer, np.random.default_rng(1))
 
 
-def test_the_limit_of_the_box_alone_earns_no_point_for_equal_examples():
+def test_half_an_answer_does_not_earn_the_other_half():
     def limit(K, G, alpha, lower, upper, i, j):
         return min(upper[i] - alpha[i], alpha[j] - lower[j])
 
-    with pytest.raises(Lost):
-        ASSIGNMENTS["01_the_loop"][2].run(limit, np.random.default_rng(1))
+    def nearest(G, alpha, lower, row, diagonal, i):
+        return int(np.argmin(diagonal - 2.0 * row + np.where(np.arange(len(G)) == i, np.inf, 0.0)))
+
+    halves = [(ASSIGNMENTS["01_the_loop"][k], limit) for k in (1, 2)] + [
+        (ASSIGNMENTS["03_second_order"][2], nearest)
+    ]
+    for point, answer in halves:
+        with pytest.raises(Lost):
+            point.run(answer, np.random.default_rng(1))
+
+
+@dataclass(frozen=True)
+class SecondOrderByChance(SecondOrder):
+    """The pair of `SecondOrder`, or at random the second best pair, so that the numbers of steps differ by chance."""
+
+    def select(self, state):
+        """Return the pair."""
+        i, j = super().select(state)
+        if i < 0 or int(1e9 * state.gap) % 20:
+            return i, j
+        slope = np.where(state.alpha > state.lower, state.gradient[i] - state.gradient, 0.0)
+        slope[j] = 0.0
+        return (i, int(slope.argmax())) if slope.max() > 0.0 else (i, j)
+
+
+def test_chance_wins_no_race(monkeypatch):
+    monkeypatch.setattr(oracles, "rule_of", lambda *_: SecondOrderByChance())
+    for point in ASSIGNMENTS["09_project"][1:]:
+        for seed in range(2):
+            with pytest.raises(Lost, match="the geometric mean of the ratios"):
+                point.run(None, np.random.default_rng(seed))
 
 
 def test_a_student_reads_causes_once_and_gets_the_arguments(attacked, tmp_path, capsys):
