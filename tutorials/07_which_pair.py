@@ -74,8 +74,8 @@ plt.show()
 
 # fold: The code of this figure
 # alt: A map of all pairs is coloured by exact gain. The most violating pair is the upper right corner of the coloured
-#     part, the choice of second order is in the same row, and the choices of maximum gain and the greedy rule are in
-#     the same column.
+#     part. Second order chooses a pair in the row of this corner; maximum gain and the greedy rule choose pairs in its
+#     column.
 small = make_banana(60, rng=1)
 few = DualProblem.classification(small.X, small.y, kernel=RBF(gamma=0.5), C=10.0)
 for state in iterate(few, step=NewtonStep(), cache_mb=np.inf):
@@ -339,7 +339,7 @@ for selector in (MaximumGain(), HybridMaximumGain()):
 # variable of the first step:
 
 # fold: The code of this figure
-# alt: In the box of the step that maximum gain cannot see, the feasible line runs from the upper left to the lower
+# alt: The box belongs to a step that maximum gain cannot see. The feasible line runs from the upper left to the lower
 #     right corner, and the Newton step ends just before the lower right corner.
 stuck = next(iterate(four, selector=MaximumGain()))
 fall, rise = stuck.alpha > stuck.lower, stuck.alpha < stuck.upper

@@ -133,7 +133,7 @@ class CompiledSeeds:
             raise RuntimeError(
                 f"The twin of {self._seeder!r} asked for kernel row {missing}, which is in memory; use this row."
             )
-        # compute the row; the caller then restarts the twin, because a twin keeps no data between calls
+        # compute the row; the caller then begins the compiled seeder again, which keeps no data between calls
         self._rows.row(missing)
         self._seeding.now[0].missing = -1
         return True

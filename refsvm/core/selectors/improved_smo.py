@@ -112,7 +112,7 @@ class ImprovedSMO(WorkingSetSelector):
         return (i, down) if rising > falling else (up, i)
 
     def _known(self, state: SolverState) -> tuple[np.ndarray, int]:
-        """Return a mask of the Gᵢ known after the last step, and how many kernel values updating them needed."""
+        """Return a mask of the Gᵢ known after the last step, and the number of kernel values used for this."""
         known = (state.lower < state.alpha) & (state.alpha < state.upper)
         if state.iteration == 0:
             return known, int(known.sum()) * int(np.count_nonzero(state.alpha))

@@ -174,7 +174,7 @@ class SVMP(PathTracker):
                 yield from points
 
     def _next_step(self, walk: PathState, room: float) -> Step | None:
-        """Return the step with the largest decrease of λ, which is at most `room`, and set its direction.
+        """Return the step with the largest decrease of λ (at most `room`); give the walk the direction of this step.
 
         Return None if the inverse of A has lost its precision; new factors of A may show that α must jump first.
         """
