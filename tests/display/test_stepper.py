@@ -385,7 +385,7 @@ def test_of_three_classes_the_second_of_the_pair_is_positive():
         ({"y": np.arange(40) % 3, "pair": (0, 7)}, "is not a pair of labels"),
         ({"against": TOP()}, "against=TOP"),
         ({"against": ()}, "against="),
-        ({"against": (SecondOrder(), MostViolatingPair())}, "one of each"),
+        ({"against": (SecondOrder(), MostViolatingPair())}, "give a selector, a step rule, or both"),
         ({"selector": ConjugateSecondOrder(), "step": "neutron"}, "step='neutron'"),
         ({"X": DualProblem.one_class(DATA.X, nu=0.5), "y": DATA.y}, "which already contains y"),
         ({"X": DualProblem.one_class(DATA.X, nu=0.5), "y": None, "C": 2.0}, "which already contains C"),

@@ -119,7 +119,7 @@ def test_a_target_that_takes_duplicates_apart_is_refused():
     inside = (beta > 0.0) & (beta < 2.0)
     both = np.flatnonzero(inside[:30] & inside[30:])
     assert len(both)
-    with pytest.raises(ValueError, match="separates them"):
+    with pytest.raises(ValueError, match="and a change of the parameter ends this"):
         solution.derivative("targets", np.eye(60)[both[0]])
     # both targets together are no such parameter
     assert np.isfinite(solution.derivative("targets", np.tile(along, 2)).decision_function(T)).all()

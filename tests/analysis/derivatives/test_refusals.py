@@ -48,7 +48,7 @@ CALLS: Any = [
         ({"groups": [[60]]}, "groups holds 60"), ({"loss": "logistik"}, "did you mean 'logistic'?"),
         ({"loss": "squared"}, "does not fit labels; give one of 'squared hinge', 'logistic'."),
         ({"loss": 3}, "loss=3 is not a loss"), ({"X": T, "loss": "logistic"}, "give y"),
-        ({"y": labels, "loss": "logistic"}, "y_test was given without the examples X_test"),
+        ({"y": labels, "loss": "logistic"}, "y_test was given without its examples; give both X_test and y_test"),
         ({"X": T, "y": labels[:3], "loss": "logistic"}, r"y_test has shape \(3,\)"),
         ({"X": T, "y": targets, "loss": "logistic"}, "y_test contains other labels than"),
         ({"X": T[:, :2]}, "X has 2 features"), ({"callback": 3}, "callback=3 cannot be called"),
