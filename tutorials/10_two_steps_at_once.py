@@ -325,7 +325,7 @@ print("slopes after two conjugate steps", three.gradient(first + conjugate_move(
 #
 # If pairs tie, the lowest index wins, so the number of steps depends on the order of the examples. The table shows
 # means over three orders: the number of Newton steps, and for the other rules the ratio of their steps to this number.
-# The last rule only makes every Newton step a tenth longer.
+# The last rule only makes Newton steps a tenth longer where the box permits.
 
 samples = {
     "chessboard": (board, 1e3, 0.5),
