@@ -60,7 +60,7 @@ def loaded_twin(function: Callable[..., Any], kind: np.dtype) -> Callable[..., A
 
 
 def calling(function: Callable[..., Any], typed_by: int = -1) -> Any:
-    """Return a static method that calls a function's compiled version or, until this is compiled, the NumPy version.
+    """Return a static method that calls a function's NumPy version, and the compiled version once it is compiled.
 
     The type of the argument at position `typed_by` decides for which type of values the twin is compiled.
     """

@@ -99,7 +99,7 @@ _held: list[Any] = []
 
 
 def _before_fork() -> None:
-    """Wait until no thread loads or compiles code: a forked child would find unfinished modules and held locks."""
+    """Wait until no thread loads or compiles code; otherwise a forked child would find unfinished modules or locks."""
     _held[:] = [process.loading]
     process.loading.acquire()
     # if `sys.modules` contains Numba's module, its import is complete: threads import Numba only under the first lock

@@ -320,7 +320,7 @@ def copy_vector(source, target):  # type: ignore[no-untyped-def]
 
 @called
 def most_violating_pair(state):  # type: ignore[no-untyped-def]
-    """Compiled twin of `refsvm.core.problem.most_violating_pair`, which also sets the side of each variable."""
+    """Compiled twin of `refsvm.core.problem.most_violating_pair`; also sets the side of each variable."""
     now, alpha, G, lower, upper = state.now[0], state.alpha, state.gradient, state.lower, state.upper
     top = bottom = -1
     highest, lowest = -LARGEST_INT64, LARGEST_INT64

@@ -162,7 +162,7 @@ class Arithmetic:
         """Write x·z to `out`, shape (m, w), for x in X[rows] and z in the columns start … start + w of `features`.
 
         The function sums the products within each group of eight features in order, and then adds the sums of the
-        groups in order. An inner product x·z has the same bits in every block, and z·x has the same bits as x·z.
+        groups in order. The bits of x·z do not depend on the other products in `out`, and z·x has the same bits.
         """
         columns, memory = slice(start, start + out.shape[1]), None
         for piece in pieces(out):

@@ -38,7 +38,7 @@ class Backend(Protocol):
         """Run the first waiting round, or several waiting rounds in one call if this is faster; return the results."""
 
     def seeder(self, seeder: Any, rows: Any) -> Any:
-        """Return the seeder itself, or an object whose `seed` calls the seeder's compiled twin."""
+        """Return the seeder itself, or an object whose `seed` calls the seeder's compiled version."""
 
     def events(self, walk: Any, tracker: Any, end: float, most: int) -> list[Any]:
         """Follow at most `most` events of a path and return them.

@@ -37,7 +37,7 @@ Method = TypeVar("Method", bound=Callable[..., Any])
 
 
 def at_point(value: Method) -> Method:
-    """Decorate a method so that it accepts α as any sequence of n numbers and raises ValueError for anything else."""
+    """Decorate a method so that it accepts α as any sequence of n numbers and otherwise raises ValueError."""
 
     @wraps(value)
     def checked(problem: DualProblem, alpha: Any, *rest: Any, **named: Any) -> Any:
@@ -63,8 +63,8 @@ class DualProblem(Shown, Formulations):
     z : float
         The value that the sum of α must have.
     lower, upper : ndarrays of shape (n,), float64
-        Bounds L and U of the box; Lᵢ = −∞ or Uᵢ = ∞ leaves a variable
-        unbounded on that side.
+        Bounds L and U of the box; Lᵢ = −∞ or Uᵢ = ∞ leaves variable i
+        unbounded below or above.
 
     Raises
     ------

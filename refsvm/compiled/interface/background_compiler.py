@@ -287,7 +287,7 @@ def end() -> None:
 
 
 def _reset_after_fork() -> None:
-    """In a forked process, forget the child, and close the pipe, which would keep the child alive."""
+    """In a forked process, forget the child, and close the pipe: an open pipe would keep the child alive."""
     global _compiler
     process, _compiler = _compiler.process, Compiler()
     if process is not None:

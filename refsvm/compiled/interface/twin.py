@@ -59,7 +59,7 @@ class _Unoptimized(JITCodeLibrary):  # type: ignore[misc,unused-ignore]
         """Do nothing, because the callers of the helper optimise its code."""
 
     def _finalize_final_module(self) -> None:
-        """Load no function, because callers would call it in place of the optimised function that has the same name."""
+        """Load nothing: callers would call the loaded function in place of the optimised function of the same name."""
         whole: llvm.ModuleRef = self._final_module  # type: ignore[has-type,unused-ignore]
         names = [str(each) for each in whole.global_variables if "NumbaEnv" in each.name]
         self._final_module = llvm.parse_assembly("\n".join(names))  # Numba writes to these variables

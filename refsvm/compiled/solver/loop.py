@@ -1,4 +1,4 @@
-"""The compiled loop: the twin of `refsvm.core.solver.loop.steps`, which runs a chunk of iterations at a time.
+"""The compiled loop, the twin of `refsvm.core.solver.loop.steps`: runs a chunk of iterations at a time.
 
 The loop computes and stores a missing row itself if it can (`refsvm.compiled.kernels.cached_rows`). If it cannot, the
 loop returns to Python, and continues when `KernelRows` has computed the row. The readable loop is a generator; a

@@ -267,7 +267,7 @@ passes its context.
 
 
 class interruptible:  # noqa: N801  used like a function, as the classes of contextlib are
-    """Note the first Ctrl-C in ``pressed`` and let updates finish; at a second Ctrl-C, Python interrupts at once.
+    """Record the first Ctrl-C in ``pressed`` without an interruption; at a second Ctrl-C, Python interrupts at once.
 
     Use `interruptible` as a context manager around one or several solves. Entering a nested block returns the outermost
     block; the code that opened the outermost block decides what happens after Ctrl-C. Only the main thread receives

@@ -60,7 +60,7 @@ def warn_of_unsolved(what: str, counts: Counter[Status], total: int, rests: str)
     Warns
     -----
     ConvergenceWarning
-        The class of scikit-learn, or `UnsolvedWarning` if scikit-learn is not loaded.
+        scikit-learn's ConvergenceWarning, or `UnsolvedWarning` if scikit-learn is not loaded.
     """
     if not counts:
         return

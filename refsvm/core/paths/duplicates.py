@@ -23,7 +23,7 @@ class Merged(NamedTuple):
     group : ndarray of shape (n,), int64
         The variable of each example.
     weight : ndarray of shape (n,)
-        For each example, the bound of its α at C = 1 that is not 0. The bound of a variable is the sum of these bounds
+        For each example, the non-zero bound of its α at C = 1. The bound of a variable is the sum of these bounds
         over its examples.
     """
 

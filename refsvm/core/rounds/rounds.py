@@ -203,7 +203,7 @@ class Rounds(Shown):
     ) -> Iterator[RoundResult]:  # fmt: skip
         """Run rounds in order; the seeder computes the start of each round from the solution that the round names.
 
-        If all kernel rows are in memory and every rule has a compiled twin,
+        If all kernel rows are in memory and every rule has a compiled version,
         compiled code runs chunks of rounds, which several workers may share.
         The α of each round is the same bit for bit in NumPy and in compiled
         code; with several workers, only the order in which rounds end may

@@ -240,7 +240,7 @@ class Runner:
     def _follow_neighbour(
         self, each: Round, solved: Solution | None, problem: DualProblem
     ) -> tuple[np.ndarray, Solution]:
-        """Return the seed made from a neighbouring round, and the solution from which computing G takes fewer rows."""
+        """Return the seed made from a neighbouring round, and the solution from which G of the seed is computed."""
         before, after = map(self.family.solutions.get, each.neighbour or ())
         assert after is not None
         if solved is None:

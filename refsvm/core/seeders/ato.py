@@ -63,7 +63,7 @@ class ATO(Seeder):
     Parameters
     ----------
     margin : float, default 1
-        The seeder watches a bounded variable if its G would reach b before η = 1 with its initial speed plus `margin`
+        The seeder watches a bounded variable if its G would reach b before η = 1 with G's initial speed plus `margin`
         times the root mean square of all initial speeds. If all initial speeds are 0, the seeder watches variables with
         G within `margin` of b. A missed event only costs the solver additional steps.
     max_events : int, default 1000

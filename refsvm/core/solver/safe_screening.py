@@ -7,7 +7,7 @@ Adding both inequalities at a feasible α, whose weight vector is w, gives
 
 so |G*ᵢ − Gᵢ| ≤ rᵢ = √(δKᵢᵢ). b* minimises Σ max(Uᵢ(G*ᵢ − b), Lᵢ(G*ᵢ − b)) + zb, and the minimisers of this sum rise
 with every G*ᵢ. Therefore b* is at least b_lo, the smallest minimiser of the sum for G − r, and at most b_hi, the
-largest for G + r. So in every optimum
+largest minimiser for G + r. So in every optimum
 
     Gᵢ − rᵢ > b_hi   ⇒   αᵢ* = Uᵢ                    Gᵢ + rᵢ < b_lo   ⇒   αᵢ* = Lᵢ.
 

@@ -269,7 +269,7 @@ def record(trace: Trace, steps: Trace, inner: SolverState, before: float, first:
 
 
 def ending(outcome: int, state: SolverState, before: float) -> int:
-    """Return −1 if a restricted solve stalled without raising f by more than rounding: the next would stall again."""
+    """Return −1 if a restricted solve stalled and raised f at most by rounding: the next solve would stall again."""
     rounding = EPSILON * len(state.alpha) * abs(before)
     return -1 if outcome < 0 and state.objective - before <= rounding else 0
 

@@ -64,8 +64,7 @@ class StoppingRule(Rule):
     def with_absolute_tolerance(self, state: SolverState) -> Any:
         """Return a copy whose absolute tolerance is the number with which this rule last compared the KKT gap.
 
-        Return the rule unchanged if its tolerance is absolute, ψ exceeds ε, or the number of that comparison is not
-        finite.
+        Return the rule unchanged if its tolerance is absolute, if ψ exceeds ε, or if this number is not finite.
         """
         if not self.relative or state.gap > self.tolerance or not math.isfinite(state.stop_memory[-1]):
             return self
@@ -78,8 +77,8 @@ class StoppingRule(Rule):
         """Return the tolerance for rounding errors of K: ε, times `share_of_tolerance` for a relative rule.
 
         If terms of the decision values cancel, for example if the best model is a constant, the range s of the decision
-        values understates their size. In this method, s is therefore at least a hundredth of the range of Σ|αᵢ|Kᵢⱼ. For
-        rules that prove signs, which allow for rounding themselves, ε counts as at least 1e-3.
+        values understates their size. In this method, s is therefore at least a hundredth of the range of Σ|αᵢ|Kᵢⱼ.
+        Rules that prove signs allow for rounding themselves; for these rules, ε counts as at least 1e-3.
         """
         tol = max(self.tolerance, 1e-3) if self.left_out else self.tolerance
         if not self.relative:

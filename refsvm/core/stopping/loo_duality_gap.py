@@ -49,8 +49,8 @@ class LOODualityGap(StoppingRule):
     K′ is the Gram matrix of φ(x) − φ(xᵣ). (The paper prints − Kᵣᵣ, which does not give a Gram matrix.) The rule never
     forms K′: a step δ of ηᵢ changes v − K′η by −δ(K[i] − K[r] − Kᵣᵢ + Kᵣᵣ). η starts at the first α. After every step
     of α, the rule moves the ηᵢ with the largest gain and the ηⱼ for which moving ηᵢ and ηⱼ together gains most. The
-    paper moves only ηᵢ. Each step of α, however, changes two entries; if only one entry of η moved, H(η) would rise
-    more slowly.
+    paper moves only ηᵢ. Each step of α, however, changes two entries of α; if only one entry of η moved, H(η) would
+    rise more slowly.
 
     No point with h(xᵣ) = 0 has an objective below H(η). If a point with F < H and the optimum gave h(xᵣ) different
     signs, some point between them would have h(xᵣ) = 0, and by convexity its objective would be at most F < H: a

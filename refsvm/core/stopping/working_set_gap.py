@@ -17,7 +17,7 @@ class WorkingSetGap(StoppingRule):
     If maximum gain chose the pair, the paper stops when the length μ* of "the constrained step" is below ε; if the pair
     is the most violating pair, the paper stops when its violation is below ε. `WorkingSetGap` reads μ* as the clipped
     step; the paper's step counts fit the Newton step better. If a pair shares a variable with the previous working set,
-    the class assumes that maximum gain chose the pair. It stops after the short step, not before it.
+    the class assumes that maximum gain chose the pair. The rule stops after the short step, not before this step.
 
     The length |μ| has the unit of α and says nothing about optimality; use `KKTGap` unless you reproduce the paper's
     tables.

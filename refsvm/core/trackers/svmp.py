@@ -40,9 +40,9 @@ class SVMP(PathTracker):
 
     For each event, the tracker factorises the matrix A of the elbow and finds the rank of A (25). If the rank is full,
     λ falls as far as (47)–(49) allow, otherwise as far as the linear program (30)–(34) allows. Examples on the border
-    of two sets may prevent λ from falling; the special-event routine then moves these examples to the second of the two
-    sets. If the same sets occur again, SMO finds the derivative of the path. The tracker checks the KKT conditions at
-    every breakpoint.
+    of two sets may prevent λ from falling; the special-event routine then moves each such example from its present set
+    to the set across the border. If the same sets occur again, SMO finds the derivative of the path. The tracker checks
+    the KKT conditions at every breakpoint.
 
     Parameters
     ----------
@@ -263,7 +263,7 @@ class SVMP(PathTracker):
 
 
 def balanced_bounds(bounds: np.ndarray) -> np.ndarray:
-    """Return ŝ of (55): each ŝᵢ at its bound that is not 0, but smaller in the first examples of one class: Σŝ = 0.
+    """Return ŝ of (55): each ŝᵢ at its non-zero bound, but smaller in the first examples of one class: Σŝ = 0.
 
     Examples
     --------

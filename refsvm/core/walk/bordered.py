@@ -133,7 +133,7 @@ class Bordered:
         return True
 
     def frees(self, j: int, u: np.ndarray) -> bool:
-        """Return True if k, with u = (1, K_Mk), depends on M but not on M without j; there s = (uᵀp)²/pⱼ."""
+        """Return True if k, which depends on M, is independent of M without j: (uᵀp)²/pⱼ > `least`, u = (1, K_Mk)."""
         p = self.inverse[j + 1]
         part = total(u * p)
         return part * part > self.least * float(p[j + 1])

@@ -15,7 +15,7 @@ class Move(NamedTuple):
     example : int
         Index of the example.
     before, after : int
-        The sets: −1 is the right side (α = 0), 0 the elbow, 1 the left side (α at its bound that is not 0). If the path
+        The sets: −1 is the right side (α = 0), 0 the elbow, 1 the left side (α at its non-zero bound). If the path
         does not follow C, −1 means α = L, 0 a free α, and 1 α = U.
     kind : str
         Cause of the move, as in `Breakpoint`.

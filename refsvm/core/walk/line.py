@@ -54,7 +54,7 @@ class ProblemLine:
     widest : float
         Largest width of a box.
     is_c_path : bool
-        True for a path in C, which is complete when no variable is at its bound that is not 0.
+        True for a path in C, which is complete when no variable is at its non-zero bound.
     name : str
         Name of the parameter in printed results and messages.
 

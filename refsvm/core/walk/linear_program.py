@@ -24,7 +24,7 @@ def longest_fall(
     null : ndarray of shape (2m, k)
         U_{m−r}, without the intercept, and −U_{m−r}.
     limit : float
-        The largest t: there, the first example outside the elbow reaches the elbow, or the path ends.
+        The largest t: at this t, the first example outside the elbow reaches the elbow, or the path ends.
 
     Returns
     -------

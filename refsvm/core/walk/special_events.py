@@ -1,4 +1,4 @@
-"""Special-event routine (Ong et al., §VI): moves examples that keep λ from falling to another set.
+"""Special-event routine (Ong et al., §VI): moves to another set the examples that keep λ from falling.
 
 Moving all these examples at once is block principal pivoting for the complementarity problem of the direction. Such
 pivoting can cycle. If the sets repeat, the tracker moves only the example with the lowest index; if the sets repeat

@@ -207,7 +207,7 @@ class PathState(Walk):
         return self.breakpoint("end")
 
     def refresh(self) -> float:
-        """Recompute G − b̂ = λv − Kŝ − b̂ and the direction from scratch; return the error of ξ before."""
+        """Recompute G − b̂ = λv − Kŝ − b̂ and the direction from scratch; return the error of the previous ξ."""
         var = self.variables
         v, var.lower[:], var.upper[:] = self.along.arrays(self.t)
         self.stale_below = LONG_FALL * self.t * self.along.is_c_path

@@ -54,8 +54,8 @@ class Variables(NamedTuple):
     lower, upper, lower_rate, upper_rate : ndarrays
         L(t), U(t), L¹ and U¹.
     pace : ndarray
-        For variables outside M, the rate of their α: d, which equals the rate
-        of their bound.
+        For variables outside M, the rate d of their α, equal to the rate of
+        their bound.
     push : ndarray
         v¹ − K d_B.
     d, speed : ndarrays
@@ -168,7 +168,7 @@ class Walk:
         return np.append(self.total, self.variables.push[self.members])
 
     def watch(self, places: np.ndarray) -> None:
-        """Follow only the given variables (ascending, including M); from now on, index k means the k-th of them."""
+        """Follow only the given variables (ascending, including M); index k then means the k-th given variable."""
         # `row` still returns rows of all variables; only the watched entries are copied from them
         whole = self.row
         self.row = lambda i: whole(int(places[i]))[places]
