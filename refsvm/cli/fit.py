@@ -39,7 +39,7 @@ def fit(
     chosen_step = None if step is None else one("step", step, STEPS)()
     rules = {"selector": one("selector", selector, SELECTORS)(), "step": chosen_step}
     writable("model", model, training.place_of(data))
-    opened = training.opened(data, tell=False)  # print no note about the task: the result names it
+    opened = training.opened(data, tell=False)  # print no note: the result names the task
     dataset, of_task = opened.data, ESTIMATORS[opened.task]
     _refuse_unwritable(dataset, opened.task)
     estimator = made(opened, training)
@@ -93,7 +93,7 @@ def trained(estimator: Any, dataset: Dataset) -> bool:
 
     try:
         with warnings.catch_warnings():
-            # suppress the warning, which suggests Python arguments; `fit` prints its own message
+            # suppress the estimator's warning, which suggests Python arguments; `fit` prints another message
             warnings.simplefilter("ignore", ConvergenceWarning)
             estimator.fit(dataset.X, dataset.y)
     except KeyboardInterrupt:

@@ -47,7 +47,7 @@ class PlainNumbers:
 
     def __post_init__(self) -> None:
         for name, kinds in _kinds_of(type(self)):  # type: ignore[arg-type]  # mypy overlooks that classes are hashable
-            value: Any = getattr(self, name, None)  # a field with init=False may not be set yet
+            value: Any = getattr(self, name, None)  # a field with init=False may still lack a value
             if type(value).__name__ not in kinds or isinstance(value, np.ndarray):
                 object.__setattr__(self, name, _plain(value, kinds))
 

@@ -44,7 +44,7 @@ SCALARS = np.dtype(
         ("least_curvature", np.float64),  # smallest `raw_curvature` so far; if clearly negative, K is not PSD
         ("stalled", np.int64),  # number of latest steps in a row that changed no α in floating point
         ("largest", np.float64),  # largest |αᵢ| since G was last computed from scratch
-        ("updates", np.int64),  # number of updates of G before this solve, after it was computed from scratch
+        ("updates", np.int64),  # number of updates of G before this solve, since G was computed from scratch
         ("kernel_rounding", np.float64),  # relative rounding error of a term αⱼKᵢⱼ of G (`stopping.midpoint`)
         ("carried_slope", np.float64),  # ΔᵀG for the last displacement Δ, if the step rule uses momentum
         ("carried_curvature", np.float64),  # ΔᵀKΔ

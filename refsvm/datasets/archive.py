@@ -125,7 +125,7 @@ def opened(source: Source) -> Any:
     packed = [unpacked for mark, unpacked in _UNPACKED.items() if first.startswith(mark)]
     if not packed:
         return source.open()
-    # pass the file's name and not a stream, because closing the unpacking stream would leave that stream open
+    # pass the file's name, because closing the unpacked stream would not close the packed stream
     return packed[0](source.name if source.content is None else source.open())
 
 

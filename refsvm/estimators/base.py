@@ -420,7 +420,7 @@ class KernelMachine(KernelEstimator):
                 f"coef_ needs kernel='linear'; this {name} was fitted with {self.kernel_!r}."
             )
         coef = self._sums(around(self._origin, self.support_vectors_))
-        coef.flags.writeable = False  # changing this copy would not change the model
+        coef.flags.writeable = False  # read-only: a change would not change the model
         return coef
 
 

@@ -173,7 +173,7 @@ def model_of(lines: list[str]) -> Model | FunctionModel:
     _refuse_later(rest)
     coefficients, vectors = _support_vectors(lines, 2 if is_function else k, name == "precomputed")
     if not total and (names := _after(COLUMNS, rest)) and isinstance(names[0], list):
-        vectors.resize(0, len(names[0]))  # without support vectors, the names show the number of features
+        vectors.resize(0, len(names[0]))  # without support vectors, column names show the number of features
     parts: dict[str, Any] = {"kernel": KERNELS[name](**parameters), "support_vectors": vectors}
     parts |= {"columns": _columns(rest, vectors), "scaling": _scaling(rest, vectors)}
     if is_function:

@@ -81,7 +81,7 @@ class LeftOutPaths:
         # ĥ = Ks + b̂
         self._values = self._s @ K + path.record.intercept[:, None]
         self._y, self._weight = problem.v, np.abs(problem.lower + problem.upper)
-        # the weight of one example of each variable, by which the variable's box shrinks if this example is left out
+        # for each variable the weight of one example: leaving out this example shrinks the box by this weight
         self._own = np.abs(path.merged.weight[path.merged.first])
         # the signed amount by which a variable exceeds its box after one of its examples is left out
         self._excess = self._y * np.maximum(np.abs(self._s) - (self._weight - self._own), 0.0)

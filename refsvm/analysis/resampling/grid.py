@@ -178,7 +178,7 @@ def solve_cells(
     if COPIES[task.kind] > 1:  # in a regression, each example has two variables
         splits = [replace(split, factors=np.tile(split.factors, COPIES[task.kind])) for split in splits]
     with interruptible(), np.errstate(under="ignore"):
-        # solve a few splits at a time, because each keeps two solutions, which for all splits would fill the memory
+        # solve a few splits at a time, because the solutions of all splits would fill the memory
         for first in range(0, len(splits), FOLDS_AT_ONCE):
             group = splits[first : first + FOLDS_AT_ONCE]
             turns = planned(group, wanted[first:], Cs, rule, neighbours=seeder is None)

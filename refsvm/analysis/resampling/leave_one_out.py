@@ -283,7 +283,7 @@ def chosen_for(
     by_sign = task.kind == CLASSIFICATION
     seeder = Seeder.checked("seeder", TOP() if seeder is None else seeder)
     default = BALL if by_sign else task.gap()
-    # use a tight tolerance for an exact seed, which satisfies it without a step
+    # use a tight tolerance if seeds are exact, because exact seeds need no step
     default = task.gap(PATH_TOL) if seeder.is_exact else default
     stop, chosen = StoppingRule.checked("stop", default if stop is None else stop), chosen_checks(checks)
     if by_sign:

@@ -57,7 +57,7 @@ class PackedRounds:
     """
 
     def __init__(self, runner: Runner, rows: KernelRows) -> None:
-        # use a weak reference: the family's backend refers to this object, and a cycle would keep kernel rows
+        # refer weakly, because the family's backend refers to this object, and a cycle would keep rows in memory
         self._runner = weakref.ref(runner)
         self._times_seeds = runner.time_seeds or runner.seeder.twin() is None
         self._seconds: float | None = None  # seconds of a round, once known
@@ -156,7 +156,7 @@ class PackedRounds:
     def remember(self, memory: np.ndarray) -> None:
         """Store the memory of the seeder's twin for the solution from which all rounds of a chunk start."""
         if len(memory) or len(self._seeding.memory):
-            # a twin cannot make arrays, so give it scratch memory for n numbers and a copy of its memory
+            # a twin cannot make arrays, so give it scratch memory for n numbers and a copy of `memory`
             scratch = np.empty(self._problem.n + len(memory))
             self._seeding = self._seeding._replace(memory=memory, scratch=scratch)
 

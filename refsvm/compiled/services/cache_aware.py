@@ -19,7 +19,7 @@ def cache_aware(parameters, state):  # type: ignore[no-untyped-def]
     latest = state.selector_memory
     # memory is full once the last slot has a stamp: slots are filled in order, and a used slot has a stamp > 0
     full = len(state.stamps) < len(state.alpha) and state.stamps[-1] > 0
-    # if this iteration has filled the last slot, it did so for second-order selection, which is called again
+    # call second-order selection again if it has filled the last slot in this iteration
     if full and latest[0] != state.now[0].iteration:
         return by_maximum_gain(parameters, state)
     latest[0] = state.now[0].iteration

@@ -181,7 +181,7 @@ def _begin(walk: PathState, t: float, limits: PathLimits, tracker: PathTracker) 
         walk.variables.alpha[:], eps = estimate
     # at this λ, |Kŝ|/λ ≤ 1: nearly all examples are at their bounds, and SMO takes few steps
     easy = walk.largest * float((walk.variables.upper - walk.variables.lower).sum())
-    # SMO from scratch is fast if nearly all α are at a bound, and slow if few α are
+    # SMO from scratch is fast only if nearly all α are at a bound
     if easy <= HARD * t or not walk.along.is_c_path:
         solve_at(walk, t, eps, "start")
         if walk.status is not Status.STALLED:

@@ -181,7 +181,7 @@ class Restriction(Shrinking):
         """Take some steps on all variables, or solve one restricted problem."""
         if code := rules.stop.check(state):
             return code
-        # `recent`: steps of the last call; at the first call a period if α ≠ 0, because such a start is near a solution
+        # `recent`: steps of the last call; at the first call `period` if α ≠ 0, because such a start is near a solution
         recent = (self.period if state.alpha.any() else 0) if state.shrinking is None else state.shrinking
         before, solve_on = state.iteration, (backend, limits, state, rules, trace)
         # read from the `facts` of the full matrix whether its kernel computes rows faster in batches

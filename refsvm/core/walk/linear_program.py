@@ -98,7 +98,7 @@ def most_before_crossing(
         i, j = int(lows.argmax()), int(highs.argmin())
         if lows[i] <= highs[j] + tol:
             break
-        closing = least_slope[i] - most_slope[j]  # rate at which the lower and upper limit approach
+        closing = least_slope[i] - most_slope[j]  # rate at which both limits approach each other
         before = t
         t = max((most[j] - least[i]) / closing, 0.0) if closing > 0.0 else 0.0
         if t >= before or t == 0.0:

@@ -223,7 +223,7 @@ class Walk:
         G − b up to `noise` count as zero.
         """
         rates = self.rates(noise)
-        # a rate of 0 never leads to an event, and the next line discards its quotient
+        # divide by rates of 0 without a warning, because `far` ignores these quotients
         with np.errstate(divide="ignore", invalid="ignore"):
             events = np.maximum(self.distances(), 0.0) / rates
         far = np.where(rates > 0.0, events, np.inf).min(axis=0)

@@ -1,8 +1,8 @@
-"""The guard for float32 rows: if their rounding errors are too large, it replaces them by float64 rows, or warns.
+"""If rounding errors of float32 rows are too large, this guard replaces the rows by float64 rows, or warns.
 
 `refsvm.core.kernels.precision` estimates the rounding errors of float32 rows. A solve may start on float32 rows,
-because they take half the time. It may end on them only if the verdict of its stopping rule holds for every possible
-rounding error.
+because they take half the time, but may end on float32 rows only if the verdict of its stopping rule holds for every
+possible rounding error.
 """
 
 from __future__ import annotations

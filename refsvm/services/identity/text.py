@@ -97,7 +97,7 @@ def _plain(value: Any, levels: int = 5) -> str | None:
 
 
 def _of_the_package(value: Any, levels: int) -> str | None:
-    """Return the text of an object of this package with its fields; None if they do not describe it completely."""
+    """Return the text of an object of this package with its fields; None if the text would be incomplete."""
     cls = type(value)
     is_ours = cls.__module__.startswith("refsvm.") and named(cls) is cls and of_object(cls) is Origin.LIBRARY
     if not is_ours or not is_dataclass(cls):
