@@ -22,8 +22,8 @@ class GrowingMatrix:
     """A symmetric matrix K in the corner of a larger array, so that most new rows and columns need no copy of K.
 
     When no spare rows are left, K is copied into an array that is larger by a fraction of its size. Two growing
-    matrices may share an array: the first matrix that grows takes the spare rows, and the second is copied when it
-    grows.
+    matrices may share an array: the first matrix that grows takes the spare rows, and the other matrix is copied when
+    it grows.
 
     Parameters
     ----------

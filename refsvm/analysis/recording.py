@@ -121,8 +121,8 @@ class RecordedState(Shown):
 class Recording(Shown):
     """The states of one solve by any rules; each rule is called once for each step, however often you read a state.
 
-    When you request a state, the recording takes all steps up to this state and the next step, which the state shows. A
-    recording takes the steps of `iterate` and, bit for bit, the steps of `solve` without shrinking.
+    When you request a state, the recording takes all steps up to this state, and the step that the state shows as
+    `next`. A recording takes the steps of `iterate` and, bit for bit, the steps of `solve` without shrinking.
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
 """The unit of a regression's targets: default values of C and ε and default tolerances are multiples of this unit.
 
 If targets, C and ε are multiplied by a number, then h, α and the KKT gap are multiplied by the same number. A default
-value that ignores the unit of the targets would therefore give a different model, or a different precision, for each
+value that ignores the unit of the targets would therefore give another model, or another precision, after a change of
 unit.
 """
 

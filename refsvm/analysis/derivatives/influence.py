@@ -184,9 +184,9 @@ def influence(
     engine, max_iter, n_jobs
         As in `refsvm.leave_one_out`.
     cache_mb : float
-        Budget for kernel rows in MiB. If the kernel matrix fits into the budget, each model is solved to a loose
-        tolerance, and a linear system then gives its exact optimum. With a smaller budget, `influence` solves each
-        model to `tol` with steps of SMO, which is slower.
+        Budget for kernel rows in MiB. If the kernel matrix fits into the budget, `influence` solves each model to a
+        loose tolerance, and computes the exact optimum from a linear system. With a smaller budget, `influence` solves
+        each model to `tol` with steps of SMO, which is slower.
     time_limit : float, optional
         Limit on the whole call in seconds.
     progress : bool or "auto"

@@ -37,7 +37,7 @@ class Rates(NamedTuple):
     kernel : str
         The name of the parameter if it belongs to the kernel, otherwise empty.
     value : float or ndarray of shape (d,)
-        The value of the kernel's parameter, or one value for each feature; 0 if the parameter is not the kernel's.
+        The value of the kernel's parameter, or one value for each feature; 0 for other parameters.
     """
 
     v: np.ndarray

@@ -220,7 +220,7 @@ def tune_by_gradient(
     A search from a start ends when an iteration reduces J by less than a thousandth, which is much less than J's own
     standard error over the folds. J is smooth except for kinks at events, where a variable reaches or leaves a bound;
     at a kink the search takes the gradient at a C that differs by a millionth. J has many optima, and plateaus where
-    all examples are support vectors or no example is; on small data the slope of J may be smaller than the noise of J.
+    all or no examples are support vectors; on small data the slope of J may be smaller than the noise of J.
     `Tuning.best_of_starts` shows the smallest J that each start reached.
 
     References

@@ -303,7 +303,7 @@ def _header(estimator: Any, labels: list[int] | None, orientation: float) -> dic
 
 
 def _parameters(kernel: Any) -> dict[str, Any]:
-    """Return the kernel's parameters as LIBSVM names them; γ is 1 if features are scaled by their own γ."""
+    """Return the kernel's parameters as LIBSVM names them; γ is 1 if each feature has its own γ."""
     return asdict(kernel) | ({"gamma": 1.0} if _has_gammas(kernel) else {})
 
 

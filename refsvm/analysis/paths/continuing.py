@@ -152,7 +152,7 @@ def _arrived(
 
 
 def _resumed(walk: PathState, alpha: np.ndarray, reached: Reached) -> bool:
-    """Set a walk to the end of an earlier walk; return whether that point is optimal for the walk's first problem."""
+    """Set a walk to the end of an earlier walk; return whether this end is optimal for the new walk's first problem."""
     problem, G = walk.along.at(0.0), reached.gradient.copy()
     new = np.flatnonzero(np.isnan(G))
     G[new] = problem.v[new] - walk.K[new] @ alpha

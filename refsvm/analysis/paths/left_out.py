@@ -214,7 +214,7 @@ class LeftOutPaths:
         )
 
     def _crossings(self, r: int) -> tuple[bool, np.ndarray, np.ndarray]:
-        """Return whether ĥ_R(xᵣ) ≥ 0 at the least C, each C where its sign changes, and the sign afterwards."""
+        """Return whether ĥ_R(xᵣ) ≥ 0 at the least C, each C where ĥ_R(xᵣ) changes sign, and the new sign."""
         at, values = self._along(r)
         positive = values >= 0.0
         # between two breakpoints ĥ is linear in λ, so its sign changes where the line through its values is 0

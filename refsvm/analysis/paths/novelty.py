@@ -21,8 +21,8 @@ def intercept_of_inside(
 ) -> float:
     """Return the least b, with a margin for rounding, for which no example in the mask `inside` has h < 0.
 
-    h(xᵢ) = b − Gᵢ. A prediction adds the terms of h(xᵢ) in a different order than the solver. Its rounding error is
-    therefore relative to the terms, not to their sum.
+    h(xᵢ) = b − Gᵢ. A prediction adds the terms of h(xᵢ) in a different order than the solver. The rounding
+    error of a prediction is therefore relative to its terms, not to their sum.
 
     Parameters
     ----------

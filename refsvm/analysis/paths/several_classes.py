@@ -266,7 +266,7 @@ def pair_paths(
     gram : Gram
         Result of `held_gram` for n examples.
     X : ndarray or CSR of shape (n, d), or None
-        Examples, in which duplicates are found; if X is None, duplicates are found by comparing kernel values.
+        Examples, whose rows are compared to find duplicates; if X is None, kernel values are compared.
     codes, weights : ndarrays of shape (n,)
         Class numbers (−1 for examples to leave out), and factors of C.
     alike : bool

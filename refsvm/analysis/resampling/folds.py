@@ -20,8 +20,8 @@ def fold_numbers(
     ----------
     folds : int, array-like of int of shape (n,), splitter, or iterable of pairs
         Number of folds of equal size; or the fold of each example, as numbers or texts; or an object with
-        scikit-learn's ``split(X, y)``; or the pairs (train, test) that such an object yields. The test sets must
-        contain every example once, and each training set must contain all other examples.
+        scikit-learn's ``split(X, y)``; or the pairs (train, test) that such an object yields. Every example
+        must be in exactly one test set, and each training set must contain all examples outside its test set.
     codes : ndarray of shape (n,), int
         Class number of each example, which `stratified` and the splitter use.
     stratified : bool

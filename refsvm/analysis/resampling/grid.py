@@ -123,8 +123,8 @@ def solve_cells(
 ) -> Iterator[Cell]:
     """Solve every wanted C on every split, starting from the solution for the previous C on the same split.
 
-    Without a seeder, `ActiveSet` makes the starting point, and `refsvm.core.seeders.neighbour.extrapolate` shifts it by
-    the change of the solution between the same two values of C on the previous split.
+    Without a seeder, `ActiveSet` makes the starting point, and `refsvm.core.seeders.neighbour.extrapolate` shifts this
+    point by the change of the previous split's solution from the previous C to this C.
 
     Parameters
     ----------
@@ -221,7 +221,7 @@ def left_out_cells(
     task, Cs, wanted
         As in `solve_cells`.
     splits : sequence of Split
-        Splits with one test example each, and the same factors for the examples that they train on.
+        Splits with one test example each; an example has the same factor in all splits that train on it.
     score : callable, optional
         Function that scores a cell. In classification, `score` may use only the sign of the decision values.
     epsilon, checks

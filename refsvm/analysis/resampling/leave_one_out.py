@@ -112,8 +112,8 @@ def leave_one_out(
         are used. For regression and novelty detection only "zero alpha"
         applies.
     efficiency_test : bool, default True
-        If True, and a stopping rule that proves signs ends fewer than half of
-        the first ten rounds early, the KKT gap replaces this rule. `BallRule`
+        If True, the KKT gap replaces a stopping rule that proves signs, unless
+        this rule ends at least half of the first ten rounds early. `BallRule`
         is never replaced, because the solver evaluates it rarely.
     n_jobs : int, optional
         Number of threads; −1 means one for each core. If joblib is set up for

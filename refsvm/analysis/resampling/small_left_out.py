@@ -246,7 +246,7 @@ def signs_of_rounds(
 ) -> tuple[np.ndarray, np.ndarray]:
     """For each round, return the sign of h at the left-out example (0 for a tie, NaN without a proof), and h.
 
-    For each round, the sign is the same as from `refsvm.core.stopping.midpoint.certain_sign`.
+    Each sign equals the sign that `refsvm.core.stopping.midpoint.certain_sign` returns.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Ties: solves rounds of leave-one-out that proved no sign again, as exactly as float64 allows.
+"""Ties: solves again the rounds of leave-one-out that proved no sign, as exactly as float64 allows.
 
 A repeated round is solved as exactly as rounding allows, and ends with an exact step on its free variables
 (`refsvm.services.guards.polish`). After the exact step `Proofs` computes G with twice the digits of float64. With eᵢ =
@@ -14,8 +14,8 @@ has αᵢ = Lᵢ. Let M be the other variables. If M is empty, w_R = w.
 
        h_R(xᵣ)  =  fᵣ + Σ βᵢ(Gᵢ − eᵢ) + (w_R − w)·u,        |(w_R − w)·u|  ≤  Σ_M |α_Rⱼ − αⱼ| |φⱼ·u − c|  for any c
 
-   because α_R and α have the same sum. The box bounds every |α_Rⱼ − αⱼ|. If β minimises ‖u‖, a number c equals φⱼ·u for
-   all free j, and the sum over M contains only rounding errors. δ bounds each βᵢeᵢ.
+   because α_R and α have the same sum. The box bounds every |α_Rⱼ − αⱼ|. If β minimises ‖u‖, φⱼ·u has the same value
+   c for all free j, and the sum over M contains only rounding errors. δ bounds each βᵢeᵢ.
 
 If neither test proves the sign, the example is a tie: h is 0 up to rounding, or b may lie anywhere in an interval that
 gives h both signs.
@@ -50,7 +50,7 @@ SPLIT: Final = 2.0**27 + 1.0
 
 
 def settle_ties(table: LeftOutTable, seeder: Seeder, relative: bool | float) -> None:
-    """Solve each round that has proved no sign again, as exactly as float64 permits, and try to prove the sign."""
+    """Solve again each round that has proved no sign, as exactly as float64 permits, and try to prove the sign."""
     if not (ties := table.ties()):
         return
     rounds = table.rounds = table.rounds.with_shrinking()
@@ -211,7 +211,7 @@ def exact_gradient(v: np.ndarray, alpha: np.ndarray, K: np.ndarray) -> np.ndarra
 
 
 def halves(x: Any) -> tuple[Any, Any]:
-    """Return two numbers with half as many digits as x, whose sum is x."""
+    """Return two numbers whose sum is x, each with half as many digits as x."""
     scaled = SPLIT * x
     high = scaled - (scaled - x)
     return high, x - high

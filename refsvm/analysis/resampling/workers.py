@@ -20,7 +20,7 @@ PART_SECONDS: Final = 0.02
 
 
 def sharing_pays(waiting: Collection[Round], seconds: float, is_compiled: bool) -> bool:
-    """Return True if workers save time: if the rounds are long, and no round starts from another waiting round."""
+    """Return True if workers save time: if the rounds are long, and no round starts from a waiting round's solution."""
     # if a round keeps its solution, later rounds start from it, so their workers would have to wait for this round
     alike = all(each.keep in (None, LATEST) for each in waiting)
     return alike and is_worth_workers(len(waiting), seconds, is_compiled)

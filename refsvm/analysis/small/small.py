@@ -150,7 +150,7 @@ class SmallProblems:
     # -- the end of a solve, as in `refsvm.core.solver.run.Run` for a single state ---------------------------------
 
     def finish(self, rules: Rules, noise: float, is_psd: bool) -> np.ndarray:
-        """Take an exact step and move each α near a bound to it; return which solutions are valid, shape (P,).
+        """Take an exact step, and move each α near a bound onto it; return which solutions are valid, shape (P,).
 
         A solution is not valid if its problem needs more steps, its kernel is indefinite, or rounding errors are too
         large; `refsvm.solve` must solve its problem.

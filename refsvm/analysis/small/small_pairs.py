@@ -115,7 +115,7 @@ def stacks(gram: KernelMatrix, codes: np.ndarray, penalties: np.ndarray, cache_m
 
 
 def members_of(codes: np.ndarray) -> np.ndarray:
-    """Return a table whose row c holds the examples of class c, ascending; the largest small class fills its row."""
+    """Return a table whose row c holds the examples of class c, ascending; other entries are n."""
     n, sizes = len(codes), np.bincount(codes)
     few = sizes < FEW
     members = np.full((len(sizes), int(sizes[few].max(initial=1))), n)

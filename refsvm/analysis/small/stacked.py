@@ -231,7 +231,7 @@ def select(selector: SecondOrder, state: StackedStates) -> tuple[np.ndarray, np.
 def challenged(
     state: StackedStates, i: np.ndarray, j: np.ndarray, best: np.ndarray, exact: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the working sets after `SecondOrder._challenge`; the candidate is the working set before the last one."""
+    """Return the working sets after `SecondOrder._challenge`; the candidate is the last working set but one."""
     c = np.flatnonzero(state.last_planned)
     k, m, q = state.before_i[c], state.before_j[c], state.before_curvature[c]
     turned = state.gradient[c, k] < state.gradient[c, m]
