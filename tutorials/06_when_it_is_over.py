@@ -124,8 +124,8 @@ print(f"bound / gap from {min(bounds / gaps):.0f} to {max(bounds / gaps):.0f}")
 # %%
 
 # fold: The code of this figure
-# alt: Over the falling KKT gap, on logarithmic axes, the bound, the duality gap and the error of the objective fall in
-#     the left panel, in this order of size. In the right panel the number of steps rises slowly.
+# alt: Over the falling KKT gap, on logarithmic axes, the left panel shows the bound on the duality gap, this gap and
+#     the smaller error of the objective. In the right panel the number of steps rises slowly.
 figure, (left, right) = plt.subplots(1, 2, figsize=(9.5, 3.2))
 for values, name, colour in (
     (bounds, r"bound $nC\psi/2$", INK), (gaps, "duality gap $F-f$", POSITIVE), (lacks, "error $f^*-f$", NEGATIVE)

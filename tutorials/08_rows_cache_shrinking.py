@@ -8,8 +8,8 @@ same optimum: the same loop solves smaller problems within the problem.
 """
 
 # fold: Imports, the data, and the code of this figure
-# alt: The left panel shows in how many steps each example took part: a few in hundreds, most in a handful or in none.
-#     In the right panel the hit rate rises steeply with the rows that fit into memory, then stays flat.
+# alt: The left panel shows in how many steps each example took part: few examples in hundreds, most in a handful or
+#     none. In the right panel the hit rate rises steeply with the rows that fit into memory, then stays flat.
 import time
 
 import matplotlib.pyplot as plt
@@ -132,8 +132,8 @@ for room in (4, 16):
 # %%
 
 # fold: The code of this figure
-# alt: Over sixty steps of a store for eight rows, a line shows each row while it is kept, a cross where it is computed,
-#     a dot where it is used again. Some dropped rows are computed anew.
+# alt: Over sixty steps with a store for eight rows, a line shows each row while it is kept, a cross where it is
+#     computed, a dot where it is used again. Some dropped rows are computed anew.
 begin, many, room = 300, 60, 8
 window = list(lru(pairs, room))[begin : begin + many]
 shown = sorted({t for _, kept in window for t in kept})
@@ -308,7 +308,7 @@ for name, active, rows in (
 # %%
 
 # fold: The code of this figure
-# alt: The number of active variables over the steps is a flat line with all variables, and falls in stairs with
+# alt: The number of active variables over the steps is a flat line without shrinking, and falls in stairs with
 #     shrinking in place and with restricted problems.
 figure, axes = plt.subplots(figsize=(6.4, 3.4))
 axes.axhline(problem.n, color="0.7", lw=1, ls=":", label="all variables")
@@ -341,9 +341,9 @@ plt.show()
 # ``solve`` calls ``steps`` until the solve ends. While blocks pay, each call of ``steps`` roughly solves a block. Later
 # calls solve the problem restricted to the active set, or take a number of steps on all variables.
 #
-# A restriction pays (``_pays``) if the active set is small, and if repeating the last call's number of steps would save
-# more updates than the restriction copies numbers. ``displaced`` makes the problem in :math:`\delta`, with ``G`` as its
-# linear term.
+# A restriction pays (``_pays``) if the active set is small, and if as many steps as in the last call would save more
+# work than copying the kernel rows costs. ``displaced`` makes the problem in :math:`\delta`, with ``G`` as its linear
+# term.
 #
 # .. shipped:: core/solver/active_sets.py
 #    :object: block

@@ -252,8 +252,8 @@ for C in (0.01, 1.0, 100.0):
 # directions; the decisions use the first draw.
 
 # fold: The code of this figure
-# alt: Over the number of random features, the error of a kernel value falls like one over its root, and the share of
-#     decisions that agree with the kernel machine rises to one.
+# alt: With more random features, the error of kernel values falls like one over the root of their number, and the
+#     share of decisions that agree with the kernel machine rises to one.
 rng = np.random.default_rng(0)
 numbers = np.array([10, 30, 100, 300, 1000, 3000])
 K = RBF(gamma=0.005)(heart.X, heart.X)

@@ -120,7 +120,7 @@ print("what a step leaves", (lacking[1:] / lacking[:-1]).round(6))
 
 # fold: The code of this figure
 # alt: In the box of two variables the planned step goes further than the Newton step. The right panel shows the gain of
-#     this step, and of this and the next step together.
+#     the planned step, alone and together with the next step.
 state = next(iterate(three, step=PlanningAheadStep()))
 i, j = SecondOrder().select(state)
 figure, (left, right) = plt.subplots(1, 2, figsize=(10, 3.9), width_ratios=(5, 4))
@@ -221,7 +221,7 @@ print(
 # %%
 #
 # The next step rarely moves the planned pair. Why does planning still pay? As a control, every second Newton step is
-# multiplied by a random factor :math:`\mu_P/\hat\mu` from a run with planning, so it is longer but follows no plan:
+# multiplied by a random factor :math:`\mu_P/\hat\mu` from a run with planning, so the step is longer but unplanned:
 
 
 # fold: Lengths of planned steps in random order

@@ -130,8 +130,8 @@ for tol in (1.0, 1e-3):
 # box is full; the second line ends at the optimum without :math:`r`.
 
 # fold: The code of this figure
-# alt: Two curves show the falling objective on straight lines from the full optimum. The curve to the best point ends a
-#     little higher than the other, and both end above the lower bound, a dashed parabola.
+# alt: Two curves show the falling objective on straight lines from the optimum. The curve to the best point ends
+#     slightly higher than the other curve, and both end above the lower bound, a dashed parabola.
 whole = solve(problem, stop=KKTGap(1e-9))
 xi = np.maximum(0.0, 1.0 - heart.y * whole.decision_values)
 free = (problem.lower < whole.alpha) & (whole.alpha < problem.upper)
@@ -228,8 +228,8 @@ print(three.decided_by, three.error_bounds)
 # Suppose that without :math:`r` every other example stays free or at its bound. Then only free examples take the weight
 # of :math:`r`, in shares :math:`\lambda_i` with the sum 1. With :math:`p=\sum_i\lambda_i\varphi(x_i)`, each
 # :math:`h(x_i)` changes by :math:`\alpha_r\,(p-\varphi(x_r))\cdot\varphi(x_i)` and by the change of :math:`b`. For free
-# :math:`i` both changes cancel, because :math:`h(x_i)=y_i` stays. Subtracting the mean of these changes, weighted with
-# :math:`\lambda_i`, from the change of :math:`h(x_r)` gives the *span rule* (Vapnik and Chapelle, 2000):
+# :math:`i` both changes cancel, because :math:`h(x_i)=y_i` stays. Subtracting the mean change of these :math:`h(x_i)`,
+# weighted with :math:`\lambda_i`, from the change of :math:`h(x_r)` gives the *span rule* (Vapnik and Chapelle, 2000):
 #
 # .. math:: y_rh_r(x_r) = y_rh(x_r)-|\alpha_r|\,S_r^2 ,\qquad S_r=\lVert\varphi(x_r)-p\rVert ,
 #

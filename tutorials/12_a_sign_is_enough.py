@@ -149,8 +149,8 @@ assert distance <= radius < abs(to_line)
 # %%
 
 # fold: The code of this figure
-# alt: In the plane of the two weights, the machine with the example, the seed and the machine without the example lie
-#     inside a disc. A dashed line, where the example has the value zero, passes outside the disc.
+# alt: In the plane of the two weights, a disc contains the seed and the machines with and without one example. A dashed
+#     line, where the decision value of this example is zero, passes outside the disc.
 figure, axes = plt.subplots(figsize=(5.6, 4.6))
 axes.add_patch(
     plt.Circle((w + w_start) / 2, radius, fc="0.93", ec=INK, lw=1, label=r"the ball, of radius $\rho$")

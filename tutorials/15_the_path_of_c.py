@@ -110,7 +110,7 @@ print(path.to_frame().tail(5).to_string(index=False))
 
 # fold: The code of this figure
 # alt: The weights of 270 patients, as shares of C, are drawn over C on a logarithmic axis. For a small C most shares
-#     are one. As C grows, most fall to zero, some stay at one, and many lie between.
+#     are one. As C grows, most shares fall to zero, some stay at one, and many lie between.
 patients = regularization_path(heart.X, heart.y, kernel=RBF(0.005), C_min=0.01, C_max=100.0)
 shares = np.array([np.abs(patients.alpha(C)) / C for C in patients.C])
 figure, axes = plt.subplots(figsize=(6.4, 3.4))
@@ -169,8 +169,8 @@ plt.show()
 # the sign:
 
 # fold: The code of this figure
-# alt: The row of a patient has a line at all C for which the machine without the patient is wrong: at the bottom for
-#     nearly all C, in a large block only for small C. A vertical band marks the least error.
+# alt: In the row of a patient a line marks each C for which the machine without the patient is wrong: nearly all C in
+#     the bottom rows, only small C in a large block. A vertical band marks the least error.
 alone = cross_validate_path(heart.X, heart.y, kernel=RBF(0.005), C_min=0.01, C_max=10.0, folds="loo")
 low, high, error = alone.curve.best()
 print(f"least error {error:.4f} for C from {low:.4g} to {high:.4g}")
