@@ -269,7 +269,7 @@ plt.show()
 # 2. Find the smallest :math:`G_j` of the variables that may fall. Draw :math:`i` with a larger
 #    :math:`G_i` among the variables that may rise, then :math:`j` with :math:`G_j<G_i` among those that may fall.
 # 3. A free variable is strictly inside the box; a bounded support vector has :math:`\alpha_i=\pm C`.
-# 4. Exercise 3 of chapter 3 has a solver for this problem.
+# 4. A solver for this problem is the answer to exercise 3 of chapter 3.
 #
 # .. endfold::
 #

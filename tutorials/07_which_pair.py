@@ -247,7 +247,7 @@ for C in (1.0, 30.0, 300.0):
         print(f"{C:6.0f}  {type(selector).__name__:17s} {state.iteration:6d}   {values / each.n:8.0f}")
 
 # %%
-# With a small :math:`C` most examples are bounded, and the passes over them cost more kernel values than they save.
+# With a small :math:`C` most examples are support vectors, and the passes cost more kernel values than they save.
 # With a large :math:`C` few examples of this set are free, so each step needs few kernel values, but ``ImprovedSMO``
 # takes more steps than ``MostViolatingPair``.
 #

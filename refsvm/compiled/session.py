@@ -21,7 +21,7 @@ from refsvm.core.solver.rules import Rules
 from refsvm.core.state import SCALARS, SolverState
 
 _NAMES: Final = SCALARS.names or ()
-# make the types of views of several numbers once, because making a type takes longer than a chunk of steps
+# make each type of view only once, because making a type takes longer than a chunk of steps
 _NUMBERS: Final = np.zeros(1, dtype=NOW)[[*_NAMES, "end", "stage"]].dtype
 _COUNTERS: Final = np.zeros(1, dtype=NOW)[["clock", "hits", "computed"]].dtype
 NONE: Final = np.empty(0)

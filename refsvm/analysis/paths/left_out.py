@@ -180,7 +180,7 @@ class LeftOutPaths:
         u = np.where(takers, np.where(self._y == label, self._weight - s, s), 0.0)
         own, Ku, diagonal = u[rest], K @ u, K[rest, rest]
         room = u.sum() - own
-        # set the radius to ∞ if the other free variables cannot take the excess of r, because s + δ is then infeasible
+        # if the other free variables cannot take the weight of r, s + δ is infeasible, and the radius is ∞
         fits = a <= room
         a, room = np.where(fits, a, 0.0), np.where(room > 0.0, room, 1.0)
         change = (a / room)[:, None] * Ku - (a / room * own + a)[:, None] * K[rest]
