@@ -37,7 +37,7 @@ def test_a_table_is_measured_from_end_to_end(peers, monkeypatch, capsys, tmp_pat
     assert "| thyroid" in part.text
     assert "thyroid: hasty ends" in part.text
     assert "First: sound." in part.text
-    assert "the number of turns of each library is 1." in part.text
+    assert "the number of turns is 1." in part.text
 
 
 # -- faults of libraries ---------------------------------------------------------------------------------------------
