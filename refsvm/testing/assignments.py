@@ -55,7 +55,7 @@ class Point:
 
 def point(
     function: str, what: str, draw: Draw, check: Callable[..., None],
-    worth: int = 1, times: int = 4,
+    worth: int = 1, times: int = 40,
 ) -> Point:  # fmt: skip
     """Return a point that a student gets if `check` accepts the answers to several random problems."""
 
@@ -282,8 +282,8 @@ def training(second_order: bool) -> list[Point]:
     """Return the points for the function that trains a model with one selection rule."""
     rule = "second-order selection" if second_order else "the most violating pair"
     return [
-        point("train", f"{rule} chooses every pair", to_train, replayed(second_order, pairs=True), 2),
-        point("train", "the end, and the final α", to_train, replayed(second_order, pairs=False), 2),
+        point("train", f"{rule} chooses every pair", to_train, replayed(second_order, pairs=True), 2, 4),
+        point("train", "the end, and the final α", to_train, replayed(second_order, pairs=False), 2, 4),
     ]
 
 
@@ -299,7 +299,7 @@ cut_pair = where(some_pair, lambda *pair: not is_free(*pair))
 
 THE_LOOP = [
     point("newton_step", "steps inside the box", where(some_pair, is_free), equals(step_of)),
-    point("newton_step", "steps that the box may cut", either(some_pair, cut_pair), equals(step_of), times=8),
+    point("newton_step", "steps that the box may cut", either(some_pair, cut_pair), equals(step_of)),
     point("newton_step", "two equal examples, whose curvature is 0", where(level_twins, is_free), equals(step_of)),
     point("most_violating_pair", "some variables are at bounds", some_of(on_the_way, 3, 4, 5, 6), is_most_violating, 3),
     *training(second_order=False),
@@ -388,9 +388,8 @@ SECOND_ORDER = [
         "a choice that may contain an example identical to example i, so that the curvature is 0",
         lambda rng: a_partner(rng, either(some_pair, twins_pair)),
         is_best_partner,
-        times=8,
     ),
-    point("partner", "no candidate gains", no_partner, is_best_partner, times=10),
+    point("partner", "no candidate gains", no_partner, is_best_partner),
     *training(second_order=True),
 ]
 
@@ -427,7 +426,7 @@ CERTIFICATE = [
     point("best_intercept", "no other b has a smaller F", some_of(on_the_way, 0, 1, 2, 4), has_best_intercept, 2),
     point("duality_gap", "values", some_of(on_the_way, 0, 1, 2, 4),
           equals(lambda K, y, C, alpha: problem_of(K, y, C).duality_gap(alpha), 1e-7)),
-    point("train_to_gap", "the duality gap of the result", partial(to_train, least=-5.0), is_accurate, 2),
+    point("train_to_gap", "the duality gap of the result", partial(to_train, least=-5.0), is_accurate, 2, 4),
 ]  # fmt: skip
 
 
@@ -547,7 +546,7 @@ LEAVE_ONE_OUT = [
     point("verdicts", "what the full solution decides", solved, equals(verdicts), 2),
     point("left_out_value", "the decision value of the left-out example",
           lambda rng: (*data(rng, 14), int(rng.integers(14))),
-          equals(lambda K, y, C, r: left_out_values(K, y, C)[r], 0.01), 2),
+          equals(lambda K, y, C, r: left_out_values(K, y, C)[r], 0.01), 2, 4),
     point("leave_one_out", "the signs of all left-out examples", SMALL,
           equals(lambda K, y, C: np.where(left_out_values(K, y, C) >= 0.0, 1, -1)), 3, 2),
 ]  # fmt: skip
@@ -615,6 +614,11 @@ def two_free(rng: Generator) -> tuple[Any, ...]:
     return *three(rng)[:2], np.sort(rng.choice(3, 2, replace=False))
 
 
+def three_free(rng: Generator) -> tuple[Any, ...]:
+    """Return K, y and the indices of all three variables."""
+    return *three(rng)[:2], np.arange(3)
+
+
 def follows(answer: Any, K: Any, y: Any, C_min: float, C_max: float) -> None:
     """Check that α, interpolated between the rows of a path, is optimal."""
     rows = numbers(answer, (len(answer) if isinstance(answer, list) else 0, 4))
@@ -634,7 +638,7 @@ def follows(answer: Any, K: Any, y: Any, C_min: float, C_max: float) -> None:
 PATH = [
     point("optimum", "three examples", three, partial(is_accurate, most=1e-9), 2, 8),
     point("slopes", "two free variables", two_free, equals(slopes)),
-    point("slopes", "three free variables", lambda rng: (*three(rng)[:2], np.arange(3)), equals(slopes)),
+    point("slopes", "two or three free variables", either(two_free, three_free), equals(slopes)),
     point(
         "path", "α at all C between the breakpoints", lambda rng: (*three(rng)[:2], 0.05, 50.0), follows, 4, 6
     ),

@@ -287,34 +287,42 @@ def test_half_an_answer_does_not_earn_the_other_half():
     def nearest(G, alpha, lower, row, diagonal, i):
         return int(np.argmin(diagonal - 2.0 * row + np.where(np.arange(len(G)) == i, np.inf, 0.0)))
 
+    def steepest(G, alpha, lower, row, diagonal, i):
+        return int(np.argmin(np.where(alpha > lower, G, np.inf)))
+
+    def free_gap(G, alpha, lower, upper):
+        free = (alpha > lower) & (alpha < upper)
+        return float(G[free].max() - G[free].min()) if free.any() else 0.0
+
     halves = [(ASSIGNMENTS["01_the_loop"][k], limit) for k in (1, 2)] + [
-        (ASSIGNMENTS["03_second_order"][2], nearest)
+        (ASSIGNMENTS["03_second_order"][2], nearest),
+        *((ASSIGNMENTS["03_second_order"][k], steepest) for k in (1, 2, 3)),
+        (ASSIGNMENTS["04_certificate"][0], free_gap),
+        *((ASSIGNMENTS["08_path_of_three"][k], lambda K, y, free: np.zeros(4)) for k in (1, 2)),
     ]
-    for point, answer in halves:
+    for (point, answer), seed in product(halves, range(5)):
         with pytest.raises(Lost):
-            point.run(answer, np.random.default_rng(1))
+            point.run(answer, np.random.default_rng(seed))
 
 
-@dataclass(frozen=True)
-class SecondOrderByChance(SecondOrder):
-    """The pair of `SecondOrder`, or at random the second best pair, so that the numbers of steps differ by chance."""
-
-    def select(self, state):
-        """Return the pair."""
-        i, j = super().select(state)
-        if i < 0 or int(1e9 * state.gap) % 20:
-            return i, j
-        slope = np.where(state.alpha > state.lower, state.gradient[i] - state.gradient, 0.0)
-        slope[j] = 0.0
-        return (i, int(slope.argmax())) if slope.max() > 0.0 else (i, j)
-
-
-def test_chance_wins_no_race(monkeypatch):
-    monkeypatch.setattr(oracles, "rule_of", lambda *_: SecondOrderByChance())
-    for point in ASSIGNMENTS["09_project"][1:]:
-        for seed in range(2):
+@pytest.mark.parametrize(
+    ("found", "wins"),
+    [
+        ((0.97, 1.0, 1.03, 0.99, 1.01), ()),  # chance: one set is won
+        ((0.97, 0.97, 0.97, 1.03, 1.03), ()),  # chance: three sets are won, the mean is 0.994
+        ((0.9, 0.96, 0.99, 0.99, 0.99), (0,)),
+        ((0.96, 0.94, 0.97, 0.95, 0.91), (0, 3)),  # the model solution
+    ],
+)
+def test_a_race_is_won_by_a_margin(found, wins, monkeypatch):
+    monkeypatch.setattr(oracles, "ratios", lambda *_: dict(zip(oracles.FIVE, found, strict=True)))
+    monkeypatch.setattr(oracles, "keeps_nothing", lambda *_: None)
+    for most in (0, 3):
+        if most in wins:
+            oracles.beats(most)(None, None)
+        else:
             with pytest.raises(Lost, match="the geometric mean of the ratios"):
-                point.run(None, np.random.default_rng(seed))
+                oracles.beats(most)(None, None)
 
 
 def test_a_student_reads_causes_once_and_gets_the_arguments(attacked, tmp_path, capsys):

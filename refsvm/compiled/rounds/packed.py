@@ -179,8 +179,8 @@ class PackedRounds:
         Returns
         -------
         list of RoundResult, Solution or None
-            The results of the rounds that have converged, and the state of the next round; None if all rounds are
-            done. The status of this state is MAX_ITER at the limit of steps, or STALLED if the round must run again.
+            The results of the rounds that have converged, and the state of the next round, or None after the last
+            round. The status of this state is MAX_ITER at the limit of steps, or STALLED if the round must run again.
         """
         turns: Any = Round._make(zip(*chunk, strict=True))  # a tuple for each field of Round
         evaluated = [

@@ -153,7 +153,7 @@ class CachedRows(KernelRows):
         """Return K[rows][:, columns] from stored rows, after computing and storing the missing rows."""
         if out is None:
             out = np.empty((len(rows), self.n if columns is None else len(columns)))
-        if len(rows) == 1:  # one row alone is read faster; restricted solves usually read one
+        if len(rows) == 1:  # faster for a single row; restricted solves usually read single rows
             self.ensure(rows[0])
             line = self.values[self.slots[rows[0]]]
             out[0] = line if columns is None else line.take(columns, mode="clip")  # does not copy the row
