@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import refsvm
-from refsvm import SecondOrder, WorkingSetSelector
+from refsvm import AVG, TOP, SecondOrder, WorkingSetSelector
 from refsvm.datasets import load
 from refsvm.testing import assignments as oracles
 from refsvm.testing import grade as grader
@@ -294,7 +294,30 @@ def test_half_an_answer_does_not_earn_the_other_half():
         free = (alpha > lower) & (alpha < upper)
         return float(G[free].max() - G[free].min()) if free.any() else 0.0
 
+    def trains(second_order):
+        def train(K, y, C, tol):
+            (lower, upper), alpha, G, pairs = oracles.box(y, C), np.zeros(len(y)), y.copy(), []
+            while oracles.gap_of(G, alpha, lower, upper) > tol:
+                i, j = oracles.most_violating(G, alpha, lower, upper)
+                if second_order:
+                    j = int(oracles.gains(G, alpha, lower, K[i], np.diag(K), i).argmax())
+                oracles.take(K, G, alpha, lower, upper, i, j)
+                pairs.append([i, j])
+            return [alpha.tolist(), pairs]
+
+        return train
+
+    def cut_after_ten_steps(K, y, C):
+        return np.where(oracles.left_out_values(K, y, C, 10) >= 0.0, 1, -1)
+
+    for number, is_second in (("01_the_loop", False), ("03_second_order", True)):
+        ASSIGNMENTS[number][-1].run(trains(is_second), np.random.default_rng(0))
     halves = [(ASSIGNMENTS["01_the_loop"][k], limit) for k in (1, 2)] + [
+        *((ASSIGNMENTS["01_the_loop"][k], trains(True)) for k in (-2, -1)),
+        *((ASSIGNMENTS["03_second_order"][k], trains(False)) for k in (-2, -1)),
+        (ASSIGNMENTS["06_leave_one_out"][-1], cut_after_ten_steps),
+        *((ASSIGNMENTS["07_seeder"][k], oracles.seed_of(TOP())) for k in (0, 1)),
+        *((ASSIGNMENTS["07_seeder"][k], oracles.seed_of(AVG())) for k in (2, 3)),
         (ASSIGNMENTS["03_second_order"][2], nearest),
         *((ASSIGNMENTS["03_second_order"][k], steepest) for k in (1, 2, 3)),
         (ASSIGNMENTS["04_certificate"][0], free_gap),
@@ -353,6 +376,6 @@ def test_a_student_reads_causes_once_and_gets_the_arguments(attacked, tmp_path, 
 def test_a_wrong_step_is_named_with_the_pair_of_the_rule(pairs, reason):
     y, G = np.array([-1.0, 1.0, -1.0, 1.0]), np.array([0.0, 1.0, 0.0, 1.0])
     K = np.outer(G, G) + np.eye(4)
-    check = replayed(second_order=False, pairs=True)
+    check = replayed(second_order=False, whole=False)
     with pytest.raises(Lost, match=reason):
         check([[0.0] * 4, pairs], K, y, 0.1, 1e-3)
