@@ -386,7 +386,7 @@ class Rounds(Shown):
         # compare identities, not numbers: comparing matrices would cost more than the round
         if box.v is not common.v or box.z != common.z or not any(box.gram is gram for gram in self._grams):
             raise ValueError(
-                "box belongs to another problem; make it from the problem of these rounds, with boxed() or without()."
+                "box was made from another problem; make it with boxed() or without() of the problem of these rounds."
             )
         return self._stored(box)
 

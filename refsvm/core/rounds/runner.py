@@ -288,7 +288,7 @@ def scaled(box: tuple[np.ndarray, np.ndarray], each: Round) -> Iterator[np.ndarr
     """Return both bounds of the box, multiplied by the C and the weights of a round, with 0 · ∞ = 0."""
     sizes = np.asarray(each.C if each.weights is None else each.C * each.weights)
     if not (sizes >= 0.0).all():
-        raise ValueError(f"C={each.C!r} times the weights of a round is negative; give numbers ≥ 0.")
+        raise ValueError(f"C={each.C!r} times a weight of this round is negative; give numbers ≥ 0.")
     return (np.multiply(bound, sizes, np.zeros(len(bound)), where=sizes > 0.0) for bound in box)
 
 

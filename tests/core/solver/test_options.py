@@ -128,7 +128,7 @@ def test_wrong_arguments_are_refused_before_a_kernel_value_is_computed(arguments
         (lambda: Decomposition(2.5), "size=2.5 "),
         (
             lambda: next(Rounds(PROBLEM).run([Round(C=-1.0)])),
-            r"C=-1\.0 times the weights of a round is negative",
+            r"C=-1\.0 times a weight of this round is negative",
         ),
         (lambda: cross_validate(X, Y, folds=3, stop=1e-3), "stop=0.001 is not a StoppingRule"),
     ],
