@@ -118,7 +118,7 @@ class Derivative(Shown):
 
     @property
     def is_two_sided(self) -> bool:
-        """Whether both one-sided derivatives of h are equal."""
+        """Whether the two one-sided derivatives of h are equal."""
         if self.left is self.right:
             return True
         one, other = self.left, self.right
@@ -148,7 +148,7 @@ class Derivative(Shown):
         return self._smooth().intercept
 
     def decision_function(self, X: Any) -> np.ndarray:
-        """Return dh(x)/dθ, shape (t,), as `OneSided.decision_function`; raise a ValueError at a kink."""
+        """Return dh(x)/dθ for the rows x of X, shape (t,); raise a ValueError at a kink."""
         return self._smooth().decision_function(X)
 
     def _smooth(self) -> OneSided:
@@ -178,7 +178,7 @@ def derivative(
         The direction in which the parameters move together. `along` is required if each example or feature has its own
         parameter, and must be omitted otherwise.
     least_norm : bool
-        Whether `alpha` is the derivative of smallest norm if dα is not unique.
+        If dα is not unique, True makes `alpha` the dα of smallest norm; with False, reading `alpha` raises an error.
 
     Returns
     -------

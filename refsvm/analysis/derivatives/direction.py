@@ -48,8 +48,8 @@ def direction(optimum: Optimum, rates: Rates, along: Any, sign: float) -> Direct
         | 0   1ᵀ  | | ḃ   |     | ż − 1ᵀd_B                |
         | 1  K_MM | | d_M |  =  | v̇_M − (K̇α)_M − K_MB d_B  |        d_B = the rate of the bound
 
-    At an event, d minimises ½ dᵀKd − (v̇ − K̇α)ᵀd over the rates that the box permits. To find d, `settle` makes
-    variables free or bounded until d is optimal.
+    At an event, the rates d of α minimise ½ dᵀKd − (v̇ − K̇α)ᵀd over all rates that the box permits. To find d,
+    `settle` makes variables free or bounded until d is optimal.
 
     Parameters
     ----------
@@ -88,7 +88,7 @@ def _relative(value: Any, along: Any) -> float:
 
 
 def settle(walk: Walk, optimum: Optimum, floor: float) -> float:
-    """Make variables free or bounded until the walk's direction violates no optimality condition; return ḃ.
+    """Make variables free or bounded until the rates of α meet all optimality conditions; return ḃ.
 
     `settle` ignores rates of G below `floor`, because they are rounding errors.
     """
@@ -115,7 +115,7 @@ def settle(walk: Walk, optimum: Optimum, floor: float) -> float:
 
 
 def _refined(walk: Walk, optimum: Optimum, floor: float) -> tuple[float, tuple[float, float]]:
-    """Compute the walk's direction and refine it twice; return ḃ, and the sizes below which d and Ġ − ḃ count as 0."""
+    """Compute the rates d and ḃ, and refine them twice; return ḃ, and the sizes below which d and Ġ − ḃ count as 0."""
     assert walk.system is not None
     of, M = walk.variables, walk.members
     for _ in range(2):
@@ -148,7 +148,7 @@ def _take_first(walk: Walk, optimum: Optimum, floor: float) -> bool:
 
 
 def _crossed(push: np.ndarray, below: np.ndarray, above: np.ndarray, floor: float) -> bool:
-    """Return whether b's interval becomes empty, because a rate of G in `below` exceeds a rate of G in `above`."""
+    """Return whether a rate of G in `below` exceeds a rate of G in `above`, so that b's interval becomes empty."""
     top, bottom = push[below].max(initial=-np.inf), push[above].min(initial=np.inf)
     return bool(top > bottom + floor + NOISE * float(np.abs(push).max()))
 
@@ -162,7 +162,7 @@ def _middle(walk: Walk) -> float:
 
 
 def _refuse_jump_of_alpha(walk: Walk, optimum: Optimum, floor: float) -> None:
-    """Raise an error if the parameter separates examples that depend on each other, because α then jumps."""
+    """Raise an error if the parameter moves G of a dependent free example away from b, because α then jumps."""
     of, tied = walk.variables, np.flatnonzero(walk.side == TIED)
     if not len(tied):
         return
@@ -201,7 +201,7 @@ def kernel_rates(optimum: Optimum, name: str, along: Any) -> np.ndarray:
 
 
 def support(optimum: Optimum) -> tuple[Any, np.ndarray]:
-    """Return the examples with α ≠ 0 (and possibly further examples), and the sum of α of each example."""
+    """Return the examples in ``optimum.columns``, which include all with α ≠ 0, and the sum of α of each example."""
     return optimum.matrix.X[optimum.columns], optimum.sums
 
 

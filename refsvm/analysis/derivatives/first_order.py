@@ -1,13 +1,12 @@
 """First-order changes of an optimum when examples are left out.
 
-The remaining free variables keep G = b, the remaining bounded variables stay at their bounds, and no variable reaches
-or leaves a bound:
+`FirstOrder` assumes that the remaining free variables keep G = b, and that no variable reaches or leaves a bound:
 
     | 0   1ᵀ  | | ḃ   |     | Σ α_B      |        B = the bounded variables that leave;  d_R = −α_R for the
     | 1  K_MM | | d_M |  =  | K_MB α_B   |        free variables R that leave, by a multiplier λ: x ← x + A⁻¹[:, R] λ
 
-One inverse A⁻¹ serves all groups. The first-order change is exact only if no variable reaches or leaves a bound.
-`refsvm.analysis.derivatives.influence.influence` computes the exact change.
+`FirstOrder` computes A⁻¹ once, for all groups of examples to leave out. The first-order change is exact only if the
+assumption holds. `refsvm.analysis.derivatives.influence.influence` computes the exact change.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
 J(θ) = mean over all examples of ℓ(h₋ᵢ(xᵢ), yᵢ)
 
-h₋ᵢ is the model without the fold of i, and θ contains the logarithms of the parameters. ∂J/∂θ is the sum of one adjoint
-for each fold (`refsvm.analysis.derivatives.pullback`).
+h₋ᵢ is the model trained without the fold of i, and θ contains the logarithms of the parameters. For ∂J/∂θ,
+`HeldOutLoss` solves one linear system for each model (`refsvm.analysis.derivatives.pullback`), and adds up the results.
 """
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ class Space:
 
 
 class Folds(LeftOutGroups):
-    """The models trained without each fold; folds that change nothing when left out share the full model."""
+    """The models, each trained without one fold; folds that change nothing when left out share the full model."""
 
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)
@@ -113,7 +113,7 @@ class Folds(LeftOutGroups):
         self._of_all = self._on_data(self.full)
 
     def _on_data(self, solution: Solution) -> Solution:
-        """Return the solution with the original kernel matrix in place of the stored rows."""
+        """Return the solution with the kernel matrix of `machine`, instead of the kernel rows that the rounds share."""
         gram = self.machine.problem.centred.gram
         return replace(solution, problem=solution.problem.with_gram(gram))
 
@@ -198,14 +198,14 @@ class HeldOutLoss(Stamped):
             self.fold_losses[place] = losses.mean()
             total += float(losses.sum())
             by_solution.setdefault(id(solution), (solution, []))[1].append(some)
-        # --- add up ∂J/∂θ: one adjoint for each model; folds that change nothing when left out share the full model ---
+        # --- add up ∂J/∂θ over the models; folds that change nothing when left out share the full model ---
         for solution, parts in by_solution.values():
             self.ends()
             gradient += self._gradient(solution, np.concatenate(parts), values)
         return total / n, gradient / n
 
     def _solved(self, problem: DualProblem, C: float) -> Folds:
-        """Return the model without each fold; each solve starts at the α that the last call found."""
+        """Return the models, each trained without one fold; the solve on all examples starts from the last call's α."""
         machine = next(task_given(problem, None, None, None).machines())
         start = None
         if self._before is not None:
@@ -222,7 +222,7 @@ class HeldOutLoss(Stamped):
     def _gradient(self, solution: Solution, some: np.ndarray, values: dict[str, Any]) -> np.ndarray:
         """Return the gradient with respect to θ of the loss of some examples, for the model trained without them.
 
-        At an event, where the gradients of both sides differ, the function returns the gradient at a slightly
+        At an event, where the left and the right gradient differ, the function returns the gradient at a slightly
         different C (see `NUDGES`).
         """
         for nudge in (1.0, *NUDGES):
@@ -232,10 +232,10 @@ class HeldOutLoss(Stamped):
                 return self._adjoint(near, some, at)
             except ValueError:
                 self.events += nudge == 1.0
-        return np.zeros(len(self.space.bounds))  # 0, so that only the other folds determine ∇J
+        return np.zeros(len(self.space.bounds))  # with 0, only the other folds determine ∇J
 
     def _next_to(self, solution: Solution, values: dict[str, Any], nudge: float) -> Solution:
-        """Return the model of `solution` with every C multiplied by `nudge`."""
+        """Solve the problem of `solution` again with every C multiplied by `nudge`, and return the new solution."""
         at = solution.problem
         problem = self.problem(values).centred.boxed(at.lower * nudge, at.upper * nudge)
         start, options = problem.feasible(solution.alpha * nudge), self.options

@@ -45,7 +45,7 @@ SELDOM: Final = 64
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Influence(Shown):
-    """Changes of decision values and loss without each group: value without the group minus value with all examples.
+    """The change of decision values and of the loss if a group is left out: value without the group minus full value.
 
     Attributes
     ----------
@@ -63,7 +63,7 @@ class Influence(Shown):
     loss_changes, first_order_loss : ndarrays of shape (g,)
         The change of the mean loss, exactly and to first order; negative if the loss is smaller without the group.
     kkt_gaps : ndarray of shape (g,)
-        The KKT gap of the model without each group; NaN if the gap is unknown.
+        For each group, the KKT gap of the model trained without the group; NaN if the gap is unknown.
     iterations : int
         Number of steps, over all rounds.
     status : Status
@@ -87,12 +87,12 @@ class Influence(Shown):
 
     @property
     def is_known(self) -> np.ndarray:
-        """Whether the model without each group was trained, shape (g,)."""
+        """For each group, whether the model without the group was trained, shape (g,)."""
         return ~np.isnan(self.kkt_gaps)
 
     @property
     def largest(self) -> np.ndarray:
-        """The largest change of a decision value caused by each group, shape (g,)."""
+        """For each group, the largest absolute change of a decision value, shape (g,)."""
         return np.asarray(np.abs(self.changes).max(axis=1, initial=0.0))
 
     def to_frame(self) -> Any:
@@ -162,7 +162,8 @@ def influence(
     ----------
     X : array-like or CSR of shape (n, d)
         Examples. Instead of X, y and the parameters you can pass a `DualProblem` of two classes or of a regression; if
-        you pass the problem's `Solution`, `influence` need not solve it. An `SVC` or `SVR` can come before X and y.
+        you pass the problem's `Solution`, `influence` need not solve it. You can also pass an `SVC` or `SVR` first,
+        before X and y.
     y : array-like of shape (n,)
         Labels of two classes, of any type; targets if ``epsilon=`` is given.
     kernel, gamma, degree, coef0, gram, C, epsilon
@@ -401,9 +402,9 @@ def _first_order(
 
 
 def _values(left_out: LeftOutGroups, X: Any, alpha: np.ndarray) -> np.ndarray:
-    """Return Σᵢ αᵢ k(x, xᵢ) for each row of α, shape (rows, t), at the rows of X or at the examples."""
+    """Return Σᵢ αᵢ k(x, xᵢ) for each row of α, shape (rows, t), at the rows of X; if X is None, at the examples."""
     matrix, every = left_out.matrix, np.arange(left_out.matrix.n)
-    moves = alpha.any(axis=1)  # leaving out an example with α = 0 changes nothing
+    moves = alpha.any(axis=1)  # rows without a nonzero α need no products
     used = np.flatnonzero(alpha.any(axis=0))
     weights = alpha[np.ix_(moves, used)]
     # leaving out a group changes α of most free examples, but of few bounded examples

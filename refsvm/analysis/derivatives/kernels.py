@@ -168,7 +168,7 @@ def _weighted_distances(X: Any, Z: Any, weights: np.ndarray) -> np.ndarray:
 
 
 def squared_distances(kernel: Any, X: Any, Z: Any) -> np.ndarray:
-    """Return ‖x − z‖² for all pairs of rows, shape (m, n), for data shifted as for the kernel's own values."""
+    """Return ‖x − z‖² for all pairs of rows, shape (m, n), after shifting the data in the way the kernel does."""
     if is_sparse(X) or is_sparse(Z):
         inner, ends = inner_products(X, Z), (squared_norms(X), squared_norms(Z))
     else:

@@ -1,8 +1,8 @@
-"""LeftOutGroups: the exact model without each group of examples.
+"""LeftOutGroups: for each group of examples, the exact model trained without the group.
 
 `LeftOutGroups` solves the problem on all examples. For each group, it sets the bounds of the group's variables to 0,
-starts at the seed, and takes steps to a loose tolerance. The function `settled` then computes the optimum up to
-rounding (`refsvm.analysis.derivatives.settling`).
+starts at the point that `TOP` makes from the full solution, and takes steps to a loose tolerance. The function
+`settled` then computes the optimum up to rounding (`refsvm.analysis.derivatives.settling`).
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ AT_ONCE: Final = 64
 
 
 class LeftOutGroups:
-    """The models without some groups of examples.
+    """For each group of examples, the model trained without the group.
 
     Parameters
     ----------
     machine : Machine
         The full problem.
     rounds : Rounds
-        Leave-one-out rounds of the problem of `machine`.
+        `Rounds` object for the problem of `machine`; each of its rounds leaves out one group.
     start : ndarray of shape (n,) or None
         α at which the solve on all examples starts, for instance the α of an earlier solution.
 
@@ -101,7 +101,7 @@ class LeftOutGroups:
 
     @property
     def _loose(self) -> KKTGap:
-        """The loose stopping rule of rounds whose solutions `settled` makes exact afterwards."""
+        """The stopping rule of a round; it is loose if `settled` can make the solution of the round exact."""
         stop = self.rounds.rules.stop
         loose = LOOSE * float(stop.relative)
         return KKTGap(stop.tolerance if self.K is None else max(loose, stop.tolerance), stop.relative)
@@ -111,13 +111,13 @@ class LeftOutGroups:
         return self.status is not Status.CONVERGED
 
     def run(self, members: Sequence[np.ndarray]) -> Iterator[Any]:
-        """Yield the number of each group when its model is known, until a limit ends the rounds."""
+        """Train the model without each group, and yield the group's number; end if a limit ends the rounds."""
         if self.ended():
             return
         names, _, _ = sufficient(self.full, self.rounds.rows, (ZeroAlpha(),), self.machine.copies)
         changes_nothing, plan = names == ZeroAlpha.name, []
         for place, some in enumerate(members):
-            if changes_nothing[some].all():  # if all α are 0, α stays optimal
+            if changes_nothing[some].all():  # α stays optimal without examples of α = 0
                 self._take(place, self.full)
                 yield place
             else:
@@ -128,14 +128,14 @@ class LeftOutGroups:
                 return
 
     def _by_rounds(self, some: list[int], members: Sequence[np.ndarray]) -> Iterator[Any]:
-        """Train models without some groups: solve loosely and settle; if settling fails, solve to `tol`."""
+        """For each of some groups, solve without the group loosely and settle; if settling fails, solve to `tol`."""
         rounds, tight = self.rounds, []
         turns = [Round(self.machine.variables(members[place]), "all", place) for place in some]
         for place, turn, ended in zip(some, turns, rounds.run(turns, TOP(), self._loose), strict=False):
             self.iterations += ended.iterations
             solution = rounds.solutions.pop(place).in_solver_coordinates()
             exact = None if self.K is None else settled(solution, self.K, self.example, self.tol)
-            if exact is None and not solution.kkt_gap <= self.tol:  # a gap may be NaN
+            if exact is None and not solution.kkt_gap <= self.tol:  # `not <=`: the gap may be NaN
                 tight.append(turn)
                 continue
             self._take(place, solution if exact is None else exact)

@@ -129,7 +129,7 @@ class Huber(Loss):
 
 @dataclass(frozen=True)
 class Pinball(Loss):
-    """The pinball loss of the residual r = y − h: q r if r > 0, (q − 1) r if r < 0. The quantile q minimises it.
+    """The pinball loss of r = y − h: q r if r > 0, (q − 1) r if r < 0. Its mean is least if h is the q-quantile of y.
 
     Parameters
     ----------

@@ -7,9 +7,9 @@ like bounded variables when it falls, or the reverse.
         | 0   1ᵀ  |
     A = | 1  K_MM |       regular where no free example is affinely dependent on the others in feature space
 
-If no variable is free or at an event, b may lie in an interval, from the largest G of the variables that may rise to
-the smallest G of the variables that may fall, and b is its midpoint. Without free variables, the system contains the
-variables whose G are the ends of b's interval.
+If no variable is free or at an event, b may lie in an interval. The interval begins at the largest G of the variables
+that may rise, and ends at the smallest G of the variables that may fall; b is its midpoint. In this case the system
+contains the variables whose G are the two ends.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ class Optimum:
     columns : ndarray of shape (c,), int64
         The examples of `places`, and the examples with α ≠ 0.
     held : ndarray of shape (p, c), or None
-        Kernel values of `places` with `columns`, if they fit into `HELD`.
+        Kernel values of `places` with `columns`; None if they are more than `HELD`.
     has_ends : bool
         Whether no variable is free, so that b is the midpoint of an interval.
 
@@ -143,7 +143,7 @@ class Optimum:
         self.held = held
 
     def values(self, part: slice) -> np.ndarray:
-        """Return the kernel values between some `places` and `columns`, stored or computed again."""
+        """Return the kernel values between some `places` and `columns`; compute them again if they are not stored."""
         if self.held is not None:
             return np.asarray(self.held[part])
         return np.asarray(self.matrix.block(self.example[self.places[part]], self.columns))
@@ -232,7 +232,7 @@ class Optimum:
         return np.unique(examples_of(self.problem.gram)[1][variables])
 
     def walk(self, line: Line) -> Walk:
-        """Return a walk that starts at this optimum and moves the variables in `places`."""
+        """Return the `Walk` that starts at this optimum and moves the variables in `places` along `line`."""
         there, side = self.places, self.side
         lower, upper = self.problem.lower[there], self.problem.upper[there]
         at_bound = np.where(side == ABOVE, upper, lower)
@@ -244,7 +244,7 @@ class Optimum:
 
     @property
     def offsets(self) -> np.ndarray | float:
-        """The derivative of the intercept with respect to each α if the data are shifted, shape (n,), otherwise 0."""
+        """Numbers o, shape (n,): b of the original data is b of the shifted data − oᵀα; 0 if no data are shifted."""
         if self.problem.gram.origin is None:
             return 0.0
         gram, places = examples_of(self.problem.gram)

@@ -40,11 +40,11 @@ class Probes:
     by_h: np.ndarray
 
     def parts(self) -> list[slice]:
-        """Return slices of the rows of X, for which kernel values are computed slice by slice."""
+        """Return slices of the rows of X; kernel values are computed for one slice at a time."""
         return pieces(len(self.by_h), max(len(self.optimum.columns), self.X.shape[1]))
 
     def values(self, part: slice) -> np.ndarray:
-        """Return the kernel values between some rows and ``optimum.columns``, stored or computed again."""
+        """Return the kernel values between some rows and ``optimum.columns``; compute them again if not stored."""
         return self._values(part) if self._held is None else self._held[part]
 
     def _values(self, part: slice) -> np.ndarray:
@@ -213,7 +213,7 @@ def pullback(
         The derivatives ∂ℓ/∂h(x) at these examples. If given, the returned gradients include the direct effect of a
         kernel parameter on k(x, xᵢ), not only its effect through α and b.
     least_norm : bool
-        Whether to use the dα of smallest norm if dα is not unique.
+        If dα is not unique: whether to use the dα of smallest norm.
 
     Returns
     -------

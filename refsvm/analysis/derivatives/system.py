@@ -3,7 +3,7 @@
     | 0  1ᵀ | | t |   | r₀ |        H = (K + c·11ᵀ)⁻¹ = (LLᵀ)⁻¹,  u = H1,  s = 1ᵀu
     | 1  K  | | x | = | r  |        t = c·r₀ − (r₀ − uᵀr)/s,  x = Hr + (c·r₀ − t)u
 
-Computing the factor takes a sixth of the time of computing the inverse, and only a walk needs the inverse.
+Computing the factor takes a sixth of the time of computing the inverse, and `Gradients` usually needs only the factor.
 """
 
 from __future__ import annotations

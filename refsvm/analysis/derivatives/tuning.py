@@ -1,7 +1,7 @@
-"""`tune_by_gradient` minimises a held-out loss J(θ) over parameters θ along the gradient of J.
+"""`tune_by_gradient` uses the gradient of a held-out loss J(θ) to find the parameters θ that minimise J.
 
 `refsvm.analysis.derivatives.held_out` computes J(θ) and ∂J/∂θ for all parameters together. L-BFGS-B minimises J within
-bounds from several starts, and each solve starts from the previous solution.
+bounds from several starts. For each θ, the solve on all examples starts from the solution for the previous θ.
 
 A grid is practical for at most two parameters; a gradient costs about as much as J for any number of parameters.
 """
@@ -32,7 +32,7 @@ GAIN: Final = 1e-3
 
 
 class _Enough(Exception):  # noqa: N818  a signal, not an error
-    """Raised inside L-BFGS-B after the last evaluation allowed from a start; an error also ends a line search."""
+    """Raised after the last evaluation allowed from a start; only an error can end L-BFGS-B within a line search."""
 
 
 class Evaluation(NamedTuple):
@@ -49,7 +49,7 @@ class Evaluation(NamedTuple):
     start : int
         Index of the start.
     slope : float
-        The largest entry of the gradient with respect to the logarithms of the parameters.
+        The largest absolute entry of the gradient with respect to the logarithms of the parameters.
     events : int
         Number of folds whose model was at an event, where J has a kink.
     elapsed : float
@@ -72,8 +72,7 @@ class Tuning(Shown):
     Attributes
     ----------
     best : dict
-        The parameters with the smallest held-out loss: "C", "gamma" (a number, or a tuple with one for each feature),
-        "epsilon" and "class_weight", as far as they apply.
+        The tuned parameters with the smallest held-out loss, by name; with one γ for each feature, "gamma" is a tuple.
     loss : float
         J at these parameters; NaN if a limit ended the search before the first evaluation.
     evaluations : list of Evaluation
@@ -217,11 +216,11 @@ def tune_by_gradient(
     1e-3 to 1e3 times "scale" (with one γ for each feature from 1e-5); ε from 1e-3 to 1 times the standard deviation of
     the targets; the class weight from 0.1 to 10.
 
-    A search from a start ends when an iteration reduces J by less than a thousandth, which is much less than J's own
-    standard error over the folds. J is smooth except for kinks at events, where a variable reaches or leaves a bound;
-    at a kink the search takes the gradient at a C that differs by a millionth. J has many optima, and plateaus where
-    all or no examples are support vectors; on small data the slope of J may be smaller than the noise of J.
-    `Tuning.best_of_starts` shows the smallest J that each start reached.
+    A search from a start ends when an iteration reduces J by less than a thousandth of J, or of the first slope if that
+    is larger. This is much less than the standard error of J over the folds. J is smooth except for kinks at events,
+    where a variable reaches or leaves a bound; at a kink the search takes the gradient at a C that is larger by a
+    millionth. J has many optima, and plateaus where all or no examples are support vectors; on small data the slope of
+    J may be smaller than the noise of J. `Tuning.best_of_starts` shows the smallest J that each start reached.
 
     References
     ----------
