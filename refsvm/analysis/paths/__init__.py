@@ -5,7 +5,7 @@
 `error_curve`, `cross_validation`           the error as a function of C
 `lines`                                     paths along ε, ν, the costs of both classes, and the weights
 `parametric`, `roc_curve`, `path_file`      results of a line: its path, its ROC curve, its file
-`left_out`, `several_classes`               paths without each example; paths of several classes
+`left_out`, `several_classes`               paths without one example; paths of several classes
 `continuing`, `conformal`                   other uses of the walk: a changed problem, prediction intervals
 `extending`, `merging`                      a problem with more examples; duplicates as one variable
 `novelty`                                   b of a one-class problem, with a margin for rounding errors

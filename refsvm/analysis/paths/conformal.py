@@ -1,4 +1,4 @@
-"""conformal_intervals: exact full conformal intervals for ε-insensitive regression, from a path along the new target.
+"""conformal_intervals: exact full conformal intervals of ε-insensitive regression, from paths along a new target.
 
     p(t) = #{i ≤ n + 1 : Rᵢ(t) ≥ Rₙ₊₁(t)} / (n + 1),    Rᵢ(t) = |yᵢ − h_t(xᵢ)|,    yₙ₊₁ = t
 
@@ -6,14 +6,14 @@ h_t is trained on all n + 1 examples. An example of weight w counts as w example
 interval contains every target t with p(t) > 1 − confidence. If the examples are exchangeable, the interval contains the
 next target with probability at least `confidence`.
 
-To treat all examples alike, scores that differ only by rounding errors count as equal: p(t) counts Rᵢ unless Rᵢ is
-below Rₙ₊₁ by more than 10⁻⁷ times the range of all n + 1 targets. A model that fits every example exactly, for instance
-with ε = 0 and more features than examples, therefore accepts every target until the α of the new example reaches its
-bound.
+To treat all examples alike, p(t) treats scores that differ only by rounding errors as equal: it counts Rᵢ unless Rᵢ is
+below Rₙ₊₁ by more than 10⁻⁷ times the range of all n + 1 targets. If the model fits every example exactly, for instance
+with ε = 0 and more features than examples, the interval therefore contains every t for which the α of the new example
+is inside its box.
 
-Other methods evaluate p on a grid of t and train a model for each point. This module walks along t. A change of t
-changes only v of the new example's two variables. Between two events, h_t and all residuals are therefore affine in t,
-and two scores change their order at the root of a linear function.
+Other methods evaluate p on a grid of t and train a model for each point. This module instead tracks the optimum along
+t. A change of t changes only v of the new example's two variables. Between two events, h_t and all residuals are
+therefore affine in t, and two scores change their order at the root of a linear function.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ AT_BOUND: Final = 1e-13
 
 
 class Examples(NamedTuple):
-    """The data that all walks share: K; y, C and number of copies of the n examples; C of the new example; and ε."""
+    """The data that serve all new examples: K; y, C and copies (counts) of the n examples; a new example's C; and ε."""
 
     K: np.ndarray
     y: np.ndarray
@@ -79,8 +79,8 @@ def conformal_intervals(
     cross, own : ndarrays of shape (m, n) and (m,)
         Kernel values k(x, xᵢ) and k(x, x) of the new examples.
     C : float
-        C of each copy of an example and of the new example, as in `DualProblem.regression`. An array must contain n
-        equal numbers; use `weights` for different penalties.
+        Penalty of the new example, and of each copy of a training example, as in `DualProblem.regression`. An array
+        must contain n equal numbers; use `weights` for different penalties.
     epsilon : float
         Half the width of the tube.
     confidence : float
@@ -154,7 +154,7 @@ def conformal_intervals(
 def _farthest(
     shared: Examples, whole: np.ndarray, beta: np.ndarray, here: float, way: float, few: int
 ) -> float:
-    """Return the target t farthest from h(x) on one side with p(t) > 1 − confidence; p = 1 at t = h(x)."""
+    """Return the t farthest from h(x) on one side with p(t) > 1 − confidence; h(x) itself has p = 1."""
     # after the α of the new example has reached its bound, t changes only the score of the new example
     far, bounded = float(np.ptp(shared.y)) + 2.0 * shared.epsilon or 1.0, False
     while not bounded:
@@ -178,7 +178,7 @@ def _farthest(
 def _last_inside(
     one: np.ndarray, other: np.ndarray, counts: np.ndarray, few: int, tied: float
 ) -> float | None:
-    """Return the last t, as a fraction of a segment, at which at least `few` scores reach the new example's score."""
+    """Return the last t, as a fraction of a segment, at which `few` or more scores reach the new example's score."""
     # |rᵢ| ≥ |r| is (rᵢ − r)(rᵢ + r) ≥ 0, whose two factors are linear, so the order changes at their roots
     begin = np.concatenate([one[:-1] - one[-1], one[:-1] + one[-1]])
     end = np.concatenate([other[:-1] - other[-1], other[:-1] + other[-1]])
@@ -195,16 +195,16 @@ def _last_inside(
 def _followed(
     shared: Examples, whole: np.ndarray, beta: np.ndarray, here: float, there: float
 ) -> tuple[np.ndarray, np.ndarray, bool]:
-    """Walk from one target of the new example to another target, and return the residuals at each event.
+    """Track the optimum as the new example's target moves from `here` to `there`; return the residuals at each event.
 
     Returns
     -------
-        t : ndarray of shape (k,)
-            Targets of the new example.
-        residuals : ndarray of shape (k, n + 1)
-            yᵢ − h(xᵢ) of the n examples and, last, of the new example.
+    t : ndarray of shape (k,)
+        Targets of the new example.
+    residuals : ndarray of shape (k, n + 1)
+        yᵢ − h(xᵢ) of the n examples and, last, of the new example.
     bounded : bool
-        Whether the α of the new example is at a bound at the end.
+        Whether the α of the new example is at a bound at the last target.
     """
     gram, bounds = Gram(Precomputed(), whole, is_checked=True), np.append(shared.C, shared.C_new)
     start, end = (
@@ -245,7 +245,7 @@ def _middles(walk: PathState, K: np.ndarray, one: Any, other: Any) -> list[Any]:
     # rounding errors of LAPACK may leave an α slightly short of a bound that it has reached
     short = AT_BOUND * float(np.abs(alpha).max())
     rises, falls = walk.problem.upper - alpha > short, alpha - walk.problem.lower > short
-    # compare α with the bounds, because the walk may treat both copies as free although they are at their bounds
+    # compare α with the bounds, because the walk may count an example's two variables at their bounds as free
     if (rises & falls).any() or not np.array_equal(alpha, other[1]):
         return []
     old = np.ones(len(alpha), dtype=bool)

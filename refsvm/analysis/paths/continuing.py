@@ -152,7 +152,7 @@ def _arrived(
 
 
 def _resumed(walk: PathState, alpha: np.ndarray, reached: Reached) -> bool:
-    """Set a walk to the end of an earlier walk; return whether this end is optimal for the new walk's first problem."""
+    """If the end of an earlier walk is optimal for the new walk's first problem, start there; return whether it is."""
     problem, G = walk.along.at(0.0), reached.gradient.copy()
     new = np.flatnonzero(np.isnan(G))
     G[new] = problem.v[new] - walk.K[new] @ alpha
@@ -169,8 +169,8 @@ def _resumed(walk: PathState, alpha: np.ndarray, reached: Reached) -> bool:
 def before_growth(solved: DualProblem, problem: DualProblem) -> tuple[DualProblem, np.ndarray]:
     """Return the larger problem with empty boxes for the added examples, and the positions of the old variables.
 
-    The smaller and the larger problem begin with the same examples. In a regression, both groups of variables end with
-    the added examples.
+    The smaller and the larger problem begin with the same examples. In a regression, each half of the variables ends
+    with variables of the added examples.
     """
     old_places = np.arange(solved.n)
     if isinstance(problem.gram, View) and problem.gram.repeats:
@@ -184,7 +184,7 @@ def before_growth(solved: DualProblem, problem: DualProblem) -> tuple[DualProble
 def continue_to(
     solution: Solution, problem: DualProblem, *, progress: bool | str = "auto", **options: Any
 ) -> Solution:
-    """Return the exact solution of a problem that differs in v, L, U or z, by a walk from this solution.
+    """Walk from this solution to the exact solution of another problem, and return it; v, L, U and z may differ.
 
     Call `continue_to` if ``problem.without(r)`` has removed examples, if ``problem.extended(X, y)`` has added examples,
     or if weights or targets have changed. `continue_to` first refines this solution to a KKT gap of 1e-9.

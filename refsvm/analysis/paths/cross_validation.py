@@ -49,8 +49,8 @@ class PathCrossValidation(Shown):
     fold : ndarray of shape (n,), int64
         Number of the fold that holds out each example.
     breakpoints : tuple of int
-        Number of breakpoints on each fold's path; with leave-one-out, the number of breakpoints on the paths followed
-        without each example.
+        For each fold, the number of breakpoints on its path; with leave-one-out, the number of breakpoints on the parts
+        of the path that `cross_validate_path` followed without the example.
     seconds : float
         Wall time of the call.
     """
@@ -137,8 +137,8 @@ def cross_validate_path(
 
     Notes
     -----
-        Leave-one-out does not require n paths. The path of all examples determines most signs of left-out decision
-        values. Where the sign of an example is unknown, a walk follows the path without this example
+        Leave-one-out does not require n paths. From the path of all examples, `cross_validate_path` derives the signs
+        of most left-out decision values. For each other sign, it follows the path without the left-out example
         (`refsvm.analysis.paths.left_out`). For folds of several examples the path of all examples determines few signs,
         because nearly everywhere on this path some example of the fold has α ≠ 0. Therefore each fold has its own path.
 
@@ -198,7 +198,7 @@ def held_out(
     X: Any, codes: np.ndarray, gram: Gram, fold: np.ndarray, weights: np.ndarray | None, interrupt: interruptible,
     options: dict[str, Any],
 ) -> Iterator[tuple[ErrorCurve, int]]:  # fmt: skip
-    """Yield the error curve of each fold, and the number of breakpoints on the paths of all pairs without the fold.
+    """Yield each fold's error curve, and the number of breakpoints on the paths of all class pairs without the fold.
 
     A class without examples outside a fold gets no vote for the examples of this fold.
 
@@ -240,11 +240,11 @@ def left_out(
     X: Any, codes: np.ndarray, gram: Gram, fold: np.ndarray, weights: np.ndarray | None, interrupt: interruptible,
     options: dict[str, Any],
 ) -> Iterator[tuple[ErrorCurve, int]]:  # fmt: skip
-    """Yield the error curve of each left-out example, and the number of breakpoints on the paths without this example.
+    """Yield each example's error curve, and the number of breakpoints on the paths followed without the example.
 
-    An example is left out of the pairs that contain its class. The path of a pair determines the sign of most left-out
-    examples of the pair's own two classes, and the sign of every example of a third class. `left_out` takes the
-    arguments of `held_out`.
+    Leaving out an example changes only the paths of class pairs that contain its class. The path of a pair determines
+    the sign of most left-out examples of the pair's own two classes, and the sign of every example of a third class.
+    `left_out` takes the arguments of `held_out`.
     """
     k, factors = int(codes.max()) + 1, np.ones(len(codes)) if weights is None else weights
     alone = (factors > 0.0) & (np.bincount(codes, factors > 0.0)[codes] == 1.0)

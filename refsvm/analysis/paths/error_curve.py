@@ -173,7 +173,7 @@ def curve_of_changes(
 
 
 class Turns(NamedTuple):
-    """The votes of one pair of classes on t examples along C.
+    """The votes of one pair of classes for t examples, as functions of C.
 
     Attributes
     ----------
@@ -238,7 +238,7 @@ def voted_curve(
 def _changes(
     turns: Sequence[Turns], codes: np.ndarray, k: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Return the examples wrong at the smallest C; for each changed vote, C, its example and the change of errors."""
+    """Return which examples are wrong at the smallest C; for each changed vote: C, the example, the change of its error."""
     t, every = len(codes), np.arange(len(codes))
     count = np.zeros((t, k), dtype=np.int64)
     for turn in turns:

@@ -24,7 +24,8 @@ def grown(gram: KernelMatrix, X: Any) -> Gram:
     """Return the kernel matrix of the examples of `gram` followed by new examples.
 
     X contains the new examples. If the kernel matrix was given by its values, X contains the kernel values of the new
-    examples with all n + m examples, shape (m, n + m). A `centred` matrix keeps the origin of its data.
+    examples with all n + m examples, shape (m, n + m). If `gram` shifts its data to an origin (`centred`), the new
+    matrix shifts all data to the same origin.
     """
     X, known = examples_like(gram, X), getattr(gram, "X", None)
     kernel: Any = getattr(gram, "kernel", None)

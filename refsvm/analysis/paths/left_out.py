@@ -1,11 +1,12 @@
-"""LeftOutPaths: the sign of each left-out decision value, proved from the path of all examples, or computed.
+"""LeftOutPaths: proves or computes, for each example r and each C, the sign of h(xᵣ) of the machine trained without r.
 
 The variables are scaled: s = λα, f = λ(h − b) and ŵ = λw. If s is feasible without example r, s is also optimal without
 r. If the machine trained with r predicts r wrongly, the machine trained without r also predicts r wrongly. In all other
 cases, a ball contains ŵ_R, the weights of the machine trained without r:
 
-    s + δ is feasible without r: δᵣ removes the excess of r, which the free variables j ∈ M share. P_R(ŵ, b̂) − D_R(s +
-    δ) = ½‖δŵ‖², as G = b on M, so ½‖ŵ − ŵ_R‖² + ½‖ŵ + δŵ − ŵ_R‖² ≤ ½‖δŵ‖²
+    s + δ is feasible without r: δᵣ takes from sᵣ the amount that exceeds the box without r (the excess), and the δⱼ
+    divide this amount among the free variables j ∈ M.
+    P_R(ŵ, b̂) − D_R(s + δ) = ½‖δŵ‖², as G = b on M, so ½‖ŵ − ŵ_R‖² + ½‖ŵ + δŵ − ŵ_R‖² ≤ ½‖δŵ‖²
 
 A computed breakpoint is only near the optimum, so `LeftOutPaths` adds the breakpoint's duality gap and |G − b| on M to
 the radius (`refsvm.core.stopping.midpoint`).
@@ -156,13 +157,13 @@ class LeftOutPaths:
         return np.where(possible[1] < certain[0], label, np.where(possible[0] < certain[1], -label, np.nan))
 
     def _takers(self, k: int, rest: np.ndarray, free: np.ndarray, label: float) -> tuple[np.ndarray, float]:
-        """Return the examples that share r's excess (the free ones, or a bounded one), and their largest |G − b̂|."""
+        """Return the variables that take over r's excess (free, and perhaps one bounded), and their largest |G − b̂|."""
         both = slice(k, k + 2)
         room = np.where(self._y == label, self._weight - np.abs(self._s[both]), np.abs(self._s[both]))
         left = (room * free).sum(axis=1, keepdims=True) - (room * free)[:, rest]
         if (left > self._own[rest]).all():
             return free, 0.0
-        # compute |G − b̂| = |λy − ĥ| for variables at a bound, which can take an excess as large as their box
+        # compute |G − b̂| = |λy − ĥ|; set it to ∞ unless the variable can move by its whole box, to its other bound
         loss = np.abs(self.lam[both, None] * self._y - self._values[both]).max(axis=0)
         loss[room.min(axis=0) < self._weight] = np.inf
         takers, nearest = free.copy(), int(loss.argmin())
@@ -174,13 +175,13 @@ class LeftOutPaths:
     def _moved(
         self, end: int, rest: np.ndarray, takers: np.ndarray, label: float
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return for each r at a breakpoint δŵ·φⱼ for all j, ‖δŵ‖, and r's excess, which bounds every |δⱼ|."""
+        """Return, for each r at a breakpoint: δŵ·φⱼ for all j; ‖δŵ‖; and the excess of r, which bounds every |δⱼ|."""
         K, a, s = self.path.kernel_matrix, np.abs(self._excess[end, rest]), np.abs(self._s[end])
         # up to a common sign, δᵣ = −aᵣ, and δⱼ = aᵣ uⱼ/Σu for each other j ∈ M; uⱼ is the distance of j to its bound
         u = np.where(takers, np.where(self._y == label, self._weight - s, s), 0.0)
         own, Ku, diagonal = u[rest], K @ u, K[rest, rest]
         room = u.sum() - own
-        # if the other free variables cannot take the weight of r, s + δ is infeasible, and the radius is ∞
+        # if r's excess would move the other variables beyond their bounds, s + δ is infeasible, and the radius is ∞
         fits = a <= room
         a, room = np.where(fits, a, 0.0), np.where(room > 0.0, room, 1.0)
         change = (a / room)[:, None] * Ku - (a / room * own + a)[:, None] * K[rest]
@@ -196,9 +197,9 @@ class LeftOutPaths:
         return int(self.walked[self._variable[r]]) if r in self._variable else 0
 
     def turns(self, r: int) -> tuple[np.ndarray, ...]:
-        """Return the last four fields of `Turns` for the votes on example r of the machine trained without r.
+        """Return the votes of the machine trained without r for example r, as the last four fields of `Turns`.
 
-        Equal examples share these paths, because leaving out either of two equal examples gives the same machine.
+        Equal examples share the result, because leaving out either of two equal examples gives the same machine.
         """
         variable = self._variable.get(r)
         if variable is None:  # r is not on the path

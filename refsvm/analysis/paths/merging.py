@@ -54,7 +54,7 @@ def merge_variables(start: DualProblem, end: DualProblem, X: Any = None, *, alik
 
 
 def source_of(gram: KernelMatrix) -> tuple[Any, np.ndarray]:
-    """Return the kernel matrix to which a view refers, through nested views, and each variable's row in that matrix."""
+    """Return the kernel matrix behind all nested `View` objects, and each variable's row in that matrix."""
     indices = np.arange(gram.n)
     while isinstance(gram, View):
         gram, indices = gram.source, gram.indices[indices]

@@ -83,7 +83,7 @@ class ParametricPath(TrackedPath):
         t : float
             The parameter.
         before : bool
-            Whether to return the value before a jump of α or b at t, in the direction of the path.
+            If α or b jumps at t: whether to return the value before the jump, as seen from the start of the path.
 
         Notes
         -----

@@ -121,7 +121,7 @@ def line_between(
     max_events: int | None = None, callback: Callable[[LinePoint], object] | None = None,
     progress: bool | str = "auto",
 ) -> Path:  # fmt: skip
-    """Return the path between two problems for the public function `call`, whose argument `name` gives both ends.
+    """Return the path between two problems; `call` is the public function's name, `name` the name of the parameter t.
 
     Examples
     --------

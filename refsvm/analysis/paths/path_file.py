@@ -139,11 +139,11 @@ def load_path(file: str | os.PathLike[str]) -> TrackedPath:
 
 
 def _contents(stream: IO[bytes]) -> tuple[Any, dict[str, np.ndarray]]:
-    """Return the head and the arrays of a path from a file, without unpacking other arrays of the file."""
+    """Return the header and the arrays of a path from a file, without unpacking other arrays of the file."""
     with zipfile.ZipFile(stream) as archive:
         head = json.loads(str(member(archive, "head.npy")))
         held = {name.removesuffix(".npy") for name in archive.namelist()}
-        # the list of arrays in the head shows whether an array is missing; refsvm 0.4.0 and before wrote no list
+        # the list of arrays in the header shows whether an array is missing; refsvm 0.4.0 and before wrote no list
         names = ARRAYS & {*head.get("arrays", held)}
         return head, {name: member(archive, f"{name}.npy") for name in names}
 
@@ -202,7 +202,7 @@ def _line(head: Any, arrays: dict[str, np.ndarray], gram: Any, merged: Merged) -
 
 
 def _check_head(head: Any) -> None:
-    """Check the values in a file's head that a path shows or uses."""
+    """Check those values in a file's header that a path shows or uses."""
     counts, classes = head["counts"], head.get("classes", [-1, 1])
     for name in ("seconds", "start_seconds", "nullity", "drift"):
         real(name, head[name])

@@ -17,12 +17,12 @@ from refsvm.services.summary import Card, Shown
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RocCurve(Shown):
-    """The ROC curve of a classifier as a step function of C₊, which jumps at C₊ that are as exact as the breakpoints.
+    """The ROC curve of a classifier as a step function of C₊ (C of class +1); its jumps are as exact as breakpoints.
 
     Parameters
     ----------
     t : ndarray of shape (k + 1,)
-        Ends of the steps, ascending: C₊.
+        The values of C₊ at the ends of the steps, ascending.
     fpr, tpr : ndarrays of shape (k,)
         Shares of class −1 and of class +1 that are predicted as +1, for C₊ between two ends.
     status : Status
