@@ -238,7 +238,7 @@ def voted_curve(
 def _changes(
     turns: Sequence[Turns], codes: np.ndarray, k: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Return which examples are wrong at the smallest C; for each changed vote: C, the example, the change of its error."""
+    """Return which examples are wrong at the smallest C; for each changed vote: C, example, change of its error."""
     t, every = len(codes), np.arange(len(codes))
     count = np.zeros((t, k), dtype=np.int64)
     for turn in turns:

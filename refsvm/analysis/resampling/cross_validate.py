@@ -142,19 +142,19 @@ def cross_validate(
     decision values of a fold are read off the gradient, h(xᵢ) = vᵢ − Gᵢ + b.
 
     With ``from_full=True`` the rounds are independent, and `AVG` spreads the α
-    of a fold over the other examples. The default seeder has two exceptions.
-    If the full solution takes many steps, for instance with a large C and a
-    linear kernel, `ATO` follows a path to the optimum of each round
-    (`refsvm.core.rounds.walked`). With ten classes or more, whose pairs have
-    at most 64 examples each, the machines of all pairs in a fold are trained
-    together, without a seed.
+    of a fold over the other examples. The default seeder has two exceptions. If
+    the full solution takes many steps, for instance with a large C and a linear
+    kernel, `ATO` follows a path to the optimum of each round
+    (`refsvm.core.rounds.walked`). With ten classes or more, whose pairs have at
+    most 64 examples each, `cross_validate` trains the machines of all pairs in
+    a fold together, from α = 0.
 
     The default tolerance is 1e-3 times the range of the decision values, or
-    1e-3 if the range exceeds 1; for a regression, 1 is replaced by the
-    standard deviation of the targets. After each fold, and within long folds,
-    the callback gets a `refsvm.core.engine.progress.Progress` with the number
-    of finished folds, whose ``state`` is the solver's state in the current
-    round. If the callback returns True, all rounds end.
+    1e-3 if the range exceeds 1; for a regression, 1 is replaced by the standard
+    deviation of the targets. After each fold, and within long folds, the
+    callback gets a `refsvm.core.engine.progress.Progress`. It contains the
+    number of finished folds, and its ``state`` is the solver's state in the
+    current round. If the callback returns True, all rounds end.
 
     For ``gamma="scale"``, scikit-learn computes γ from each training set;
     `cross_validate` computes γ once, from all examples.
@@ -189,7 +189,7 @@ def cross_validate(
     is_small = walk is not None and is_plain and are_many_and_small(task, fold, run_options)
     seeder = Seeder.checked("seeder", default if seeder is None else seeder)
     with line:
-        # processes cannot share kernel rows, so each process computes its own rows
+        # share the kernel matrix among threads; processes cannot share it, so each process computes its own rows
         if share_memory(n_jobs) or is_small:
             task = task.with_shared_matrix(cache_mb, single=run_options.cache_dtype == "float32")
         if megabytes(task.gram.n, task.gram.n) <= cache_mb and run_options.cache_dtype == "auto":
@@ -268,7 +268,7 @@ class FoldTable:
                     yield family, numbers
 
     def take(self, machine: Machine, ended: Iterator[RoundResult], rounds: Rounds) -> None:
-        """Store the results of the rounds of one machine as `ended` yields them."""
+        """Store the results that the iterator `ended` yields for the rounds of one machine."""
         column, rounds.limits.progress = self.task.pairs.index(machine.pair), self.progress
         for each in ended:
             if self.progress.under_way:

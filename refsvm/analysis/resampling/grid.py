@@ -123,8 +123,8 @@ def solve_cells(
 ) -> Iterator[Cell]:
     """Solve every wanted C on every split, starting from the solution for the previous C on the same split.
 
-    Without a seeder, `ActiveSet` makes the starting point, and `refsvm.core.seeders.neighbour.extrapolate` shifts this
-    point by the change of the previous split's solution from the previous C to this C.
+    Without a seeder, `ActiveSet` makes the starting point, and `refsvm.core.seeders.neighbour.extrapolate` then shifts
+    this point by the difference between the previous split's solutions for this C and for the previous C.
 
     Parameters
     ----------
@@ -173,7 +173,7 @@ def solve_cells(
     score = partial(usual_score, task) if score is None else score
     is_float32 = gram.dense is not None and gram.dense.dtype == np.float32
     if is_float32 and not rule.reads_rows:
-        options.setdefault("cache_dtype", "float32")  # no copies in double precision
+        options.setdefault("cache_dtype", "float32")  # keep kernel rows in float32, without float64 copies
     machines = [Rounds(each.problem, **options) for each in task.machines()]
     if COPIES[task.kind] > 1:  # in a regression, each example has two variables
         splits = [replace(split, factors=np.tile(split.factors, COPIES[task.kind])) for split in splits]
@@ -195,7 +195,7 @@ def solve_cells(
 def rounds_of(
     pairs: Sequence[Rounds], plan: Sequence[Round], seeder: Seeder
 ) -> Iterator[tuple[RoundResult, ...]]:
-    """Yield the results of each round for all pairs of classes, and then let each runner check for rounding errors."""
+    """For each round, yield the results of all pairs of classes; then let all pairs check for rounding errors."""
     runs = [pair.run(plan, seeder) for pair in pairs]
     yield from zip(*runs, strict=False)
     # run every iterator to its end, because `zip` stops when the first iterator ends

@@ -37,7 +37,7 @@ AT_ONCE: Final = 256
 
 @dataclass(frozen=True, eq=False, repr=False)
 class HeldOutMachines(Shown):
-    """The models of a regression that are trained without each example or fold.
+    """The models of a regression, each trained without one example or one fold.
 
     Parameters
     ----------
@@ -124,7 +124,7 @@ def held_out_machines(
     engine: str = "auto",
     **options: Any,
 ) -> HeldOutMachines:
-    """Train models without each example, or without each fold, starting from the full model.
+    """Train models, each without one example or one fold, starting from the full model.
 
     Parameters
     ----------

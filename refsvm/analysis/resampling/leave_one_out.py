@@ -4,7 +4,7 @@ Algorithm 1 of Franc, Laskov & Müller (2008):
 
     Solve the problem on all examples.
     Decide the examples that the sufficiency checks can decide.
-    For each undecided example, empty its box, start at the seed, and take steps until the stopping rule is satisfied.
+    For each undecided example, empty its box, start at the seeder's α, and take steps until the stopping rule holds.
     If the sign of h is still uncertain, take steps to smaller KKT gaps.
     The error is the share of wrong predictions.
 """
@@ -112,9 +112,9 @@ def leave_one_out(
         are used. For regression and novelty detection only "zero alpha"
         applies.
     efficiency_test : bool, default True
-        If True, the KKT gap replaces a stopping rule that proves signs, unless
-        this rule ends at least half of the first ten rounds early. `BallRule`
-        is never replaced, because the solver evaluates it rarely.
+        If True and `stop` proves signs, the first ten rounds test this rule: if
+        it ends fewer than half of them early, the KKT gap replaces it.
+        `BallRule` is never replaced, because the solver evaluates it rarely.
     n_jobs : int, optional
         Number of threads; −1 means one for each core. If joblib is set up for
         processes (``joblib.parallel_config``), `n_jobs` is the number of
@@ -189,20 +189,20 @@ def leave_one_out(
 
     The sign of h is proved for each example: by a check, by the stopping rule,
     or by the duality gap at the end of the round, with an allowance for
-    rounding (`refsvm.core.stopping.midpoint`). If the duality gap at the end
-    of a round does not prove the sign, the round is solved again to smaller
-    gaps, with an exact step and with twice as many digits of h. If the sign
-    is still not proved, the example is a "tie". The h of a tie is 0 up to
-    rounding, or has different signs at the two ends of the interval in which b
-    may lie, as for an example in the middle of the gap between two classes.
-    The prediction of a tie uses the midpoint of b's interval. In `bounds`, a
-    tie counts as correct in the lowest error and as wrong in the highest
-    error.
+    rounding (`refsvm.core.stopping.midpoint`). If the duality gap at the end of
+    a round does not prove the sign, `leave_one_out` solves the round again to
+    smaller gaps, makes an exact step, and computes h with twice as many digits.
+    If these do not prove the sign, the example is a "tie". The h of a tie is 0
+    up to rounding, or has different signs at the two ends of the interval in
+    which b may lie, as for an example in the middle of the gap between two
+    classes. The prediction of a tie uses the midpoint of b's interval. In
+    `bounds`, a tie counts as correct in the lowest error and as wrong in the
+    highest error.
 
     No sign is proved if K is not positive semi-definite, if C is infinite, or
     if kernel values are float32. Without proofs, the KKT gap ends all rounds,
-    and ``LeaveOneOut.is_proved`` is False. `leave_one_out` warns that it
-    proves no sign if you passed a check or a rule that proves signs.
+    and ``LeaveOneOut.is_proved`` is False. If you passed a check or a rule that
+    proves signs, `leave_one_out` then warns that no sign is proved.
 
     Examples
     --------
@@ -239,7 +239,7 @@ def run_leave_one_out(
     efficiency_test: bool = True, callback: Callable[[Progress], object] | None = None,
     progress: Progress | None = None,
 ) -> TaskTable:  # fmt: skip
-    """Run leave-one-out on a task and return its table, without warnings, which the caller issues."""
+    """Run leave-one-out on a task and return its table; the caller must issue the warnings."""
     if task.gram.n < 2:
         raise ValueError(
             "X holds one example, so leaving it out leaves no training data; give at least two examples."
@@ -248,7 +248,7 @@ def run_leave_one_out(
     is_plain = seeder is None and checks is CHECKS and type(options.stop) in PLAIN
     seeder, stop, checks = chosen_for(task, seeder, options.stop, checks)
     kkt = KKTGap(positive(f"the tolerance of stop={stop!r}", stop.tolerance), stop.relative)
-    # solve the full problem in float64 to a fraction of the tolerance, because checks and seeds use its solution
+    # solve the full problem in float64 to a fraction of the tolerance, because checks and the seeder use its solution
     options = replace(
         options, stop=KKTGap(kkt.tol * FULL_TOL[stop.left_out], kkt.relative or True), cache_dtype="float64",
         shrinking=task.gram.dense is None and megabytes(task.gram.n, task.gram.n) > options.cache_mb,
@@ -265,7 +265,7 @@ def run_leave_one_out(
             if small is not None and number in small.solved:
                 table.fulls.append(small.solution(part, small.solved[number]))
                 continue
-            if table.status is not Status.CONVERGED:  # after a limit, look only for pairs in `small`
+            if table.status is not Status.CONVERGED:  # after a limit, take only pairs from `small`
                 continue
             here = table.begin(part, options)
             algorithm_1(here, (seeder, slow_problem_seeder), stop, kkt, checks, efficiency_test)
@@ -283,7 +283,7 @@ def chosen_for(
     by_sign = task.kind == CLASSIFICATION
     seeder = Seeder.checked("seeder", TOP() if seeder is None else seeder)
     default = BALL if by_sign else task.gap()
-    # use a tight tolerance if seeds are exact, because exact seeds need no step
+    # use a tight tolerance if the seeder's starting points are exact, because rounds then need no step
     default = task.gap(PATH_TOL) if seeder.is_exact else default
     stop, chosen = StoppingRule.checked("stop", default if stop is None else stop), chosen_checks(checks)
     if by_sign:
@@ -296,7 +296,7 @@ def chosen_for(
 
 
 def warn_of(table: TaskTable, result: LeaveOneOut) -> None:
-    """Warn if unsolved machines decided examples, or if a limit left examples undecided."""
+    """Warn if machines decided examples before they were solved, or if a limit left examples undecided."""
     bad = unsolved([*table.unsolved.values(), result.status])
     left, rests = int((~result.is_known).sum()), "they still predict their examples"
     if left:
@@ -312,7 +312,7 @@ def result_of(table: TaskTable) -> LeaveOneOut:
     is_unsolved[[r for r, _ in table.unsolved]] = True
     each: Any = slice(None) if table.values.shape[1] > 1 else 0
     width = max(map(len, {*table.decided.flat}))  # `astype(str)` would be slower
-    # where h was not computed, use its sign: predictions depend only on signs
+    # where h was not computed, use its sign, because predictions depend only on signs
     values = np.where(np.isnan(table.values), table.signs, table.values)
     predictions = task.predicted(values, known)
     for name in ("", "tie", "limit"):

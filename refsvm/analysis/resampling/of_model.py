@@ -31,7 +31,7 @@ def takes_model(
     Parameters
     ----------
     of : tuple of str
-        Names of the estimators that the function accepts; the function then receives only the arguments in its
+        Names of the estimators that the function accepts; if given, the function receives only the arguments in its
         signature. By default the function accepts all estimators and receives all their arguments.
     moves : tuple of str
         Parameters that the function varies, so that their values in the estimator are ignored.
@@ -70,7 +70,7 @@ def of_model(
     *arguments: Any,
     **options: Any,
 ) -> Result:
-    """Call the function with the parameters of a model, which is the first argument."""
+    """Call the function with the parameters of its first argument, a model."""
     call, model = function.__name__, arguments[0] if arguments else options["X"]
     if isinstance(model, type):
         raise TypeError(

@@ -72,7 +72,7 @@ class LeaveOneOut(Scores):
     engine : str
         Engine that ran the rounds.
     gap_rule_kept : bool or None
-        Whether the efficiency test kept the stopping rule; None if the test did not take place.
+        Whether the stopping rule passed the efficiency test for every machine; None if no test took place.
     traces : dict of int to Trace
         If `trace` was set, the recorded steps of each round; the key is the number of the example or, with three or
         more classes, (r, p, q): the example and the numbers of two classes.
@@ -99,8 +99,8 @@ class LeaveOneOut(Scores):
     `decided_by` contains these words:
 
     - "zero alpha", "training error" or "xi-alpha bound": a check decided the example, without training;
-    - "ball" or "duality gap": training ended as soon as the sign was certain; "ball" often proves the sign at the seed;
-    - "path": the seeder followed the optimum to the end, and no step was needed;
+    - "ball" or "duality gap": training ended as soon as the sign was certain; "ball" often needs no step;
+    - "path": the seeder followed a path to the optimum of the round, which needed no step;
     - "kkt": training reached the tolerance, or continued to a smaller gap at which the sign is proved;
     - "tie": no tolerance proves the sign;
     - "limit": training ended at `max_iter`;
@@ -125,7 +125,7 @@ class LeaveOneOut(Scores):
         return scored(self, f"exact leave-one-out{self._unproved()}", decided)
 
     def _unproved(self) -> str:
-        """Return the number of unproved signs as text for the card; "" if all signs are proved."""
+        """Return a text with the number of unproved signs, for the card in a notebook; "" if all signs are proved."""
         if self.kind != CLASSIFICATION or self.is_proved is None or self.is_proved.all():
             return ""
         if not self.is_proved.any():

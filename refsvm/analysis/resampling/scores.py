@@ -54,7 +54,7 @@ class Scores(Shown, ABC):
         """Whether an example has a prediction, shape (n,)."""
 
     def _only(self, name: str, *kinds: str) -> None:
-        """Raise an AttributeError if the score `name`, which only tasks of some `kinds` have, is not defined."""
+        """Raise an AttributeError unless the task is of one of the `kinds` for which the score `name` is defined."""
         if self.kind not in kinds:
             *others, last = (*("residuals",) * (self.kind == REGRESSION), *SCORES[self.kind])
             has = f"{', '.join(others)} and {last}" if others else last
@@ -184,7 +184,7 @@ class Scores(Shown, ABC):
 
 
 def outcomes_of(values: np.ndarray, codes: np.ndarray, k: int) -> np.ndarray:
-    """Return 1 (−1) if an example's class wins (loses) the vote for all possible votes of missing pairs, otherwise 0.
+    """Return 1 if an example's class wins however missing pairs vote, −1 if it loses however they vote, otherwise 0.
 
     Parameters
     ----------
@@ -202,7 +202,7 @@ def outcomes_of(values: np.ndarray, codes: np.ndarray, k: int) -> np.ndarray:
 
     Examples
     --------
-    The first example, of class 0, has the votes of (0, 1) and (0, 2), and the vote of (1, 2) cannot change this:
+    The first example, of class 0, has the votes of (0, 1) and (0, 2), so its class wins whatever (1, 2) votes:
 
     >>> import numpy as np
     >>> from refsvm.analysis.resampling.scores import outcomes_of
@@ -235,11 +235,11 @@ def outcomes_of(values: np.ndarray, codes: np.ndarray, k: int) -> np.ndarray:
 
 
 def _may_win(own: int, least: np.ndarray, most: int, left: list[tuple[int, int]]) -> bool:
-    """Return whether a class may win the vote with `most` votes, which include the votes of all its missing pairs.
+    """Return whether a class can win with `most` votes, which include the votes of all its missing pairs.
 
-    A missing pair of two rival classes votes for either rival. The class may win if the missing pairs can vote so that
-    the class beats every rival. If both rivals of a pair already have as many votes as they may get, the function moves
-    votes that it has assigned before along a path of pairs to a rival that may get more votes.
+    Each missing pair of two rivals must vote for one of them. The class can win if these votes can be divided so that
+    no rival beats it. If a vote would be too much for both rivals of its pair, the function moves an earlier vote to
+    the other rival of the earlier pair, and so on, until a rival may get one more vote.
     """
     room = [most - (d < own) - int(count) for d, count in enumerate(least)]
     holds: list[list[tuple[int, int]]] = [[] for _ in room]

@@ -1,4 +1,4 @@
-"""Makes the cards of leave-one-out and cross-validation, which show the first score, or its bounds, in large type."""
+"""Makes cards, which notebooks show for leave-one-out and cross-validation, with the first score or its bounds."""
 
 from __future__ import annotations
 

@@ -281,7 +281,7 @@ def signs_of_rounds(
 
 
 def of_signs(values: np.ndarray, signs: np.ndarray) -> np.ndarray:
-    """Return the values of h, where `ball_rule.of_sign` replaces a value that does not have the proved sign."""
+    """Return the values of h; replace a value without the proved sign by a tiny one, as `ball_rule.of_sign` does."""
     return np.where(np.abs(signs) == 1.0, signs * np.maximum(signs * values, TINY), values)
 
 

@@ -44,7 +44,7 @@ class LeftOutMachine(NamedTuple):
     ----------
     machine : Machine
     examples : ndarray of shape (m,), int64
-        Examples of its problem, ascending.
+        Examples that the machine trains on, ascending.
     asked : list of int or None
         Positions in `examples` of the examples to predict; None to predict all examples.
     gram : KernelMatrix
@@ -58,7 +58,7 @@ class LeftOutMachine(NamedTuple):
 
     @property
     def others(self) -> np.ndarray:
-        """The examples of other classes, ascending."""
+        """The examples whose class is not in the machine's pair, ascending."""
         n = self.gram.n
         return (
             np.delete(np.arange(n), self.examples) if len(self.examples) < n else np.zeros(0, dtype=np.int64)
@@ -92,7 +92,7 @@ class Task:
     rows_computed : int
         Number of kernel rows computed for all machines.
     name : str
-        Name of the kernel, if the matrix contains its values.
+        Name of the kernel, if `gram` contains only kernel values.
     """
 
     kind: str
@@ -131,7 +131,7 @@ class Task:
 
     @property
     def machine(self) -> str:
-        """A text with the kernel, C and ε, or ν, which results show."""
+        """The text by which results show the machine: the kernel, and C, C and ε, or ν."""
         low, high = float(self.C.min()), float(self.C.max())
         C = f"{high:.6g}" if low == high else f"{low:.6g} to {high:.6g}"
         name = self.name or self.gram.kernel_name
@@ -190,7 +190,7 @@ class Task:
     def families(
         self, machine: Machine, held_out: Sequence[np.ndarray]
     ) -> Iterator[tuple[Machine, list[int]]]:
-        """Yield a machine for each value of z, with the positions in `held_out` of the rounds that have this z.
+        """Yield, for each value of z, a machine and the positions in `held_out` of the rounds with this z.
 
         In novelty detection z = ν Σ wᵢ over the examples that are not held out, so each sum of weights needs its own
         machine.

@@ -144,7 +144,7 @@ class TaskTable:
         if under_way:
             self._copy(*under_way)
             count += under_way[1].count()
-        # before the last pair of classes, no example has a prediction
+        # until the last machine runs, no example has a prediction
         is_last = len(self.fulls) + 1 >= self.values.shape[1]
         if is_last and self.task.kind == CLASSIFICATION and (known := (self.decided != "").all(axis=1)).any():
             values = np.where(np.isnan(self.values), self.signs, self.values)

@@ -54,7 +54,7 @@ def settle_ties(table: LeftOutTable, seeder: Seeder, relative: bool | float) -> 
     if not (ties := table.ties()):
         return
     rounds = table.rounds = table.rounds.with_shrinking()
-    # solve the full problem again, more exactly: its solution serves all rounds that leave out an example with α = 0
+    # solve the full problem more exactly: its solution also solves all rounds that leave out an example with α = 0
     rounds.solutions["all"] = table.full = solved_again(table)
     for r in ties:
         stop = BallRule(table.smallest_tolerance(r), relative=relative)
@@ -98,7 +98,7 @@ def signs_elsewhere(
     reach = math.sqrt(delta) * (1.0 + EXCESS) * np.sqrt(own)
     reach += float(error.max()) * np.maximum(1.0, np.sqrt(own) / float(sizes.max()))
     signs = (f + (low - error).max() > reach) * 1 - (f + (high + error).min() < -reach) * 1
-    # 2. prove the remaining signs with kernel rows, and 3. with a more exact solution
+    # 2. prove remaining signs with kernel rows; 3. solve more exactly, and prove the signs that still remain
     for is_exact in (False, True):
         if not (left := np.flatnonzero(signs == 0)).size:
             break

@@ -39,7 +39,7 @@ class Workers:
         self.count = count
 
     def share(self, runner: Any, waiting: Collection[Round], seconds: float) -> Iterator[RoundResult] | None:
-        """Return the results of the waiting rounds, each of about `seconds`; None if sharing them would take longer."""
+        """Let workers run the waiting rounds, which take about `seconds` each; return None if this saves no time."""
         if not sharing_pays(waiting, seconds, runner.family.backend.name == "numba"):
             return None
         return in_parts(runner, [*waiting], seconds)
@@ -78,7 +78,7 @@ def run_part(
 
     Threads share kernel rows, but each thread has its own state; a process reuses the kernel rows that it has computed.
     """
-    # make the `Rounds` object once for all parts of a call, to reuse its kernel rows and its compiled session
+    # make the `Rounds` object once for all parts of a call, to reuse its kernel rows and what compiled code prepared
     if getattr(_own, "token", None) != token:
         _own.token, _own.family = token, family.clone_for_worker()
     with interruptible():  # keep rounds that finished before Ctrl-C
