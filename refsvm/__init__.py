@@ -2,14 +2,14 @@
 
 ================  =========================================================================
 `core`            the reference: the algorithms of the papers in NumPy; it imports nothing outside itself
-`compiled`        the Numba twins; it mirrors `core`, file by file
+`compiled`        copies of the rules and loops of `core`, compiled by Numba, file by file
 `analysis`        further questions: any task, grids, paths along any line, derivatives, several classes
 `estimators`      SVC, SVR, OneClassSVM and their searches, with scikit-learn's conventions
-`services`        shared by all other folders: guards, cards, the progress line, workers, the store, identities
+`services`        code for all other folders: checks of a solve, progress line, workers, the file of finished runs
 `experiment`      strategies × problems × permutations → a resumable store → tables
 `datasets`        bundled sets, published generators, loaders
 `display`         plots of convergence, a working set, planned steps, leave-one-out, seeds, grids and paths
-`testing`         check_strategy(): contract and twin checks for any rule
+`testing`         check_strategy(): checks any rule, and its compiled copy against the rule
 `cli`             the command line
 ================  =========================================================================
 """
@@ -75,7 +75,7 @@ _ESTIMATORS = ("OneClassSVM", "SVC", "SVCCV", "SVCGradientCV", "SVR", "SVRCV", "
 _FILES = ("read_model", "write_model")
 _LATER = {"compare": "experiment.race", **dict.fromkeys(_FILES, "analysis.multiclass.model_file")}
 _FOLDERS = ("datasets", "display", "experiment")
-# modules of deprecated names; a module's text LEAVES is the warning
+# modules that define deprecated names; __getattr__ warns with the text LEAVES of the module
 _LEAVING = {"CacheAware": "services.cache_aware"}
 _ELSEWHERE = {
     "NuSVC": "use SVC and choose C, or sklearn.svm.NuSVC",

@@ -4,9 +4,9 @@
 `app`                the group of commands; one line registers each command
 `compare` …          one file for each command
 `options`            arguments and options that several commands share
-`data`               the options of a training: opens the data, chooses kernel and C, describes them
+`data`               the options of a training; opens the data, chooses kernel and C, describes the problem
 `choices`            names of selectors, steps, stopping rules, seeders and engines
-`comparison`         strategies side by side on one problem, or an experiment on several in several orders
+`comparison`         solves one problem, or several problems in several orders, by several strategies
 `comparison_tables`  the tables of a comparison, as wide as the terminal
 `tables`             output for people and for programs; progress
 `pictures`           plots

@@ -39,7 +39,7 @@ class Choice:
 
     @property
     def rules(self) -> str:
-        """The strategy without the name of its engine, because both engines take the same steps."""
+        """The strategy without its engine: strategies that differ only in the engine take the same steps."""
         return f"{self.selector}, {self.step}{', shrinking' if self.shrinking else ''}"
 
 
@@ -58,7 +58,7 @@ class Outcome:
     interrupted : bool
         Whether Ctrl-C was pressed.
     solutions : dict of str to Solution
-        If traces were recorded, one solution with its trace for each strategy, from either engine.
+        If traces were recorded, the first engine's solution for each strategy, with its trace.
     """
 
     total: int
@@ -71,7 +71,7 @@ class Outcome:
 def choices(selectors: str | None, steps: str | None, engines: str, shrinking: bool) -> list[Choice]:
     """Return a choice for every combination of the named selectors, steps and engines.
 
-    Without names of rules, return the papers' choices and the package's default, which uses shrinking.
+    Without names of rules, return the choices in `SHOWN`; the last choice, the package's default, uses shrinking.
     """
     pairs = product(
         names("selectors", "mvp,second-order" if selectors is None else selectors, SELECTORS),
@@ -136,8 +136,8 @@ def compare_once(wanted: Iterable[Choice], settings: Mapping[str, Any], instance
     -------
     Outcome
         A row contains the choice, the record of `Solve`, and ``first_use_seconds``, the time to compile the strategy or
-        load its compiled code. It is measured on four points before the run, and ``seconds`` does not include it. After
-        Ctrl-C, the outcome contains the results so far, including the interrupted run.
+        load its compiled code. The strategy solves a few points before the run to measure this time, and ``seconds``
+        does not include it. After Ctrl-C, the outcome contains the results so far, including the interrupted run.
 
     Raises
     ------

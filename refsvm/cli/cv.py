@@ -51,10 +51,10 @@ def cv(
 ) -> None:
     """Estimate the error of a classifier, a regression or a novelty detector by cross-validation.
 
-    With --seeders the command solves the rounds once from each seeder's starting points, and shows the costs side by
-    side.
+    With --seeders, the command repeats the cross-validation with the starting points of each seeder, and compares the
+    costs of the seeders.
     """
-    # check the names of all seeders before reading the data, which may take long
+    # check the names of all seeders first, because reading the data may take long
     default = "sir" if chained else "avg"
     wanted = [default] if seeders is None else names("seeders", seeders, SEEDERS)
     whole("repeats", repeats, 1)
@@ -143,7 +143,7 @@ def _draw(rows: list[dict[str, Any]], file: Path | None) -> None:
 
 
 def row_of(name: str, runs: list[CrossValidation], baseline: list[CrossValidation]) -> dict[str, Any]:
-    """Return the table row of one seeder, with means over the random splits and a test against the first seeder."""
+    """Return the table row of one seeder: means over the random splits, and a test against the first seeder."""
     means = {
         metric: float(np.mean([getattr(each, metric) for each in runs]))
         for metric in (*runs[0].scores, *COSTS)

@@ -85,8 +85,8 @@ class Training:
         """Open the data, choose kernel and C, and determine the task from --task or from the labels.
 
         Without --gamma and --C, an RBF kernel gets the γ and C published for the data. Otherwise γ is "scale" and C is
-        1. Novelty detection uses weights of 1 instead of C and needs no labels, which new data often lack. If `tell` is
-        true, a note says that labels with fractions are treated as targets.
+        1. Novelty detection needs neither labels nor C: it gives every example the penalty 1. If `tell` is true and the
+        labels have fractions, a note says that they are treated as targets.
         """
         if self.task is not None:
             one("task", self.task, TASKS)
@@ -155,7 +155,7 @@ class Training:
         return relative_gap(self.tolerance, unit_of_targets(opened.data.y) if follows else None)
 
     def settings(self, opened: Opened | None = None) -> dict[str, Any]:
-        """Return limits and stopping rule as keyword arguments; without `opened`, the rule suits several problems."""
+        """Return limits and stopping rule as keyword arguments; without `opened`, no problem affects the rule."""
         return self.limits() | {
             "stop": KKTGap(self.tolerance, relative=True) if opened is None else self.stop(opened)
         }
@@ -205,8 +205,8 @@ class Output:
 def task_of(y: np.ndarray, wanted: str | None, tell: bool) -> str:
     """Return the task that --task names; without --task, regression if labels are numbers with fractions.
 
-    Without --task, a note says whether labels are treated as classes or as targets. The note about fractions is printed
-    only if `tell` is true.
+    Without --task, `task_of` prints a note if the labels have fractions and `tell` is true, or if there are more than
+    `MOST_CLASSES` different labels.
     """
     numeric = y.dtype.kind in "iuf"
     if wanted == "regression" and not numeric and not all(map(_NUMBER, y)):

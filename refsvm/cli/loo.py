@@ -37,12 +37,13 @@ def loo(
     training: Training,
     output: Output,
 ) -> None:
-    """Compute the exact leave-one-out error for any task, and count the examples that each check or rule decided.
+    """Compute the exact leave-one-out error for any task; count the examples that each check or rule decided.
 
     With several seeders or stopping rules, the command compares steps, kernel rows, seconds, and the number of examples
-    that each check and rule decided. ball-rule proves the sign of a decision value; kkt-gap computes the value.
+    that each check and stopping rule decided. The rule ball-rule proves the sign of a decision value; kkt-gap computes
+    the value.
     """
-    # check the names of seeders and stopping rules before reading the data, which may take long
+    # check the names of seeders and stopping rules first, because reading the data may take long
     starts, ends = names("seeders", seeders, SEEDERS), names("stops", stops or BY_SIGN, dict.fromkeys(FIT))
     output.refuse_unwritable(training.place_of(data))
     opened = training.opened(data)
@@ -118,7 +119,7 @@ COLUMNS: tables.Columns = {
 
 
 def _show(document: dict[str, Any], result: LeaveOneOut, output: Output) -> None:
-    """Print the scores, the number of examples that each check and rule decided, and the estimated cost of n fits."""
+    """Print the scores, the number of examples that each check and stopping rule decided, and the cost of n fits."""
     is_class = result.kind == CLASSIFICATION
     each = {
         "predictions": [label_text(value) if is_class else value for value in result.predictions.tolist()],

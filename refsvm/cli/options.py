@@ -22,12 +22,12 @@ from refsvm.services.names import KERNELS
 
 
 def option(metavar: str | None, help: str, *names: str, **more: Any) -> Any:  # noqa: A002  (Typer's name)
-    """Declare an option with a placeholder for its value, help text, and names other than the argument's."""
+    """Declare an option with a placeholder for its value, its help text, and names that replace the argument's name."""
     return Option(*names, metavar=metavar, help=help, **more)
 
 
 def flag(name: str, help: str) -> Any:  # noqa: A002
-    """Declare an option with one name, without a value or with a value whose type explains it."""
+    """Declare an option with one name and no placeholder: it takes no value, or its type explains the value."""
     return Option(name, help=help)
 
 
@@ -66,7 +66,7 @@ def _data_sets(incomplete: str) -> list[str]:
 
 def _known_engine(name: str) -> str:
     """Return the name of an engine; raise an error for an unknown name before data are read."""
-    # check the name before the command starts, so that no large file is read in vain if the name is misspelt
+    # check the name before the command starts, so that a misspelt name ends the command before it reads a large file
     one("engine", name, _ENGINES)
     return name
 
@@ -144,17 +144,17 @@ TALK: Final = (
 
 
 def in_one(*without: str, **defaults: Any) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Return a decorator for a command that has a group of options, a dataclass, as one argument.
+    """Return a decorator for a command that takes a group of options as one argument, an instance of a dataclass.
 
-    Typer reads the options from the signature of a command, so the decorator gives Typer a signature that has the
-    fields of the dataclass in place of the argument. The decorator also gives every command --quiet and --verbose.
+    Typer reads the options from the signature of a command, so the decorator gives Typer a signature in which the
+    fields of the dataclass replace this argument. The decorator also gives every command --quiet and --verbose.
 
     Parameters
     ----------
     *without : str
-        Fields of the group that are not options of the command; these fields keep their defaults.
+        Fields of the dataclass that are not options of the command; these fields keep their defaults.
     **defaults
-        Defaults of the command that differ from the group's defaults, also for fields in `without`.
+        Defaults that replace the defaults of the dataclass, also for fields in `without`.
     """
 
     def of_command(command: Callable[..., None]) -> Callable[..., None]:

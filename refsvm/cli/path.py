@@ -166,7 +166,7 @@ def _tell(opened: Opened, result: RegularizationPath | OneVsOnePath, summary: di
 
 
 def _draw(result: RegularizationPath | OneVsOnePath, curve: ErrorCurve | None, file: Path) -> None:
-    """Draw the path unless there are several pairs of classes, and below it the error of the folds."""
+    """Draw the path, if there is a single pair of classes, and the error curve of the folds, if there are folds."""
     from refsvm.display import PathDisplay, ValidationPathDisplay
 
     path = result if isinstance(result, RegularizationPath) else None

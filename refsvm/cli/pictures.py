@@ -45,7 +45,7 @@ def bars(
     label: str,
     notes: Sequence[str] = (),
 ) -> None:
-    """Draw a bar for each name, with its parts side by side, and notes above the bars."""
+    """Draw a horizontal bar for each name, divided into parts from left to right; write notes above the bars."""
     from refsvm.display import BarDisplay
 
     with picture(file) as axes:

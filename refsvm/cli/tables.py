@@ -58,12 +58,12 @@ def print_csv(rows: list[dict[str, Any]]) -> None:
 
 
 def print_data(text: str) -> None:
-    """Print data unchanged, except that a terminal gets escapes in place of control codes that it would obey."""
+    """Print data; on a terminal, print escapes in place of control codes, which the terminal would obey."""
     sys.stdout.write(printable(text) if Stream(sys.stdout).isatty() else text)
 
 
 def echo(text: str) -> None:
-    """Print sentences on stdout, and replace control codes that a terminal would obey by escapes."""
+    """Print sentences on stdout, with escapes in place of control codes, which a terminal would obey."""
     typer.echo(printable(text))
 
 
