@@ -144,7 +144,7 @@ def is_archive(source: Source, *, may_be_damaged: bool = False) -> bool:
 
 
 def archived(source: Source) -> dict[str, np.ndarray]:
-    """Return the arrays that contain X and y in an archive.
+    """Read y and X, or y and the CSR parts of X, from an archive; return a dict of the arrays.
 
     Parameters
     ----------

@@ -55,7 +55,7 @@ class Cells(NamedTuple):
     """The line and the cells of the comment directly above the rows, if a row has as many cells."""
 
     def below_comment(self) -> Cells:
-        """Return the cells after inserting the comment above the table as first row."""
+        """Return the cells with the comment above the table as a new first row."""
         assert self.comment is not None
         line, names = self.comment
         head = np.array(names, dtype=object)
@@ -65,7 +65,7 @@ class Cells(NamedTuple):
         )  # fmt: skip
 
     def refuse(self, wrong: np.ndarray, first: int, places: Sequence[int], reason: str) -> None:
-        """Raise an error if `wrong` marks a cell; `wrong` begins at row `first` and contains the columns `places`."""
+        """Raise an error if `wrong` marks a cell among the rows from `first` on and the columns at `places`."""
         for line, j in np.argwhere(wrong):
             place = places[j]
             # without a header, name the column by its number, which --label accepts
@@ -88,8 +88,8 @@ def csv_table(
         As in `read_csv`.
     delimiter : str, optional
         Character between the cells. The default is the character in a line ``sep=;`` at the top of the file. Without
-        this line, `csv_table` tries tab, semicolon, comma and space, until the most frequent number of cells in a row
-        is at least two.
+        this line, the default is the first of tab, semicolon, comma and space that usually splits a row into at least
+        two cells.
     columns : sequence of str, optional
         For a file with a header, the columns to read, in this order.
 
@@ -112,7 +112,7 @@ def csv_table(
     head = cells.texts[0].tolist()
     place, is_named = (None, False) if label is None else _label_column(cells, label)
     is_named = is_named or (columns is not None and set(columns) <= set(head))
-    first = int(is_named or _starts_with_header(cells, place))  # position of the first example
+    first = int(is_named or _starts_with_header(cells, place))  # row of the first example
     if first == len(cells.rows):
         raise refused(cells.path, "has a header but no examples; give at least one row.")
     # find the features by position, because two columns may have the same name
@@ -131,7 +131,7 @@ def csv_table(
 
 
 def _named(cells: Cells, label: str | int | None, columns: Sequence[str] | None) -> Cells:
-    """Return the cells; the first row is the comment above the table, if the comment names the columns."""
+    """Return the cells; if the comment above the table names the columns, make the comment the first row."""
     if cells.comment is None:
         return cells
     line, names = cells.comment
@@ -169,7 +169,7 @@ def cells_of(path: Source, delimiter: str | None = None, least: int = 2) -> Cell
     Raises
     ------
     ValueError
-        If the file is not text, empty, ragged or has too few columns.
+        If the file is not text, is empty or ragged, or has too few columns.
     ImportError
         If pandas, which parses the cells, is not installed.
 
@@ -266,7 +266,7 @@ def _text(path: Source) -> str:
 def _rows(
     path: Source, text: str, between: str, first: int = 1, *, strict: bool = True
 ) -> Iterator[list[str]]:
-    """Yield the cells of each row; number the first row `first` in the error for a cell above 128 KiB."""
+    """Yield the cells of each row; the error for a cell above 128 KiB counts the rows from `first`."""
     rows = csv.reader(StringIO(text, newline=""), delimiter=between, skipinitialspace=True, strict=strict)
     for row in count(first):
         try:
@@ -337,7 +337,7 @@ def _columns(path: Source, head: list[str], names: Sequence[str]) -> list[int]:
 
 
 def _starts_with_header(cells: Cells, place: int | None) -> bool:
-    """Return whether the first row names the columns; warn if its names are numbers, such as years."""
+    """Return whether the first row names the columns; warn if these names are numbers, such as years."""
     # the first row is an example if its label occurs again in a row below
     others = [] if place is None else cells.texts[1:, place].tolist()
     head, is_word = cells.texts[0], np.isnan(cells.numbers[0])
@@ -367,7 +367,7 @@ def _starts_with_header(cells: Cells, place: int | None) -> bool:
 
 
 def _note_index(path: Source, X: np.ndarray, names: tuple[str, ...] | None) -> None:
-    """Warn about features that number the rows, because row numbers determine the labels of sorted examples."""
+    """Warn about features that contain row numbers, from which a model can predict labels of sorted examples."""
     counting = (
         (np.diff(X, axis=0) == 1.0).all(axis=0) & ((X[0] == 0.0) | (X[0] == 1.0)) & (len(X) >= LEAST_ROWS)
     )

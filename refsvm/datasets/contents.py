@@ -55,7 +55,7 @@ def kind_of(source: Source, is_named_table: bool = False) -> str:
     source : Source
         The file.
     is_named_table : bool
-        Whether the caller expects a table. Content that may be a table or LIBSVM lines then counts as a table.
+        Whether the caller expects a table. If so, content that may be a table or LIBSVM lines counts as a table.
 
     Returns
     -------
@@ -67,7 +67,7 @@ def kind_of(source: Source, is_named_table: bool = False) -> str:
         return ARCHIVE
     text = _beginning(source)
     lines = [] if "\0" in text else [*islice(_without_comments(text), _LINES)]
-    # count lines with index:value pairs (only in LIBSVM files), and lines of one word (in LIBSVM files or tables)
+    # count lines with index:value pairs, which tables lack, and lines of one word, which tables may contain
     examples, bare = sum(map(is_example, lines)), sum(len(line.split()) == 1 for line in lines)
     if examples > (others := len(lines) - examples - bare) or (examples and others == 0):
         return LIBSVM
@@ -75,7 +75,7 @@ def kind_of(source: Source, is_named_table: bool = False) -> str:
         return TABLE
     if is_named_archive:
         return ARCHIVE
-    # read a file that mixes lines of both kinds as a damaged LIBSVM file
+    # if only some lines are examples of LIBSVM, read the file as a damaged LIBSVM file
     if not lines or examples:
         return LIBSVM
     rows = text[beginning_of(text).end :]
@@ -106,14 +106,14 @@ def _beginning(source: Source) -> str:
 
 
 def _without_comments(text: str) -> Iterator[str]:
-    """Yield the lines of a text, stripped and without LIBSVM's comments after a #, except empty lines."""
+    """Strip each line of a text and remove LIBSVM's comment after a #; yield the lines that are not empty then."""
     for line in StringIO(text):
         if stripped := _COMMENT.sub("", line).strip():
             yield stripped
 
 
 class Beginning(NamedTuple):
-    """Describes the lines above a table: their end, the delimiter in a line ``sep=;``, and the last comment."""
+    """Describes the text above a table: where it ends, the delimiter in a line ``sep=;``, and the last comment."""
 
     end: int
     delimiter: str | None
@@ -144,12 +144,12 @@ def beginning_of(text: str) -> Beginning:
 
 
 def lines_in(text: str) -> int:
-    """Return the number of line ends in a text: of line feeds, carriage returns and pairs of both, as in Python."""
+    """Return the number of lines in a text; a line feed, a carriage return, or both together end a line."""
     return len(StringIO(text, newline=None).readlines())
 
 
 def delimiter_of(text: str) -> str:
-    r"""Return the first of tab, semicolon, comma and space for which rows usually have at least two cells.
+    r"""Return the first of tab, semicolon, comma and space that usually splits a row into at least two cells.
 
     Examples
     --------

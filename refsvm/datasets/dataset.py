@@ -114,12 +114,12 @@ class Dataset(Shown):
 
 
 def training_matrix(data: Dataset) -> Dataset:
-    """Return the kernel matrix of data in LIBSVM's format, with its rows in the order of its columns.
+    """Sort the rows of a kernel matrix, read from a LIBSVM file, into the order of its columns.
 
     Raises
     ------
     ValueError
-        If the matrix does not have one row for each column; such data serve only for prediction.
+        If the matrix does not have one row for each column; a model can then predict on it, but not be trained on it.
 
     Examples
     --------

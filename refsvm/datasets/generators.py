@@ -86,7 +86,7 @@ def make_banana(n: int = 5300, rng: Any = None) -> Dataset:
     )
     return Dataset(
         "banana",
-        candidates[blob, :, np.arange(n)],  # take the point of each example from its own blob
+        candidates[blob, :, np.arange(n)],  # for each example, take the point of the example's blob
         np.where(blob < 2, 1.0, -1.0),
         "The banana and the bar above it (+1) against the core and the two arms around it; a fitted model.",
         "Model of the banana sample of Rätsch, Onoda, Müller (2001), Soft Margins for AdaBoost",
@@ -164,8 +164,8 @@ def make_ringnorm(n: int = 7400, rng: Any = None) -> Dataset:
     Returns
     -------
     Dataset
-        X of shape (n, 20), y ±1, both with probability 1/2. Breiman's class 1, the wide Gaussian, becomes −1 and his
-        class 2 becomes +1, as in the IDA files.
+        X of shape (n, 20), y ±1; both classes have probability 1/2. Breiman's class 1, the wide Gaussian, becomes −1
+        and his class 2 becomes +1, as in the IDA files.
 
     Raises
     ------
@@ -231,10 +231,10 @@ def make_waveform(
 
     Notes
     -----
-    The default is the problem of the IDA benchmark, class 2 against classes 1 and 3: the benchmark's file has 1647
-    positive and 3353 negative examples, and the mean of the positive class has the shape (h₁ + h₃)/2. The features of
-    the benchmark's file are standardised, but `make_waveform` does not standardise features, so the `Dataset` does not
-    contain the published C and γ.
+    The default is the problem of the IDA benchmark, class 2 against classes 1 and 3. The benchmark's file shows these
+    classes: it has 1647 positive and 3353 negative examples, and the mean of the positive class has the shape (h₁ +
+    h₃)/2. The published C and γ belong to this file, whose features are standardised. `make_waveform` does not
+    standardise features, so its `Dataset` contains no C and γ.
 
     References
     ----------

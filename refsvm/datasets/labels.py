@@ -54,13 +54,13 @@ def labels_of(cells: Any, place: int, first: int) -> np.ndarray:
     Returns
     -------
     ndarray of float64 or str, shape (n,)
-        Numbers if all labels are numbers and different texts are different numbers, otherwise texts (007 and 7 stay
-        texts). Labels with fractions and more than `MOST_CLASSES` different values are always numbers.
+        Numbers if all labels are numbers and none loses information, otherwise texts: 007 and 7 stay texts. Numbers
+        with fractions and more than `MOST_CLASSES` different values are targets, and always stay numbers.
 
     Raises
     ------
     ValueError
-        If a label is missing, infinite, spans several lines, or is a word among numbers; the message names its row.
+        If a label is missing or infinite, spans several lines, or is a word among numbers; the message names the row.
     """
     texts, numbers = cells.texts[first:, place], cells.numbers[first:, place]
     is_number = ~np.isnan(numbers)

@@ -28,17 +28,17 @@ def open_data(
     labelled: bool = True,
     columns: Sequence[str] | None = None,
 ) -> Dataset:
-    """Open a data set: a bundled set or an archive in the data directory by name, or a file by path.
+    """Open a bundled set or an archive in the data directory by its name, or a file by its path.
 
     Parameters
     ----------
     source : str or path
         The name of a bundled set (`names`); the name of an archive ``name.npz`` in the data directory; "-" for the
-        standard input; or the path of a file or a pipe. `open_data` tries the four meanings in this order. The content
-        of a file, packed or not, determines whether `read_npz`, `read_csv` or `read_libsvm` reads it. Write
-        "./heart" for a file named like the bundled set heart.
+        standard input; or the path of a file or a pipe. `open_data` tries these sources in this order. The content of a
+        file, packed or not, determines whether `read_npz`, `read_csv` or `read_libsvm` reads it. Write "./heart" for a
+        file named like the bundled set heart.
     label : str, int or None
-        The label column of a table; must be None for other files.
+        The label column of a table; must be None if the data are not a table.
     data_dir : str, path or None
         The data directory; by default the value of the environment variable REFSVM_DATA, if it is set.
     delimiter : str, optional
@@ -59,7 +59,7 @@ def open_data(
     FileNotFoundError
         If the set, the file or the data directory does not exist.
     ValueError
-        If the file cannot be read, `label` is missing for a table, or `label` is given for another file.
+        If the file cannot be read, if `label` is missing for a table, or if it is given for data that are not a table.
     ImportError
         If the file is a LIBSVM file and scikit-learn is not installed.
 
@@ -86,7 +86,7 @@ def open_data(
             )
         X, y, names_of_columns = csv_table(file, label, delimiter, columns)
         return Dataset(name, X, y, source=str(path), columns=names_of_columns)
-    # refuse label= for other kinds of files: their labels are fixed, and the user may want other labels
+    # refuse label= if the file is not a table: its labels are fixed, but the user asks for a column as labels
     if kind == ARCHIVE:
         _refuse_label(label, text)
         return Dataset(name, *read_npz(file), source=str(path))

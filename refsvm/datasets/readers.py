@@ -25,15 +25,15 @@ _ROW_NUMBER: Final = re.compile(rb"(\s*\S+\s+)0:(\S+)\s*").match
 
 
 class _Lines:
-    """Passes the lines of a LIBSVM file to scikit-learn, without comments and without blanks before values.
+    """Passes the lines of a LIBSVM file to scikit-learn, after removing comments and blanks before values.
 
-    For a kernel matrix, `places` collects the numbers of the rows.
+    For a kernel matrix, `places` stores the row number with which each line starts.
     """
 
     def __init__(self, stream: Any) -> None:
         self.stream, self.text, self.ended = stream, b"", False
-        self.places: list[int] | None = None  # numbers of a kernel matrix's rows
-        self.number, self.numbers = 0, array("q")  # number of this line, line number of each example
+        self.places: list[int] | None = None  # row numbers, if the file contains a kernel matrix
+        self.number, self.numbers = 0, array("q")  # number of the current line; of each example's line
 
     def read(self) -> None:
         """Do nothing; scikit-learn only checks that the object has this method, which a path lacks."""
@@ -56,7 +56,7 @@ class _Lines:
         self.ended = True
 
     def _without_place(self, line: bytes) -> bytes:
-        """Return a row of a kernel matrix without its number, which `places` stores; return other lines unchanged."""
+        """Move a kernel matrix's row number from the line to `places`; return the rest, or an unchanged other line."""
         match = _ROW_NUMBER(line)
         # 0:number is a row number only if the number is whole; a feature 0:0.5 is refused later
         if match and (match[2] == b"?" or match[2].removesuffix(b".0").isdigit()):
@@ -96,8 +96,8 @@ def read_libsvm(path: str | os.PathLike[str], n_features: int | None = None) -> 
     FileNotFoundError
         If path is not a file.
     ValueError
-        If the file is malformed or empty; if an index is 0, above n_features or above 31 bits; or if it contains NaN
-        or infinity, also in the form -1.#IND of older Windows programs. The message names the line.
+        If the file is malformed or empty; if an index is 0, is above n_features or has more than 31 bits; or if the
+        file contains NaN or infinity, also in the form -1.#IND of older Windows programs. The message names the line.
     ImportError
         If scikit-learn, which parses the file, is not installed.
 
@@ -136,7 +136,7 @@ def libsvm_rows(source: Source, n_features: int | None = None) -> tuple[Any, np.
             reason = str(error).rstrip(".")
             if isinstance(error, OverflowError):
                 reason = "an index has more than 31 bits"
-            # if all lines were read, the error concerns the number of features and no single line
+            # after the last line, only the number of features can be wrong, so the message names no line
             at = f"; line {lines.number}, {ascii(lines.text.strip())[1:42]}" if not lines.ended else ""
             raise refused(
                 source,
@@ -169,8 +169,8 @@ def read_csv(
     path : str or path
         The file in UTF-8, or "-" for the standard input. A file packed by gzip, bzip2 or xz is unpacked.
     label : str or int
-        Name of the label column, or its index from 0 (negative from the end). A text with an integer is an index,
-        unless the header contains this name.
+        Name of the label column, or its index from 0 (negative from the end). A text that is an integer is read as an
+        index, unless the header contains this text as a name.
     delimiter : str
         Character between the cells.
 
@@ -179,8 +179,8 @@ def read_csv(
     X : ndarray of float64, shape (n, d)
         All columns except the label column, in the order of the file.
     y : ndarray of float64 or str, shape (n,)
-        Labels as in the file, as numbers if the numbers, written again, give the texts of all labels. 007, 1E5
-        and integers above 2⁵³ stay texts.
+        Labels as in the file: numbers if no label loses information as a number, otherwise texts. 007, 1E5 and integers
+        above 2⁵³ stay texts.
 
     Raises
     ------
@@ -275,7 +275,7 @@ def read_npz(path: str | os.PathLike[str] | Source) -> tuple[Any, np.ndarray]:
 
 
 def _checked(source: Source, X: Any, y: np.ndarray, lines: Any = None) -> tuple[Any, np.ndarray]:
-    """Return X and y; raise an error for NaN, infinity, or an empty table. `lines` has the rows' line numbers."""
+    """Return X and y; raise an error for NaN, infinity, or an empty table. `lines` contains each row's line number."""
     if 0 in X.shape:
         raise refused(
             source, f"contains a table of shape {X.shape}; give at least one example and one feature."

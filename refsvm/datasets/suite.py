@@ -28,7 +28,7 @@ class SuiteProblem:
     Parameters
     ----------
     name : str
-        Name in the tables.
+        Name of the problem in the papers' tables.
     C, gamma : float
         Penalty, and γ of k(x, x') = exp(−γ‖x − x'‖²).
     read : callable
@@ -77,8 +77,8 @@ def paper_suite(data_dir: str | os.PathLike[str] | None = None) -> list[SuitePro
     Returns
     -------
     list of SuiteProblem
-        The problems in the order of the table; their data are read later. The features of ida_ringnorm and
-        ida_twonorm are standardised, as in the paper; the other archives stay unchanged. chessboard-1000 is generated
+        The problems in the order of the paper's table (see Notes). `SuiteProblem.load` reads the data, standardises the
+        features of ida_ringnorm and ida_twonorm, and leaves the other archives unchanged. chessboard-1000 is generated
         with seed 0, and internet_ads_adbench is sparse (CSR).
 
     Raises
@@ -89,9 +89,9 @@ def paper_suite(data_dir: str | os.PathLike[str] | None = None) -> list[SuitePro
     Notes
     -----
     C and γ come from T. Glasmachers (2008), "The Planning-ahead SMO Algorithm", arXiv:1307.8305, Table 1. The paper
-    does not say how its sets were prepared. Models trained on the sets of this module have the paper's numbers of
-    support vectors; the script ``benchmarks/papers/preparations.py`` compares them. Another paper may have prepared a
-    set differently. `data_instructions` says where to get the sets.
+    does not say how its sets were prepared. Models trained on the sets as this module prepares them have as many
+    support vectors as in the paper; the script ``benchmarks/papers/preparations.py`` compares the numbers. Another
+    paper may have prepared a set differently. `data_instructions` says where to get the sets.
 
     Examples
     --------
@@ -115,7 +115,7 @@ def paper_suite(data_dir: str | os.PathLike[str] | None = None) -> list[SuitePro
 
 
 def data_instructions() -> str:
-    """Return where to download each set of the papers, and under which name to store it.
+    """Return a text that says where to download each set of the papers, and under which name to store it.
 
     Returns
     -------
