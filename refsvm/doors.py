@@ -1,4 +1,4 @@
-"""Makes `refsvm.core` call functions of this package; `refsvm` does so when it is imported."""
+"""Makes `refsvm.core` call functions of other folders; importing `refsvm` calls `open_doors`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from refsvm.services.summary import rendered
 
 
 def open_doors() -> None:
-    """Replace the default functions in `refsvm.core.doors`."""
+    """Replace the default functions in `refsvm.core.doors` by functions of other folders."""
     DOORS.rendered = rendered
     DOORS.kernel_named = kernel_named
     DOORS.rows_and_guards = rows_and_guards

@@ -68,7 +68,7 @@ def place(name: str) -> str:
 
 
 class Folder(ModuleType):
-    """A package whose functions are named like their files; importing a file later must not replace its function."""
+    """A package with functions named like its modules; importing such a module must not replace the function."""
 
     def __setattr__(self, name: str, value: Any) -> None:
         """Set an attribute, unless a module would replace the function of the same name."""
@@ -92,7 +92,7 @@ class Moved(MetaPathFinder, Loader):
         return module
 
     def exec_module(self, module: ModuleType) -> None:
-        """Put back the `__spec__` that the import replaced; the module was executed under its new name."""
+        """Do not execute the module, which ran under its new name; put back the `__spec__` that the import replaced."""
         if module.__spec__:
             module.__spec__ = module.__spec__.loader_state
         if hasattr(module, "__path__"):
@@ -114,5 +114,5 @@ def warn(old: str, new: str) -> None:
 
 
 def install() -> None:
-    """Put the finder of old names first: otherwise Python would load the files of a moved folder a second time."""
+    """Let Python ask the finder of old names first, or Python would load the files of a moved folder twice."""
     sys.meta_path.insert(0, Moved())

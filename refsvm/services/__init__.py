@@ -1,4 +1,4 @@
-"""Services: code that all folders except the reference share.
+"""Services: code that all folders except `core` share.
 
 ====================  ===============================================================
 `summary`, `cards`    Card: a result as one line, as a table of text or as HTML; the cards of core's results

@@ -23,14 +23,14 @@ class CacheAware(HybridMaximumGain):
     """Selects by second order while the cache has a free slot for a kernel row, then by hybrid maximum gain."""
 
     def memory(self, problem: Any, steps: int = 0) -> np.ndarray:
-        """Return an array that stores the number of the last step that second-order selection chose."""
+        """Return an array that stores in which step second-order selection last chose a pair."""
         return np.full(1, -1.0)
 
     def select(self, state: SolverState) -> tuple[int, int]:
         """Select by second order or by hybrid maximum gain, depending on the free slots of the cache."""
         rows, latest = state.rows, state.selector_memory
         full = not rows.holds_all and rows.filled == rows.capacity
-        # keep second order until the step ends, even if it has just filled the last slot of the cache with a row
+        # select by second order until the step ends, even if a row of this step fills the last slot of the cache
         if full and latest[0] != state.iteration:
             return super().select(state)
         latest[0] = state.iteration

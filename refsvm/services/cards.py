@@ -72,7 +72,7 @@ def of_solution(solution: Solution) -> Card:
 
 
 def of_rounds(rounds: Rounds) -> Card:
-    """Summarise rounds on a card."""
+    """Summarise a `Rounds` object, which solves many related problems, on a card."""
     pairs = {
         "variables": f"{rounds.problem.n:,}", "kernel": rounds.problem.gram.kernel_name,
         "solutions kept": f"{len(rounds.solutions)}", "kernel rows": f"{rounds.rows.computed:,}",
@@ -82,7 +82,7 @@ def of_rounds(rounds: Rounds) -> Card:
 
 
 def of_path(path: TrackedPath) -> Card:
-    """Summarise a path on a card."""
+    """Summarise a path of solutions on a card."""
     elbow = path.record.elbow
     pairs = {
         "breakpoints": f"{len(path.record.t):,}", "events": f"{len(path.events):,}",

@@ -20,12 +20,13 @@ _EXPANSION: Final = 1032
 
 @contextmanager
 def written_whole(file: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
-    """Yield a stream of bytes; when the block ends without an error, the bytes written replace the file.
+    """Yield a stream of bytes; if the block ends without an error, these bytes become the file's new content.
 
-    The bytes are written to a new file in the same folder and flushed to the disk, and then replace the old file in one
+    The stream writes to a new file in the same folder, which is flushed to the disk and replaces the old file in one
     step. The old file stays unchanged if the disk is full, the block raises an error or the process is killed; a killed
-    process may leave a hidden file whose name ends with ".part". If `file` is a link, its target is replaced. The new
-    file gets the permissions of the old file. Bytes for a pipe or a device are written directly.
+    process may leave a hidden file whose name ends with ".part". If `file` is a link, the new file replaces the link's
+    target. The new file gets the permissions of the old file. If `file` is a pipe or a device, the stream writes to it
+    directly.
 
     Parameters
     ----------
@@ -78,7 +79,7 @@ def written_whole(file: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
 
 
 def _replaceable(target: str) -> os.stat_result | None:
-    """Return `os.stat` of the file to be replaced, or None without a file; raise an error for a read-only file."""
+    """Return `os.stat` of the file to be replaced, or None if it does not exist; raise an error if it is read-only."""
     try:
         info = os.stat(target)  # noqa: PTH116
     except FileNotFoundError:

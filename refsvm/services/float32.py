@@ -29,7 +29,7 @@ SHARE_OF_TOLERANCE: Final = 0.1
 """Largest error of a decision value that rounding may cause, as a fraction of the tolerance."""
 
 FLOAT32_CROWDED_FROM: Final = 10_000
-"""With at least this many variables, float32 saves time for any kernel, if the budget cannot hold all float64 rows."""
+"""With at least this many variables, float32 saves time for any kernel, if the cache cannot hold all float64 rows."""
 
 READ_FLOAT32: Final = {
     (SecondOrder, NewtonStep, KKTGap),
@@ -41,7 +41,7 @@ READ_FLOAT32: Final = {
 
 
 def rows_for(problem: DualProblem, options: RunOptions) -> KernelRows:
-    """Return storage for kernel rows, in the type that the options name, or in the faster type for "auto"."""
+    """Return storage for kernel rows of the chosen type; for "auto", of the faster type that is exact enough."""
     rules, dtype, budget = options.rules, options.cache_dtype, options.cache_mb
     proves = isinstance(options.shrinking, SafeScreening)  # screening needs float64 kernel values
     may_begin = dtype == "auto" and options.shrinking and not proves and problem.n >= FLOAT32_FROM
@@ -77,7 +77,7 @@ def begins_in_float32(problem: DualProblem, rules: Rules, cache_mb: float) -> bo
 
 
 def float32_pays(gram: KernelMatrix, tolerance: float, reads_float32: bool, *, crowded: bool = False) -> bool:
-    """Return whether a solve is faster on float32 values, and its tolerance permits them.
+    """Return whether float32 values make a solve faster, and the tolerance of the solve permits float32.
 
     Parameters
     ----------
@@ -88,7 +88,7 @@ def float32_pays(gram: KernelMatrix, tolerance: float, reads_float32: bool, *, c
     reads_float32 : bool
         Whether the rules accept float32 rows without a copy.
     crowded : bool
-        Whether the budget cannot hold all rows as float64.
+        Whether the cache is too small for all rows as float64.
 
     Examples
     --------
@@ -102,7 +102,7 @@ def float32_pays(gram: KernelMatrix, tolerance: float, reads_float32: bool, *, c
     """
     if gram.n < FLOAT32_FROM or tolerance < FLOAT32_TOLERANCE:
         return False
-    # the cache holds twice as many float32 rows, which saves more time than converting rows to float64 takes
+    # the cache holds twice as many float32 rows; this saves more time than the conversion to float64 takes
     if crowded and gram.n >= FLOAT32_CROWDED_FROM:
         return True
     return reads_float32 and gram.supports_float32

@@ -29,7 +29,7 @@ def refuse_contained(given: Mapping[str, Any]) -> None:
 
 
 def labelled(problem: DualProblem, y: Any, kernel: Any, gram: Any) -> DualProblem:
-    """Return the problem given as X; raise an error for further arguments or another kind of problem."""
+    """Return a classification problem that was passed as X; refuse other problems, and y, kernel or gram beside it."""
     refuse_contained({"y": y, "kernel": kernel, "gram": gram})
     if not problem.has_labels:
         raise ValueError(

@@ -59,7 +59,7 @@ class Writer(Protocol):
 
 
 def line_of(progress: Progress, wanted: Any) -> AbstractContextManager[Progress | None]:
-    """Return a context manager that shows a line during its block; its value is `progress` if a line is shown.
+    """Return a context manager that shows a line during its block, and yields `progress`, or None without a line.
 
     A call inside another call, or parallel to another call in another thread, shows no line of its own. If no line
     would be visible, the context manager does nothing.
@@ -250,7 +250,7 @@ class Bar:
     def close(self) -> None:
         """End the line."""
         if self._bar is not None:
-            if not self._stays and has_widgets():  # with a total, tqdm would leave an unfinished bar
+            if not self._stays and has_widgets():  # if it knew the total, tqdm would keep an unfinished bar
                 self._bar.total = None
             self._bar.close()
 
@@ -322,7 +322,7 @@ class Place:
         self._thread: threading.Thread | None = None
 
     def take(self, line: ProgressLine | None) -> bool:
-        """Store `line` unless this process has stored a line or None already; return whether `line` was stored."""
+        """Store `line`, or None for a call without a line; return False if another call of this process came first."""
         with self._lock:
             if not self._is_free:
                 return False

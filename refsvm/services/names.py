@@ -44,7 +44,7 @@ DEFAULT: Final = Named()
 
 
 def chosen_kernel(kernel: Any = None, gamma: Any = "scale", degree: Any = 3, coef0: Any = 0.0) -> Any:
-    """Return the kernel for the arguments of a function: a kernel object unchanged, and a name as `Named`.
+    """Return the kernel that a caller passed: a kernel object unchanged; for a name, `Named` with the parameters.
 
     For the default kernel, return None, because the caller may have passed a kernel matrix or a problem instead.
 
@@ -71,7 +71,7 @@ def chosen_kernel(kernel: Any = None, gamma: Any = "scale", degree: Any = 3, coe
 
 
 def kernel_named(*arguments: Any) -> Any:
-    """Return `chosen_kernel` of the arguments; without arguments, return `DEFAULT`."""
+    """Call `chosen_kernel` with the arguments and return its result; without arguments, return `DEFAULT`."""
     return chosen_kernel(*arguments) if arguments else DEFAULT
 
 

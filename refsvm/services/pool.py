@@ -97,7 +97,7 @@ def in_threads(work: Callable[[Item], Result], items: Iterable[Item], workers: i
     waiting: deque[Future[Result]] = deque()
     pool = ThreadPoolExecutor(workers, "refsvm-pool")
     try:
-        # only this thread receives Ctrl-C; other threads read this block's `pressed` through their copy of the context
+        # only this thread receives Ctrl-C; other threads see this block's `pressed` in their copies of the context
         with interruptible():
             for item in items:
                 waiting.append(pool.submit(copy_context().run, work, item))
@@ -165,7 +165,7 @@ def resubmitted(attempt: Callable[[], Iterator[Result]]) -> Iterator[Result]:
     Parameters
     ----------
     attempt : callable
-        Function that submits the tasks without a result, and yields their results as they arrive.
+        Function that submits all tasks that have no result yet, and yields their results as they arrive.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Makes names of columns, classes and files, which may come from anywhere, safe for a terminal or a log."""
+"""Makes names of columns, classes and files safe for a terminal or a log, because anyone may have written them."""
 
 from __future__ import annotations
 
@@ -15,6 +15,6 @@ def printable(text: str) -> str:
     >>> printable("größe\x1b[2J") == r"größe\x1b[2J"
     True
     """
-    if text.isprintable():  # most texts end here
+    if text.isprintable():  # return most texts unchanged
         return text
     return "".join(c if c.isprintable() or c in "\n\t\xa0" else repr(c)[1:-1] for c in text)

@@ -125,7 +125,7 @@ class RunStore:
             connection.execute("INSERT OR IGNORE INTO runs VALUES (?, ?, ?, ?, ?, ?)", row)
 
     def metrics(self, runs: Iterable[str]) -> dict[str, dict[str, Any]]:
-        """Return a dict from each given hash whose run is stored to the metrics of the run.
+        """Return the metrics of the stored runs among `runs`, as a dict by hash.
 
         Raises
         ------
@@ -231,7 +231,7 @@ class RunStore:
     def _document(
         self, run: str, text: object, may_lack_seal: object = False, *, is_description: bool = False
     ) -> dict[str, Any]:
-        """Return a run's metrics from JSON after checking their digest; or a run's description, which has no digest."""
+        """Read a run's metrics from JSON and check their digest; or read a run's description, which has no digest."""
         try:
             document = json.loads(text) if isinstance(text, str) else None
         except (ValueError, RecursionError):

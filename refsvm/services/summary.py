@@ -158,7 +158,7 @@ class Card:
     line : str
         The result as one line, without the name of the class.
     headline, sentence : str
-        The number in large type, and the words after the number; if `sentence` is empty, the words are `line`.
+        The number in large type, and the words after it; `line` replaces an empty `sentence`.
     is_partial : bool
         Whether the result belongs to an unfinished run, which the card marks.
     pairs : dict of str to str
@@ -272,7 +272,7 @@ def cut(text: str) -> str:
 
 
 def counted(count: int, one: str, many: str = "") -> str:
-    """Return a count with its noun: `one` for a count of 1, else `many`; the default of `many` is `one` with an s.
+    """Return a count with its noun: `one` for a count of 1, otherwise `many`, by default `one` with an added s.
 
     Examples
     --------

@@ -1,12 +1,12 @@
-"""Checks for rules, shipped or your own; call `check_strategy` to run them all.
+"""Checks of rules, the package's or your own; `check_strategy` runs all these checks.
 
 ==============  ====================================================================================
-`strategy`      check_strategy(): all these checks, for one rule
+`strategy`      check_strategy(): runs all these checks on one rule
 `values`        a rule's fields, and the return values of its methods that need no solve
 `contract`      the contract of the base classes, checked step by step in the readable loop
 `seeds`         the contract of seeders
 `trackers`      the contract of path trackers
-`roles`         the contract of shrinking and of the checks of leave-one-out
+`roles`         the contracts of shrinking, of the checks of leave-one-out, and of kernel matrices
 `engines`       a comparison of both engines, bit for bit
 `failures`      error messages with the rule, the problem, the step and the cause
 `practice`      the test problems, random and degenerate

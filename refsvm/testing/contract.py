@@ -65,9 +65,9 @@ class Case:
         return Rules(SecondOrder(), NewtonStep(), KKTGap(tol))
 
     def solve(self, *around: Rule, **options: Any) -> Solution:
-        """Solve the problem with this case's rules, which `options` may replace.
+        """Solve the problem with this case's rules, or with the rules given as `options` in their place.
 
-        The message of each error names the case's rules and the rules in `around`.
+        If the solve fails, the message names the case's rules and the further rules `around`.
         """
         with explain_failures(self.name, (*around, *self.rules)):
             return solve(self.problem, **{**self.rules._asdict(), **options})
@@ -101,7 +101,7 @@ def check_solve(case: Case) -> int:
 
 
 def _walk(case: Case, ask_again: bool) -> list[tuple[float, ...]]:
-    """Take every step of a solve and check it; return (i, j, μ, ψ) of all steps."""
+    """Take the steps of a solve and check each step; return (i, j, μ, ψ) of all steps."""
     problem = case.problem
     start = starting_point(problem, None)
     with explain_failures(case.name, case.rules):
@@ -109,7 +109,7 @@ def _walk(case: Case, ask_again: bool) -> list[tuple[float, ...]]:
     loop, cost = steps(state, *case.rules), state.objective if case.rules.step.uses_momentum else 0.0
     taken: list[tuple[float, ...]] = []
     while state.iteration < STEP_LIMIT:
-        # copy only the arrays that a rule could write to, because a deep copy would include all kernel rows
+        # copy only the arrays to which a rule could write, because a deep copy would include all kernel rows
         before = copy.copy(state)
         for name in WATCHED:
             setattr(before, name, getattr(state, name).copy())
@@ -216,7 +216,7 @@ def _rule_that_writes(case: Case, state: SolverState, before: SolverState, name:
 
 
 def _check_carried(case: Case, state: SolverState, before: SolverState) -> None:
-    """Check that a step with momentum stays in the box up to rounding, and explains the change of the state."""
+    """Check that a step with momentum stays in the box up to rounding, and that nothing else changed the state."""
     t, (i, j), mu, alpha = state.iteration, state.working_sets[0].tolist(), state.last_step, before.alpha
     # μ(eᵢ − eⱼ) + κΔ,  μ(K[i] − K[j]) + κKΔ
     change = state.last_carry * np.asarray(before.displacement)
@@ -234,7 +234,7 @@ def _check_carried(case: Case, state: SolverState, before: SolverState) -> None:
 
 
 def _check_gain(case: Case, state: SolverState, cost: float) -> float:
-    """Check that f has not fallen; return f with momentum, otherwise the loss that the next step must make good."""
+    """Check that f has not fallen; return the next `cost`: f with momentum, otherwise the loss of a planned step."""
     if case.rules.step.uses_momentum:  # with momentum, f is the sum of the gains
         fallen = cost - state.objective
         rises = fallen <= 1e-12 * (1.0 + abs(cost))
@@ -263,7 +263,7 @@ def _check_end(case: Case, state: SolverState, last: SolverState, code: Any) -> 
         same = np.array_equal(getattr(state, name), getattr(last, name))
         subject = "" if same else _rule_that_writes(case, state, last, name)
         case.require(same, t, f"{subject} wrote to state.{name}; only the loop may change it.")
-    # each step may add only a little rounding error to the sum of α
+    # the sum of α may drift only by the rounding error of each step
     off = infeasibility(problem, alpha)
     message = f"α is infeasible by {off:.3g} times the size of the box; {step!r}.length() must return float64 numbers."
     case.require(off <= EPS * (t + problem.n), t, message)

@@ -1,4 +1,4 @@
-"""Checks twins: compares a solve in both engines bit for bit."""
+"""Checks twins, the compiled copies of rules: compares a solve in both engines bit for bit."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ SHRINK_EARLY = Restriction(period=10, copy_cost=0.0, multiple=1)
 def check_engines(
     case: Case, limit: int = TWIN_LIMIT, shrinking: bool | Shrinking = True, **options: Any
 ) -> None:
-    """Solve with both engines and compare them; if they differ, find the first step that shows the difference.
+    """Compare the solves of both engines; if they differ, find the first step that shows the difference.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ def check_engines(
     Raises
     ------
     AssertionError
-        If the engines differ in a single bit.
+        If the results of the engines differ, even in a single bit.
 
     Examples
     --------

@@ -165,7 +165,7 @@ class StudentProcess:
         self._kill()
 
     def _kill(self) -> None:
-        # kill before waiting, because after a wait the number could belong to another process
+        # kill the group before waiting: after a wait, the number of the process could belong to another process
         with suppress(OSError):
             os.killpg(self._process.pid, signal.SIGKILL)
 
@@ -222,8 +222,8 @@ def grade(
     notebook : path
         The notebook that a student handed in.
     assignment : str, optional
-        Name of the assignment; by default the name that the notebook's metadata hold. A student can change the name in
-        the notebook to the name of an easier assignment.
+        Name of the assignment; by default the name that the notebook's metadata hold. Pass a name, because a student
+        can write the name of an easier assignment into the notebook.
     seed : int, optional
         Seed of the random problems; by default a new seed, which the result holds. The problems also depend on the
         answers: a student who learns a seed cannot prepare for its problems, because changing an answer changes the
@@ -245,10 +245,11 @@ def grade(
     -----
     The grader tests each point in a new process, so an answer that hangs, exits or fills the memory loses this point
     only. The process may not import refsvm, open files or start processes. The process may use 2 GB of memory. These
-    limits guard the grade. The grader cannot detect code that was not written by the student. An answer that corrupts
-    the memory of its own interpreter escapes the audit hook. Such an answer still cannot open files or start processes,
-    but could end the grader or delete files. To grade the work of strangers, run the grader in a container or as
-    another user; if root runs the grader, the answers run as the user with number 65534.
+    limits protect the grade, not your computer. The grader cannot detect code that was not written by the student. An
+    audit hook refuses forbidden calls, but cannot stop an answer that corrupts the memory of its own interpreter. Such
+    an answer still cannot open files or start processes, but could end the grader or delete files. To grade the work of
+    strangers, run the grader in a container or as another user; if root runs the grader, the answers run as the user
+    with number 65534.
     """
     name, cells = answers_of(notebook)
     name = assignment or name
@@ -282,7 +283,7 @@ def examine(point: Point, cells: list[str], rng: np.random.Generator) -> tuple[s
     """Return the reason why a point is lost (or ""), the output of the answers, and the arguments of the last call."""
     process, reason = StudentProcess(cells, point.function, point.seconds), ""
     try:
-        with np.errstate(all="ignore"):  # ignore overflow: an answer may hold huge numbers
+        with np.errstate(all="ignore"):  # ignore overflow, because an answer may contain huge numbers
             point.run(process.call, rng)
     except Lost as why:
         reason = str(why)

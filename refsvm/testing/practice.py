@@ -88,7 +88,7 @@ def large_problem(rng: Any = 0) -> DualProblem:
 
 
 def left_out_problems(problems: dict[str, DualProblem]) -> dict[str, DualProblem]:
-    """Leave one example out of each problem whose α sums to 0, unless an example is already left out.
+    """Leave one example out of each problem with Σα = 0; return the problems that then lack exactly one example.
 
     Examples
     --------
@@ -126,7 +126,7 @@ def any_box_problem(rng: np.random.Generator) -> DualProblem:
 def smallest_cache_mb(
     selector: WorkingSetSelector, n: int, stop: StoppingRule | None = None, step: StepRule | None = None
 ) -> float:
-    """Return the smallest `cache_mb`, in MiB, that holds the kernel rows (n float64 values) that rules read at once.
+    """Return the smallest `cache_mb`, in MiB, for the kernel rows (n float64 values each) that rules read at once.
 
     Parameters
     ----------

@@ -45,7 +45,7 @@ def check_large(case: Case, shrinking: Shrinking = EARLY) -> None:
 
 
 def check_shrinking(shrinking: Shrinking, cases: list[Case]) -> int:
-    """Check that every problem is solved to its tolerance, equally in both engines; return the number of steps.
+    """Check that both engines solve every problem to its tolerance with equal results; return the number of steps.
 
     Raises
     ------
@@ -68,7 +68,7 @@ def check_shrinking(shrinking: Shrinking, cases: list[Case]) -> int:
 
 
 def check_check(check: Check, problems: dict[str, DualProblem]) -> int:
-    """Check that models trained without the examples predict what the check decided; return the number of decisions.
+    """Compare each decision of a check with a model trained without the example; return the number of decisions.
 
     Raises
     ------
@@ -91,7 +91,7 @@ def check_check(check: Check, problems: dict[str, DualProblem]) -> int:
         message = f"{check!r}.decide() returned {signs!r:.80}; expected 1, −1 or 0 for each of {problem.n} examples."
         case.require(right, 0, message)
         counts = [(problem.v == label).sum() for label in problem.v]
-        # no model exists without the only example of a class
+        # skip the only example of a class, because no model can be trained without it
         for r in np.flatnonzero((signs != 0) & (np.array(counts) > 1)).tolist():
             with explain_failures(name, (check,)):
                 h = solve(problem.without(r), stop=rules.stop, engine="numpy").decision_values[r]
@@ -104,7 +104,7 @@ def check_check(check: Check, problems: dict[str, DualProblem]) -> int:
 
 
 def check_matrix(gram: KernelMatrix) -> int:
-    """Check that all methods of a kernel matrix agree on symmetric values; return the number of compared values.
+    """Check that all methods of a kernel matrix return the same, symmetric values; return the number of values.
 
     Raises
     ------

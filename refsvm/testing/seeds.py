@@ -19,8 +19,8 @@ from refsvm.testing.failures import MOST_SECONDS, explain_failures, within
 def check_seeder(seeder: Seeder, problems: dict[str, DualProblem]) -> int:
     """Check that seeds are feasible and reproducible, and do not change the optimum; return the number of seeds.
 
-    Each problem gives three seeds: some examples are exchanged, left out or put back. If the seeder has a twin and
-    Numba is installed, the twin must return the same α bit for bit.
+    The seeder makes three seeds for each problem: for exchanging some examples, for leaving them out and for putting
+    them back. If the seeder has a compiled twin and Numba is installed, the twin must return the same α bit for bit.
 
     Raises
     ------
@@ -76,7 +76,7 @@ def _check_seed(seeder: Seeder, name: str, old: DualProblem, new: DualProblem) -
 
 
 def _check_memory(case: Case, seeder: Seeder, solved: Solution) -> None:
-    """Check that seeds made with the seeder's memory, or with an empty memory, are feasible."""
+    """Check that the seeder makes feasible seeds both with its memory and with an empty memory."""
     # the seeder makes no memory, so its `seed` need not accept a memory
     if type(seeder).memory is Rule.memory:
         return
@@ -92,7 +92,7 @@ def _check_memory(case: Case, seeder: Seeder, solved: Solution) -> None:
 
 
 def _check_seed_twin(case: Case, seeder: Seeder, solved: Solution, seed: np.ndarray) -> None:
-    """Compare a seed with the twin's seed; the twin has to request the kernel rows that it needs."""
+    """Compare a seed with the seed of the compiled twin, which has to request the kernel rows that it needs."""
     from refsvm.compiled.interface.seeding import compiled_seed
 
     compiled = compiled_seed(seeder, solved, case.problem, stored_rows(case.problem.gram))

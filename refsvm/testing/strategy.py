@@ -1,4 +1,4 @@
-"""check_strategy(): checks a rule against its contract, and its twin against the rule."""
+"""check_strategy(): checks a rule against its contract, and the rule's compiled twin against the rule."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def check_strategy(rule: Any, *, rng: Any = 0, time_limit: float | None = None) 
     -----
     **Every rule** is a frozen, hashable dataclass. One instance of a rule takes the same steps each time, because its
     memory is in the state, and the rule never writes to α, G or the box. With the rule, `solve` reaches the KKT
-    tolerance of every practice problem.
+    tolerance on every practice problem.
 
     **A selector** returns i in I_up and j in I_down, or (−1, −1). Only a selector with the attribute ``may_stall =
     True`` may return (−1, −1) before the tolerance is reached.
@@ -125,13 +125,13 @@ def check_strategy(rule: Any, *, rng: Any = 0, time_limit: float | None = None) 
     to the tracker's ``accuracy``, at breakpoints and between them. Two calls, and both engines, return the same path
     bit for bit.
 
-    **Shrinking** solves every problem to the same tolerance, equally in both engines, and takes a similar number of
-    steps on a problem with 500 variables, most of which it leaves out. **A check of leave-one-out** is correct for
-    every example that it decides.
+    **Shrinking** solves every problem to the same tolerance, with equal results in both engines. On a problem with 500
+    variables, most of which shrinking leaves out, a solve takes a similar number of steps with and without shrinking.
+    **A check of leave-one-out** is correct for every example that it decides.
 
-    **A twin** agrees with its rule bit for bit: i, j, μ, objective, KKT gap and kernel rows of every step, and α, G,
-    kernel rows and cache hits at the end. `check_strategy` compares rule and twin with and without shrinking, and with
-    memory for all kernel rows and for as few as the selector permits.
+    **A twin**, the compiled copy of a rule, agrees with its rule bit for bit: i, j, μ, objective, KKT gap and kernel
+    rows of every step, and α, G, kernel rows and cache hits at the end. `check_strategy` compares rule and twin with
+    and without shrinking, with memory for all kernel rows, and with memory for as few rows as the selector permits.
 
     Examples
     --------

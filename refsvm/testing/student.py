@@ -63,7 +63,7 @@ def confine(limits: dict[str, int]) -> None:
         for module in (os, posix) if name not in HARMLESS else ():
             vars(module).pop(name, None)
     for kept in vars(os).values():
-        if isinstance(kept, set):  # os.supports_dir_fd holds mkfifo; the hook does not see calls of mkfifo
+        if isinstance(kept, set):  # os.supports_dir_fd contains mkfifo, whose calls the hook misses
             kept.clear()
     vars(sys.modules["_imp"]).pop("create_builtin")  # `create_builtin` could load all of `os` again
     names: dict[str, Any] = {}

@@ -28,7 +28,7 @@ AnyPath = RegularizationPath | ParametricPath
 
 
 def path_problems(problems: dict[str, DualProblem]) -> dict[str, DualProblem]:
-    """Return the problems with a positive semi-definite kernel whose box can grow from 0, with the box of C = 1.
+    """Return the problems that have a path along C and no indefinite kernel, with the box that belongs to C = 1.
 
     Examples
     --------
@@ -95,8 +95,9 @@ def check_tracker(tracker: PathTracker, problems: dict[str, DualProblem]) -> tup
 def line_of(kind: str, problem: DualProblem) -> tuple[DualProblem, DualProblem]:
     """Return the problems at the two ends of a line, along which v, L, U and z change.
 
-    For the kind "costs", the boxes on one side of 0 open while the boxes on the other side close. For "others", every
-    third variable leaves, v moves, and z grows to a quarter of the sum that the upper bounds permit.
+    The line of the kind "costs" closes the box of every variable with L < 0 and opens the box of every variable with U
+    > 0. The line of the kind "others" closes the box of every third variable, changes v, and raises z to a quarter of
+    the sum of the remaining upper bounds.
     """
     zero = np.zeros(problem.n)
     if kind == "costs":
@@ -113,7 +114,7 @@ def _checked(
     name = name if kind == "C" else f"{name} ({kind})"
     path = _tracked(tracker, kind, name, problem, "numpy")
     subject = f"Problem {name!r} with {tracker!r}"
-    # trackers get K itself and could write to it, because a copy may take gigabytes
+    # check that K is unchanged: trackers get K itself, not a copy, which may take gigabytes
     same = np.array_equal(np.asarray(path.matrix), problem.gram.block(np.arange(problem.n)))
     require(same, f"{subject}: follow() wrote to the kernel matrix; it must only read it.")
     _check_path(tracker.accuracy, subject, path)
@@ -140,7 +141,7 @@ def _tracked(tracker: PathTracker, kind: str, name: str, problem: DualProblem, e
 
 
 def _check_path(accuracy: float, subject: str, path: AnyPath) -> None:
-    """Check one path: its ends, its order, and that it is optimal at and between breakpoints."""
+    """Check the ends and the order of one path, and that the path is optimal at and between breakpoints."""
     require(path.status is Status.CONVERGED, f"{subject}: the path ends with {path.status.name}: {path!r}.")
     at, letter, first, last = path.record.t, "t", 0.0, 1.0
     if isinstance(path, RegularizationPath):

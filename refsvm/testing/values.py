@@ -1,4 +1,4 @@
-"""Checks that a rule is a frozen value whose stateless methods work."""
+"""Checks that a rule is a frozen value, and that its methods that need no state return valid results."""
 
 from __future__ import annotations
 

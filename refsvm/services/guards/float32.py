@@ -72,7 +72,7 @@ class Float32Rows(Guard):
         if old.row_seconds * np.count_nonzero(state.alpha) > self._limits.seconds_left():
             return Verdict(Status.TIME_LIMIT)
         rows, self._in_float64 = self._in_float64(), None
-        state.session = state.shrinking = None  # both contain float32 rows
+        state.session = state.shrinking = None  # session and shrinking contain float32 rows
         # add the number of float32 rows computed, because the solution counts all kernel rows of the solve
         rows.count(old.computed)
         rows.hits += old.hits
@@ -86,7 +86,7 @@ class Float32Rows(Guard):
 
         If the error exceeds a tenth of the tolerance, the stopping rule is evaluated again with float64 values of the
         entries of G that may determine the KKT gap. If the rule then continues the solve, the guard allows only a
-        smaller error from then on.
+        smaller error for the rest of the solve.
         """
         error, tolerance = error_of(state), rules.stop.with_absolute_tolerance(state).tolerance
         if not (self.can_leave and verdict.is_final) or error <= SHARE_OF_TOLERANCE * tolerance:

@@ -1,15 +1,16 @@
 """Polishing: one exact step on the free variables of a nearly solved problem.
 
-At the optimum G = b on every free variable. If an approximate solution has the right variables at their bounds, the
-step δ of the free variables F to the optimum, and b, solve the linear system
+At the optimum G = b on every free variable. If an approximate solution has the right variables at their bounds, one
+step δ of its free variables F reaches the optimum. A linear system determines δ and b:
 
     ⎡ K_FF  1 ⎤ ⎡ δ ⎤   ⎡ G_F ⎤
     ⎣  1ᵀ   0 ⎦ ⎣ b ⎦ = ⎣  0  ⎦
 
-If α_F + δ stays in the box and the KKT gap falls, the result is the optimum up to rounding, for any tolerance,
-selector and engine. The gain of the step is ½ δᵀG_F. If the gain is negative, K is indefinite and the step would lead
-to a saddle point, so the step is not taken. Solvers of quadratic programs use the same name for this step (Stellato et
-al., "OSQP: an operator splitting solver for quadratic programs", Mathematical Programming Computation 12, 2020).
+If α_F + δ stays in the box and the KKT gap falls, the result is the optimum up to rounding, whatever tolerance,
+selector and engine were used. The gain of the step is ½ δᵀG_F. If the gain is negative, K is indefinite and the step
+would lead to a saddle point, so the step is not taken. Solvers of quadratic programs also call this step polishing
+(Stellato et al., "OSQP: an operator splitting solver for quadratic programs", Mathematical Programming Computation 12,
+2020).
 """
 
 from __future__ import annotations
@@ -82,9 +83,10 @@ def polish(state: SolverState) -> bool:
 
 
 def refined(system: np.ndarray, right: np.ndarray) -> np.ndarray:
-    """Return small solutions of systems that are singular because equal examples can share δ in many ways.
+    """Solve singular systems, in which equal examples permit many δ; return a small solution of each system.
 
-    With K + εI in place of K the solution is unique. As in OSQP, iterative refinement removes the error that ε causes.
+    With K + εI in place of K, a system has a unique solution. As in OSQP, iterative refinement removes the error that ε
+    causes.
     """
     n = system.shape[-1]
     shift = np.diag(np.append(np.full(n - 1, 1e-8 * (n - 1)), 0.0))

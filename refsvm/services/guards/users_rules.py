@@ -113,7 +113,7 @@ def feasibility_error(state: SolverState) -> str:
     """Return the reason why steps inside the box cannot reach the point of a state; return "" if steps can reach it."""
     alpha, problem = state.alpha, state.problem
     sum_ = float(np.add.reduce(alpha))
-    # compare relative to Σ|α|, because the rounding error of Σα is relative to Σ|α|
+    # divide the error of Σα by Σ|α|, because rounding errors of Σα are proportional to Σ|α|
     allowed = OFF * (float(np.add.reduce(np.abs(alpha))) + abs(problem.z))
     if not math.isfinite(sum_ + float(np.add.reduce(state.gradient))):
         return "α or G is not finite"

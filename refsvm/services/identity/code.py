@@ -1,7 +1,7 @@
 """Yields the parts of functions, classes and modules: instructions, closures, and the functions that code calls.
 
-An identity depends on the instructions that run, and on the file on disk, because another process would run the file
-after an edit.
+An identity depends on the instructions that run here, and on the file on disk, because a process started after an edit
+of the file would run other instructions.
 """
 
 from __future__ import annotations
@@ -148,7 +148,7 @@ def _imports(code: CodeType, package: str) -> Iterator[str]:
     for each in dis.get_instructions(code):
         if isinstance(each.argval, CodeType):
             yield from _imports(each.argval, package)
-        # an import compiles to instructions that load the number of dots, the imported names, and then the module
+        # before an instruction imports a module, other instructions load the number of leading dots and the names
         elif each.opname in ("LOAD_CONST", "LOAD_SMALL_INT") and type(each.argval) is int:
             level = each.argval
         elif each.opname == "IMPORT_NAME":
@@ -209,7 +209,7 @@ def _unread_of(name: str) -> Unread | None:
 
 
 def _used(value: Any, names: frozenset[str]) -> Any:
-    """Return a value; for a module, return the module with the names that code reads from it."""
+    """Return a value unchanged; for a module, return `Uses`: the module and the names that code reads from it."""
     return Uses(value, names) if isinstance(value, ModuleType) else value
 
 

@@ -75,7 +75,7 @@ def of_object(value: Any) -> Origin:
 
 
 def named(value: Any) -> Any:
-    """Return the object that a value's module stores under the value's name: the value, another object, or None."""
+    """Look up a value's name in its module; return what is found: the value itself, another object, or None."""
     place: Any = sys.modules.get(getattr(value, "__module__", None) or "builtins")
     for name in str(getattr(value, "__qualname__", "<>")).split("."):
         place = getattr(place, name, None)
@@ -111,5 +111,5 @@ def release(name: str) -> tuple[str, ...]:
 
 @cache
 def _hash(file: str, modified: int) -> str:
-    """Return a hash of a file; the time of its last change is an argument so that the cache sees changes."""
+    """Return a hash of a file; with `modified`, the time of the file's last change, the cache notices changes."""
     return hashlib.blake2b(Path(file).read_bytes(), digest_size=16).hexdigest()

@@ -27,14 +27,14 @@ def described(name: str, value: Any) -> str | int | float | bool | None:
     Returns
     -------
     str, int, float, bool or None
-        The fields describe a rule or kernel of this package completely; texts of other objects contain `digest_of`.
+        For a rule or kernel of this package, the text consists of the class and its fields; for other objects, the text
+        also contains `digest_of`.
 
     Raises
     ------
     ValueError
-        If the value is or contains a function or object that cannot be copied, or that only its address identifies,
-        which differs in every process. The user can identify the function or object by a text in its attribute
-        `identity`.
+        If the value is or contains a function or object that cannot be copied, or that is known only by its address in
+        memory, which differs in every process. The user can give such an object a text as its attribute `identity`.
 
     Examples
     --------
@@ -62,7 +62,7 @@ def described(name: str, value: Any) -> str | int | float | bool | None:
 
 
 def _refuse_addresses(name: str, value: Any) -> None:
-    """Raise an error for a value that only its address identifies, unless it has an `identity` or is a dataclass."""
+    """Raise an error if a value's `repr` shows its address, unless it has an `identity` or is a dataclass."""
     if isinstance(getattr(value, "identity", None), str) and not isinstance(value, type):
         return
     if not is_dataclass(value) and re.search(r"\bat 0x[0-9a-fA-F]+", repr(value)):

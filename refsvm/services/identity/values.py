@@ -63,7 +63,7 @@ def digest_of(*values: Any, without: tuple[str, ...] = ()) -> str:
     *values : object
         The values, in order.
     without : tuple of str
-        Names of entries that are left out of the values, but not of objects inside the values.
+        Names of fields that the digest ignores in the values themselves, but not in objects inside the values.
 
     Returns
     -------
@@ -73,8 +73,8 @@ def digest_of(*values: Any, without: tuple[str, ...] = ()) -> str:
     Raises
     ------
     NoIdentityError
-        If a part of a value, such as an open file, has no content to compare. The text in the attribute `identity` of
-        an object, if present, identifies these parts of the object.
+        If a part of a value, such as an open file, has no content to compare. If an object has a text in its attribute
+        `identity`, this text identifies such parts of the object.
 
     Examples
     --------
@@ -88,7 +88,7 @@ def digest_of(*values: Any, without: tuple[str, ...] = ()) -> str:
 
 
 def opaque_parts(*values: Any) -> list[Any]:
-    """Return, in a fixed order, the parts of values that only a text in an attribute `identity` identifies."""
+    """Return, in a fixed order, the parts without content to compare, for which a text in `identity` stands."""
     walk = _Walk(())
     walk.root(values)
     return walk.opaque
@@ -114,7 +114,7 @@ class _Walk:
             raise NoIdentityError("the value is nested too deeply") from None
 
     def digest(self, value: Any, place: str) -> bytes:
-        """Return the digest of a value; if the value contains itself, hash the number of levels between both places."""
+        """Return the digest of a value; if the value recurs inside itself, hash how many levels deeper it recurs."""
         if isinstance(value, np.generic) and (value.dtype.kind == "U" or value.dtype.name in _NUMBERS):
             value = value.item()
         if type(value) in (bytes, memoryview):
@@ -305,7 +305,7 @@ def _of_object(value: Any) -> Parts:
         if isinstance(entry, functools.cached_property)
     }
     for name, held in sorted(getattr(value, "__dict__", {}).items()):
-        if name not in lazy:  # other entries determine cached properties
+        if name not in lazy:  # skip cached properties, which other entries determine
             yield name, held
     for each in cls.__mro__:
         slots = vars(each).get("__slots__", ())
@@ -341,12 +341,12 @@ def _is_foreign(cls: type) -> bool:
 
 
 def _bare(names: set[str]) -> set[str]:
-    """Return names without leading underscores, because Python adds the class name to names that begin with two."""
+    """Return names without leading underscores, because Python renames attributes that begin with `__`."""
     return {name.lstrip("_") for name in names}
 
 
 def _reduced(value: Any) -> Any:
-    """Return the parts from which Python would copy an object; raise an error if Python cannot copy it."""
+    """Return the parts from which Python would copy an object; raise an error if Python cannot copy the object."""
     try:
         reduced = value.__reduce_ex__(4)
     except Exception as error:  # copying an object may run code of its class, which may raise any error
