@@ -24,9 +24,8 @@ def written_whole(file: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
 
     The stream writes to a new file in the same folder, which is flushed to the disk and replaces the old file in one
     step. The old file stays unchanged if the disk is full, the block raises an error or the process is killed; a killed
-    process may leave a hidden file whose name ends with ".part". If `file` is a link, the new file replaces the link's
-    target. The new file gets the permissions of the old file. If `file` is a pipe or a device, the stream writes to it
-    directly.
+    process may leave a hidden file whose name ends with ".part". If `file` is a link, the new file replaces its target.
+    The new file gets the permissions of the old file. The stream writes directly to a pipe or a device.
 
     Parameters
     ----------

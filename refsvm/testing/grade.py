@@ -247,9 +247,8 @@ def grade(
     only. The process may not import refsvm, open files or start processes. The process may use 2 GB of memory. These
     limits protect the grade, not your computer. The grader cannot detect code that was not written by the student. An
     audit hook refuses forbidden calls, but cannot stop an answer that corrupts the memory of its own interpreter. Such
-    an answer still cannot open files or start processes, but could end the grader or delete files. To grade the work of
-    strangers, run the grader in a container or as another user; if root runs the grader, the answers run as the user
-    with number 65534.
+    an answer still cannot open files or start processes, but could end the grader or delete files. To grade strangers,
+    run the grader in a container or as another user; if root runs the grader, the answers run as user number 65534.
     """
     name, cells = answers_of(notebook)
     name = assignment or name

@@ -7,10 +7,9 @@ step δ of its free variables F reaches the optimum. A linear system determines 
     ⎣  1ᵀ   0 ⎦ ⎣ b ⎦ = ⎣  0  ⎦
 
 If α_F + δ stays in the box and the KKT gap falls, the result is the optimum up to rounding, whatever tolerance,
-selector and engine were used. The gain of the step is ½ δᵀG_F. If the gain is negative, K is indefinite and the step
-would lead to a saddle point, so the step is not taken. Solvers of quadratic programs also call this step polishing
-(Stellato et al., "OSQP: an operator splitting solver for quadratic programs", Mathematical Programming Computation 12,
-2020).
+selector and engine were used. The gain of the step is ½ δᵀG_F. If the gain is negative, K is indefinite; the step is
+not taken, because it would lead to a saddle point. Solvers of quadratic programs call this step polishing (Stellato et
+al., "OSQP: an operator splitting solver for quadratic programs", Mathematical Programming Computation 12, 2020).
 """
 
 from __future__ import annotations
@@ -85,8 +84,7 @@ def polish(state: SolverState) -> bool:
 def refined(system: np.ndarray, right: np.ndarray) -> np.ndarray:
     """Solve singular systems, in which equal examples permit many δ; return a small solution of each system.
 
-    With K + εI in place of K, a system has a unique solution. As in OSQP, iterative refinement removes the error that ε
-    causes.
+    With K + εI in place of K, the solution is unique. As in OSQP, iterative refinement removes the error that ε causes.
     """
     n = system.shape[-1]
     shift = np.diag(np.append(np.full(n - 1, 1e-8 * (n - 1)), 0.0))

@@ -88,7 +88,7 @@ def digest_of(*values: Any, without: tuple[str, ...] = ()) -> str:
 
 
 def opaque_parts(*values: Any) -> list[Any]:
-    """Return, in a fixed order, the parts without content to compare, for which a text in `identity` stands."""
+    """Return, in a fixed order, the parts that have no content to compare and that a text in `identity` identifies."""
     walk = _Walk(())
     walk.root(values)
     return walk.opaque
