@@ -11,7 +11,7 @@
 `seeders`, `rounds`                where a related solve starts; leave-one-out and folds as many solves
 `walk`, `trackers`, `paths`        following the optimum along a line, finding breakpoints, the optima for all C
 `engine`, `guards`                 limits, Ctrl-C and progress; guards that correct rounding errors
-`backend`, `doors`                 the engine that takes the steps, NumPy or compiled; functions set by code outside
+`backend`, `doors`                 the engine that takes the steps, NumPy or compiled; functions that other folders set
 `_checks`, `shown`                 checks of arguments; how a result prints
 =================================  ===================================================================
 

@@ -122,7 +122,7 @@ def version() -> str:
 
 
 def pandas_for(call: str) -> Any:
-    """Import and return pandas for the function `call`, which needs it.
+    """Import pandas for the function named `call`, and return the module.
 
     Raises
     ------
@@ -228,13 +228,13 @@ def numbers(name: str, values: Any) -> np.ndarray:
     if array.dtype.kind in "fiub":
         return np.asarray(array, dtype=np.float64)
     items = np.asarray(values, dtype=object)
-    if array.dtype.kind != "O":  # NumPy has turned texts and numbers into texts: check the original items
+    if array.dtype.kind != "O":  # NumPy has given all items one type: check the original items
         array = items
     return np.array([_item(name, item) for item in array.flat], dtype=np.float64).reshape(array.shape)
 
 
 def _item(name: str, value: Any) -> float:
-    """Return an item of the argument `name` as float."""
+    """Return one item of the argument `name` as float; raise ValueError if the item is not a real number."""
     try:
         return number(name, value)
     except ValueError:
@@ -387,7 +387,7 @@ def signs(y: Any, n: int) -> np.ndarray:
         ) from None
     if array.shape != (n,):
         raise ValueError(f"y has shape {array.shape}; expected {n} labels, one for each row of X.")
-    # accept correct labels within microseconds; for all other labels `_refuse_signs` finds out what is wrong
+    # this check accepts correct labels in microseconds; for other labels, `_refuse_signs` finds out what is wrong
     if array.dtype.kind in "if" and (np.abs(array) == 1).all() and array.min() < array.max():
         return array.astype(np.float64)
     _refuse_signs(array)

@@ -73,7 +73,7 @@ def reduced(x: np.ndarray, constants: Exponential) -> tuple[np.ndarray, np.ndarr
     k = shifted - constants.rounder
     r -= k * constants.high
     r -= k * constants.low
-    # compute r + (r² low + r⁶ high) in short chains: rounding errors are small, and parts are computed in parallel
+    # sum low and high powers separately: rounding errors stay small, and a processor can compute both sums at once
     square = r * r
     if constants is SINGLE:
         c2, c3, c4, c5, c6 = constants.coefficients

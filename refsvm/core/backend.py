@@ -35,7 +35,7 @@ class Backend(Protocol):
         """
 
     def rounds(self, runner: Any, waiting: Sequence[Any]) -> list[Any]:
-        """Run the first waiting round, or several waiting rounds in one call if this is faster; return the results."""
+        """Run the first round in `waiting`, or several in one call if this is faster; return the results."""
 
     def seeder(self, seeder: Any, rows: Any) -> Any:
         """Return the seeder itself, or an object whose `seed` calls the seeder's compiled version."""
@@ -43,7 +43,7 @@ class Backend(Protocol):
     def events(self, walk: Any, tracker: Any, end: float, most: int) -> list[Any]:
         """Follow at most `most` events of a path and return them.
 
-        If this list is empty, the tracker follows the next event itself.
+        If the method returns no events, the tracker follows the next event itself.
         """
 
 

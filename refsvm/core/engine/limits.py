@@ -24,7 +24,7 @@ GRACE_SECONDS: Final = 0.3
 
 
 class Deadline:
-    """The time at which a computation must end; functions pass it on, instead of the number of seconds that remain.
+    """The time at which a computation must end; functions pass this deadline to each other, not the remaining seconds.
 
     Parameters
     ----------
@@ -83,7 +83,7 @@ class Limits(Generic[Seen]):
     most : int, optional
         Largest number of steps, at least 1; max(10⁷, 100n) by default, as in LIBSVM.
     time_limit : float or Deadline, optional
-        Seconds from now, or a deadline.
+        Time after which the computation ends: a number of seconds, counted from now, or a deadline.
     callback : callable, optional
         Function that the run calls with a `Progress` between chunks of steps; the solve ends if the function returns
         True.
@@ -136,12 +136,13 @@ class Limits(Generic[Seen]):
         return 0.0 if self.interrupt.pressed else self.deadline.left()
 
     def should_return_early(self, seen: Seen, owed: float = 0.0) -> bool:
-        """Return True if a solve on fewer variables should end early, for the time limit, Ctrl-C or the callback.
+        """Return True if a restricted solve should end early because of the time limit, Ctrl-C or the callback.
 
-        After such a restricted solve, updating the gradient of the removed variables takes about `owed` seconds. The
-        restricted solve must therefore end when only `owed` seconds are left until the deadline. A callback with an
-        attribute ``only_watches = True`` does not end a restricted solve, because this method calls the callback with
-        the state of the restricted problem.
+        A restricted solve moves only the variables that shrinking has kept. Afterwards, updating the gradient of the
+        other variables takes about `owed` seconds, so the restricted solve must end when `owed` seconds are left until
+        the deadline. To call a callback with the state of the full problem, the restricted solve must end first. If the
+        callback has an attribute ``only_watches = True``, the method calls it with the state of the restricted problem
+        instead.
         """
         # a callback without `only_watches` needs the full state, so end the restricted solve every 0.1 s
         if self.progress is not None:
@@ -216,8 +217,8 @@ class Interrupted(KeyboardInterrupt):
         The text of the exception.
     result : object
         The partial result with the status INTERRUPTED, such as a `refsvm.Solution` or a
-        `refsvm.analysis.resampling.LeaveOneOut`. For `fit`, the result is the estimator, fitted with the last point
-        reached.
+        `refsvm.analysis.resampling.LeaveOneOut`. If Ctrl-C has ended `fit`, the result is the estimator with the last
+        point that the solver reached.
 
     Examples
     --------

@@ -4,12 +4,14 @@ A run takes chunks of steps until its stopping rule or a limit gives a `Verdict`
 these methods of its guards, in the guards' order:
 
 ==========  ==============================================  =======================================
-`before`    before a chunk, unless a clock chose its start  may end the run, or correct the state
+`before`    before a chunk of steps                         may end the run, or correct the state
 `review`    when a verdict would end the run                may change the verdict, or withdraw it
 `after`     at the last point                               may warn, refuse the point, or improve it
 ==========  ==============================================  =======================================
 
-Compiled code solves rounds without a `Run`; it passes each solution to `review_solution` and does not call `after`.
+If the length of a chunk depended on the clock, the run does not call `before` after this chunk, because results would
+then depend on the clock. Compiled code solves rounds without a `Run`; it passes each solution to `review_solution` and
+does not call `after`.
 """
 
 from __future__ import annotations
@@ -78,11 +80,11 @@ class Guard:
         """Check the last point of a solve."""
 
     def needs_solutions(self, gram: KernelMatrix, fixed_noise: float) -> bool:
-        """Return True if the guard must review the solutions of compiled rounds with this kernel matrix."""
+        """Return True if the guard must review the solutions of rounds that compiled code solves with this matrix."""
         return False
 
     def review_solution(self, solved: Solution, stop: StoppingRule) -> None:
-        """Check a solution of compiled rounds."""
+        """Check the solution of a round that compiled code has solved."""
 
     def warn(self, sentence: str) -> None:
         """Warn once for all solves of a run; the warning names the line that called this package."""

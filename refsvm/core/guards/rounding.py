@@ -31,7 +31,7 @@ class FreshGradient(Guard):
     _disagreements = 0
 
     def review(self, state: SolverState, rules: Any, verdict: Verdict) -> Verdict | None:
-        """Withdraw a verdict that the recomputed G contradicts; after `FRESH` contradictions the solve has stalled."""
+        """Withdraw a verdict that the recomputed G contradicts; end with STALLED after `FRESH` contradictions."""
         if not drifted(state, rules.stop.with_absolute_tolerance(state).restricted_tolerance(0.0)):
             return verdict
         state.recompute_gradient()
@@ -85,9 +85,9 @@ def snap(state: SolverState, tolerance: float = 0.0) -> None:
         |αᵢ − bound| ≤ min(|z − Σα| + 4ε(Σ|α| + |z|), 10⁻⁶(Uᵢ − Lᵢ)),   ε the rounding of one operation
 
     Moving α to its bound removes members from I_up and I_down and adds none, so ψ does not grow. G is not updated; the
-    exact G would change by at most |αᵢ − bound| max Kⱼⱼ. If G could change by more than a hundredth of both the KKT gap
-    and the tolerance, αᵢ stays unchanged. If the KKT gap is above the tolerance, no α changes, so that the stopping
-    rule's proofs remain valid.
+    exact G would change by at most |αᵢ − bound| max Kⱼⱼ. If G could change by more than max(|ψ|, tolerance)/100, αᵢ
+    stays unchanged. If ψ exceeds the tolerance, no α changes, because the stopping rule may have ended the solve with a
+    proof that holds only for this α.
     """
     if state.gap > tolerance:
         return
@@ -105,7 +105,7 @@ def snap(state: SolverState, tolerance: float = 0.0) -> None:
 def next_to_bound(
     alpha: np.ndarray, lower: np.ndarray, upper: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the nearer bound of each α, the distance to this bound, and a mask of small distances other than 0."""
+    """Return each α's nearer bound, the distance to it, and a mask of the α that are near this bound but not at it."""
     above, below = alpha - lower, upper - alpha
     distance = np.minimum(above, below)
     # compare distances with the widths of boxes, because the rounding error of Σα may exceed the width of a narrow box

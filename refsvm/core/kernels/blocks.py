@@ -33,7 +33,7 @@ def is_all(rows: np.ndarray, n: int) -> bool:
 
 def gather(K: np.ndarray, rows: np.ndarray, columns: np.ndarray, out: np.ndarray) -> None:
     """Write K[rows][:, columns] to `out`, some rows at a time; indexing both axes at once takes twice the time."""
-    # unless few columns are selected, copy whole rows in the order of memory, and then select the columns
+    # copy single values if few columns are selected; else copy whole rows, in the order of memory, and select columns
     few = FEW_COLUMNS * len(columns) < K.shape[1]
     for start in range(0, len(rows), ROWS_AT_ONCE):
         part = slice(start, start + ROWS_AT_ONCE)

@@ -36,8 +36,8 @@ class CachedRows(KernelRows):
     Attributes
     ----------
     ready : int
-        Number of slots, each for one stored row, that compiled code may fill without calling Python; −1 until Python
-        has measured how long computing a row takes.
+        Number of slots that compiled code may fill without calling Python; each slot holds one row. The number is −1
+        until Python has measured how long computing a row takes.
 
     Raises
     ------
@@ -101,8 +101,8 @@ class CachedRows(KernelRows):
             self._store_one(i)
 
     def use(self, i: int, j: int) -> None:
-        """Make sure that both rows of a working set are stored and mark them as used; stored rows count as hits."""
-        # begin with a row that is stored, so that storing the row of the other variable does not evict it
+        """Store rows i and j unless they are stored, and mark both as used; a row that was stored before is a hit."""
+        # begin with a stored row, if there is one: once marked as used, it is not evicted when the other row is stored
         for k in (i, j) if self.slots[i] >= 0 else (j, i):
             if self.slots[k] < 0:
                 self._store_one(k)
@@ -119,7 +119,7 @@ class CachedRows(KernelRows):
         places = self.slots[indices]
         # give all rows one time stamp, because rows that are fetched together have the same age
         self.clock += 1
-        self.stamps[places[places >= 0]] = self.clock  # with a new stamp, stored rows are not evicted below
+        self.stamps[places[places >= 0]] = self.clock  # the new stamp keeps `_store` from evicting these rows
         missing = indices[places < 0]
         if len(missing):
             is_sorted = (missing[1:] > missing[:-1]).all()  # usually True
@@ -138,7 +138,7 @@ class CachedRows(KernelRows):
         return self.row_seconds * np.count_nonzero(self.slots[indices] < 0)
 
     def fetch_if_few(self, most: int) -> None:
-        """If there are at most `most` rows and all fit in the budget, compute all in one block, which is faster."""
+        """If n ≤ `most` and all n rows fit in the budget, compute them in one block, faster than one by one."""
         source: KernelRows | None = self.gram.store
         if source is not None and not self.gram.repeats:
             return  # this store copies rows of another store, and copies only the rows that are used
@@ -156,9 +156,9 @@ class CachedRows(KernelRows):
         if len(rows) == 1:  # faster for a single row; restricted solves usually read single rows
             self.ensure(rows[0])
             line = self.values[self.slots[rows[0]]]
-            out[0] = line if columns is None else line.take(columns, mode="clip")  # does not copy the row
+            out[0] = line if columns is None else line.take(columns, mode="clip")  # `line` is a view
             return out
-        # compute all missing rows in one matrix product; rows that do not fit together are fetched in parts below
+        # if all rows fit in the store, compute the missing rows in one product; otherwise the loop below fetches parts
         if len(rows) <= self.capacity:
             self.fetch(rows)
         height = min(ROWS_AT_A_TIME, self.capacity)
@@ -201,7 +201,7 @@ class CachedRows(KernelRows):
         self, source: KernelRows, target: np.ndarray, indices: np.ndarray, coefficients: np.ndarray,
         watch: Callable[[int], object] | None,
     ) -> None:  # fmt: skip
-        """Subtract rows that several variables share: each row is subtracted once for all its variables."""
+        """Subtract each row once for all variables that share it."""
         shared, change = self.gram.indices, np.zeros(source.n)
         # convert to float64, because bincount returns integers for an empty array of weights
         collapsed = np.bincount(shared[indices], coefficients, source.n).astype(np.float64, copy=False)
@@ -264,8 +264,8 @@ class CachedRows(KernelRows):
 class AllRows(CachedRows):
     """Kernel rows that are all computed in one block at the first use of a row; they must all fit in the budget.
 
-    `AllRows` serves a user's callable kernel. Such a kernel may be slow to call, or may treat a call with the same
-    table as both arguments differently from a call with two tables.
+    `AllRows` serves a user's callable kernel. Such a kernel may be slow to call. It may also return other values if
+    both of its arguments are the same table.
 
     Examples
     --------

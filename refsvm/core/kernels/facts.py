@@ -1,4 +1,4 @@
-"""KernelFacts: the known properties of the numbers in a kernel matrix; views and stores pass this object on."""
+"""KernelFacts: the known properties of the numbers in a kernel matrix; a view or a store reads them from its source."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class KernelFacts:
         Estimated rounding error of a kernel value; decision values change by about ‖α‖ times this error. None stands
         for the rounding error of one operation, 2⁻⁵² max |kᵢᵢ|.
     prefers_batches : bool
-        True if several rows in one product cost far less than the same rows one by one.
+        True if computing several rows in one product takes far less time than computing them one by one.
     keeps_float32 : bool
         True if the matrix, or a matrix or store from which it reads values, holds values as float32.
 
@@ -45,9 +45,10 @@ class KernelFacts:
 
     @property
     def rounding(self) -> float:
-        """The rounding error, relative to |αⱼ| √(KᵢᵢKⱼⱼ), that proofs allow for a term αⱼKᵢⱼ: 16 times a value's error.
+        """A bound of the rounding error of αⱼKᵢⱼ, relative to |αⱼ| √(KᵢᵢKⱼⱼ): 16 times the error of a kernel value.
 
-        For float32 values the error is 1, so large that no proof of a sign succeeds.
+        Stopping rules that prove the sign of a decision value use this bound. For float32 values it is 1, so large that
+        no proof succeeds.
         """
         return 1.0 if self.keeps_float32 else 16.0 * max(2.0**-52, self.data_error)
 

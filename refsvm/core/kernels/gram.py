@@ -116,7 +116,7 @@ class Gram(KernelMatrix):
     ) -> None:  # fmt: skip
         X = stored_for_products(kernel, X, origin)
         self.kernel, self.X, self.n, self.origin = kernel, X, int(X.shape[0]), origin
-        self._own_error = 0.0 if is_checked else None  # the error of a given array, for `facts`
+        self._own_error = 0.0 if is_checked else None  # `facts` returns this as `kernel_error`
         self.may_move = may_move and origin is None and getattr(kernel, "is_inner_product", False)
         if isinstance(kernel, Kernel):
             self._examples = PreparedExamples(kernel, X, origin=origin)
@@ -144,7 +144,7 @@ class Gram(KernelMatrix):
         return KernelFacts(data_error=2.0**-24 * single, kernel_error=self._own_error, keeps_float32=single)
 
     def _measured_noise(self, kernel: Kernel) -> float:
-        """Return the rounding error ε max(|k|, |s dk/ds|) at the smallest and largest s = x·x.
+        """Estimate the error of k: ε times the largest |k| or |s dk/ds| at the smallest and the largest s = x·x.
 
         For a kernel of distances, return the estimate of `noise_of_distances`.
         """
@@ -152,14 +152,14 @@ class Gram(KernelMatrix):
             return noise_of_distances(self, self._examples.data_error)
         norms = self._examples.norms
         ends = np.array([norms.min(), norms.max()])
-        factor = 1.0 - NUDGE if kernel.uses_norms else 1.0 + NUDGE  # 1 − NUDGE keeps distances ≥ 0
+        factor = 1.0 - NUDGE if kernel.uses_norms else 1.0 + NUDGE  # 1 − NUDGE keeps ‖x − z‖² ≥ 0
         values, others = (_on_diagonal(kernel, ends * each, ends) for each in (1.0, factor))
         size = max(float(np.abs(values).max()), float(np.abs(others - values).max()) / NUDGE)
         return float(np.finfo(np.float64).eps) * size
 
     @property
     def centred(self) -> Gram:
-        """The matrix with the mean of the data as origin if its values are more precise; otherwise this matrix."""
+        """The matrix around the mean of the data if its kernel values are more precise; otherwise this matrix."""
         return self._around_mean or self
 
     @cached_property
@@ -174,7 +174,7 @@ class Gram(KernelMatrix):
         return gram
 
     def decided_as(self, gram: Any) -> Gram:
-        """Make `centred` use the origin that the matrix `gram` has chosen, if it has chosen any; return ``self``."""
+        """If ``gram.centred`` has moved its origin, make ``self.centred`` use the same origin; return ``self``."""
         if self.may_move and (origin := gram.centred.origin) is not None:
             self.__dict__["_around_mean"] = self._on(self.X, origin=origin)
         return self
@@ -265,7 +265,7 @@ class Gram(KernelMatrix):
         if not kernel.has_unit_diagonal:
             if not kernel.is_bounded:
                 check_finite_values(out)
-        elif len(rows) == 1:  # the faster assignment for one row; on large data, a block is usually one row
+        elif len(rows) == 1:  # faster for one row; on large data, a block is usually one row
             out[0, rows[0]] = 1.0
         else:
             out[np.arange(len(rows)), rows] = 1.0
@@ -370,7 +370,7 @@ class Gram(KernelMatrix):
 
     def restrict(self, indices: np.ndarray) -> Gram:
         """Return the kernel matrix of the examples in `indices`."""
-        # copy the part to contiguous memory, because steps on a restricted problem read its rows many times
+        # copy the selected values to contiguous memory, because steps on a restricted problem read them many times
         if self.dense is not None:
             part = np.empty((len(indices), len(indices)), dtype=self.dense.dtype)
             gather(self.dense, indices, indices, part)

@@ -27,13 +27,13 @@ class KernelMatrix(Shown, ABC):
     dense : ndarray of shape (n, n), float64 or float32, or None
         The matrix itself, if it is held as an array.
     store : KernelRows or None
-        The store from which rows are read, if they are stored.
+        The store that holds the rows, or None if no store holds them.
     source, indices : KernelMatrix and ndarray of shape (n,), int64
         For a view: the underlying matrix, and for each variable the position of its row in the underlying matrix.
     repeats : bool
         True if several variables share a row of `source`.
     facts : KernelFacts
-        The known facts about the numbers; views and stores pass these facts on.
+        The known facts about the numbers; a view or a store reads them from its source.
     full_matrix_only : bool
         True if all rows should be evaluated in one block when memory suffices.
     supports_float32 : bool
@@ -103,7 +103,7 @@ class KernelMatrix(Shown, ABC):
         return self
 
     def offset(self, alpha: np.ndarray) -> float:
-        """Return the number by which each entry of Kα of the uncentred data exceeds Kα of this matrix, if Σα = 0."""
+        """For Σα = 0, return Kα of the uncentred data minus Kα of this matrix; all entries have the same difference."""
         return 0.0
 
     @abstractmethod
@@ -197,7 +197,7 @@ class View(KernelMatrix):
         return self if source is self.source else View(source, self.indices)
 
     def offset(self, alpha: np.ndarray) -> float:
-        """Sum α over the variables of each example, and return the source's offset for these sums."""
+        """Return the source's offset for the sums of α over the variables of each example."""
         return self.source.offset(np.bincount(self.indices, alpha, self.source.n))
 
     def block(

@@ -174,7 +174,7 @@ def give_back(memory: mmap.mmap, used: int) -> None:
     # one huge array must not push out all other kept memory
     if len(memory) > KEPT_BYTES:
         return
-    # let the operating system take the pages of a large array if memory runs short
+    # if the memory is large, allow the operating system to take the unused pages when memory runs short
     if used >= LENT_FROM_BYTES:
         with suppress(OSError):  # older systems do not support MADV_FREE
             memory.madvise(mmap.MADV_FREE, 0, used)

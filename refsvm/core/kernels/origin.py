@@ -3,10 +3,10 @@
     (xᵢ − c)·(xⱼ − c) = xᵢ·xⱼ − c·xᵢ − c·xⱼ + c·c
     (K around c) α = Kα − w·c in every component, with w = Σ αᵢxᵢ and Σα = 0
 
-So the optimal α is the same for every c, and b grows by w·c. Rounding errors, however, depend on c: for map coordinates
-or time stamps of size 10⁹ with differences of 1, the error of x·x is about 100. If c is the mean, the products are as
-small as possible. A matrix uses the same c for all its entries. Entries computed with two different c would not belong
-to the kernel matrix of any data.
+So the optimal α is the same for every c, and b with the origin c exceeds b with the origin 0 by w·c. Rounding errors,
+however, depend on c: for map coordinates or time stamps of size 10⁹ with differences of 1, the error of x·x is about
+100. If c is the mean, the products are as small as possible. A matrix uses the same c for all its entries. Entries
+computed with two different c would not belong to the kernel matrix of any data.
 """
 
 from __future__ import annotations
@@ -109,7 +109,7 @@ def around(origin: np.ndarray | None, X: Any) -> Any:
 
 
 def weights_at(origin: np.ndarray, X: Any, sums: Callable[[Any], np.ndarray]) -> np.ndarray:
-    """Return w·c, the difference between b around c and b around 0, for several weights w = Σ αᵢ(xᵢ − c).
+    """Return w·c, by which b with the origin c exceeds b with the origin 0, for p weight vectors w = Σ αᵢ(xᵢ − c).
 
     If c is large, rounding errors of w matter. The function therefore computes w and w·c in extended precision if the
     processor has it.
@@ -120,7 +120,7 @@ def weights_at(origin: np.ndarray, X: Any, sums: Callable[[Any], np.ndarray]) ->
         The point c.
     X : ndarray or CSR of shape (m, d)
     sums : callable
-        Function that returns Σ αᵢ valuesᵢ, shape (p, d), for values of shape (m, d).
+        Function that maps values of shape (m, d) to the sums Σ αᵢ valuesᵢ for p vectors α, shape (p, d).
 
     Returns
     -------

@@ -116,8 +116,8 @@ def decision_noise(
     -------
     float
         ε √Σα², with ε = `noise_of_values`. The diagonal of a precomputed matrix may span orders of magnitude; for such
-        a matrix the estimate is max over j of 2⁻⁵² √Σ(αᵢKᵢⱼ)². The function first bounds this sum with
-        |Kᵢⱼ|² ≤ KᵢᵢKⱼⱼ, and computes it only if the bound exceeds the tolerance and the matrix is in memory.
+        a matrix the estimate is max over j of 2⁻⁵² √Σ(αᵢKᵢⱼ)². The function first bounds this sum with |Kᵢⱼ|² ≤ KᵢᵢKⱼⱼ,
+        and computes the sum itself only if the bound exceeds the tolerance and the matrix is in memory.
 
     Examples
     --------
@@ -153,11 +153,11 @@ def noisy(noise: float, tolerance: float) -> str:
 
 
 def variation(gram: KernelMatrix, alpha: np.ndarray, among: np.ndarray, z: float) -> float:
-    """Estimate how much ΣαᵢKᵢⱼ, with Σαᵢ = z, could vary over the (ascending) examples j in `among`.
+    """Estimate how far Σᵢ αᵢKᵢⱼ can differ between the variables j in `among` (ascending); z is the sum of α.
 
-    The estimate is Σ|αᵢ| times the largest range of a row of K, taken from the rows of the largest |αᵢ| and from
-    columns spread over these examples. If z = 0, a constant common to all rows adds nothing to the sum and is
-    first subtracted from K.
+    The estimate is Σ|αᵢ| times the largest range (max − min) of a row of K. The function reads only the rows with the
+    largest |αᵢ|, and evenly spaced columns in `among`. If z = 0, it first subtracts from each column its mean over
+    these rows, which does not change Σᵢ αᵢKᵢⱼ.
     """
     rows = np.argsort(-np.abs(alpha), kind="stable")[:ROWS_LOOKED_AT]
     places = np.unique(np.linspace(0, len(among) - 1, COLUMNS_LOOKED_AT).astype(np.intp))
@@ -170,7 +170,7 @@ def variation(gram: KernelMatrix, alpha: np.ndarray, among: np.ndarray, z: float
 def noise_of_distances(gram: Any, data_error: float) -> float:
     """Estimate the error of a kernel of γ‖x − z‖² on CSR data: ε γ max ‖x‖² times the largest k(x, z) of some examples.
 
-    Return 0 if the error is negligible. For dense data the error is 0, because dense data are moved to their mean.
+    Return 0 if the error is negligible, and for dense data, which are shifted to mean 0 if they are far from 0.
     """
     if not is_sparse(gram.X) or data_error < SLIGHT or gram.n < 2:
         return 0.0
@@ -196,7 +196,7 @@ def distinct_rows(X: Any) -> np.ndarray:
     """
     rows: Iterable[Hashable]
     if isinstance(X, np.ndarray):
-        whole = np.ascontiguousarray(X + 0.0)  # turns −0 into 0
+        whole = np.ascontiguousarray(X + 0.0)  # adding 0 turns −0 into 0
         rows = whole.view(np.dtype((np.void, whole.dtype.itemsize * X.shape[1]))).ravel().tolist()
     else:
         data, parts = X.data + 0.0, zip(X.indptr[:-1].tolist(), X.indptr[1:].tolist(), strict=True)

@@ -4,9 +4,10 @@
 every processor, in both engines, and for every block. For CSR data see `refsvm.core.kernels.sparse`.
 
 `PreparedExamples` prepares the examples z of the products x·z: it computes norms and, for kernels of the distance
-‖x − z‖, an origin near the data. In ‖x − z‖² = ‖x‖² + ‖z‖² − 2 x·z, the rounding error of ‖x‖² remains when the terms
-cancel; with features such as time stamps (10⁹ with differences of 1), no correct digit would be left. Distances do not
-change under translation, and near the mean of the data the norms are as small as possible.
+‖x − z‖, shifts the examples to an origin near the data. When the terms of ‖x − z‖² = ‖x‖² + ‖z‖² − 2 x·z cancel, the
+rounding error of ‖x‖² remains. For features such as time stamps (10⁹ with differences of 1), the distance would have no
+correct digit. Distances do not change under translation, and near the mean of the data the norms are as small as
+possible.
 
 The products for a linear model with Σα = 0 may also be computed around any origin, see `refsvm.core.kernels.origin`.
 """
@@ -51,7 +52,7 @@ class DenseProducts:
     features : ndarray of shape (d, n)
         Zᵀ, with the values of each feature contiguous.
     by_columns : bool
-        False, because threads share large blocks by rows.
+        False, because `Gram` gives each thread some rows of a large block, not some columns.
     prefers_batches : bool
         True if Z has many features and exceeds a core's cache. Multiplying four examples by such a Z at once takes less
         than half the time of multiplying them one by one.
@@ -94,7 +95,7 @@ class DenseProducts:
 
 
 class RowParts(NamedTuple):
-    """The arrays from which compiled code computes a row of the Gaussian or linear kernel, unless `norms` is empty."""
+    """Arrays from which compiled code computes Gaussian or linear kernel rows; if `norms` is empty, Python does so."""
 
     X: np.ndarray  # dense examples, shape (n, d), in the type of the row; empty for sparse data
     features: np.ndarray  # Xᵀ
@@ -128,10 +129,10 @@ class PreparedExamples:
     table_from : int, optional
         See `SparseProducts`.
     dtype : numpy type
-        float32 rounds the examples to float32; for kernels of the distance, dense examples are first moved to their
-        mean.
+        Type of the prepared examples. For a kernel of the distance, dense examples are shifted to mean 0 before they
+        are rounded to float32.
     origin : ndarray of shape (d,), optional
-        The origin around which the examples are multiplied, for any kernel.
+        The point c that is subtracted from all examples before they are multiplied, for any kernel.
 
     Attributes
     ----------
@@ -167,7 +168,7 @@ class PreparedExamples:
         norms = squared_norms(Z)
         if not (norms < LARGEST_NORM).all():
             raise ValueError("X is so large that ‖x‖² overflows; scale the data down.")
-        # float32 has only 24 bits, so data are always moved to the mean before they are rounded
+        # float32 has only 24 bits, so data are always shifted to mean 0 before they are rounded
         centred_from = 0.0 if is_single else CENTRED_FROM
         if scale * norms.max(initial=0.0) > centred_from and not is_sparse(Z):
             origin = Z.mean(axis=0)

@@ -12,8 +12,8 @@ same meaning everywhere. There are three kinds of stores, two of them in `refsvm
 If all rows fit in the budget, `CachedRows` computes each row at most once. If the budget is full, a new row replaces
 the least recently used row.
 
-A store is itself a kernel matrix. A problem can therefore read rows from another problem's store, and a store can copy
-another store's rows as float64 or for some variables.
+A store is itself a kernel matrix. A problem can therefore read rows from another problem's store. A store can also hold
+copies of another store's rows, in another numeric type or for other variables.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class KernelRows(KernelMatrix):
         Memory budget in MiB. The base class uses the budget only for copies of rows, such as the rows of a restricted
         problem.
     values : ndarray of shape (capacity, n), optional
-        Memory in which rows are stored, in place of K.
+        Memory for the stored rows; ``gram.dense`` by default.
 
     Attributes
     ----------
@@ -66,7 +66,7 @@ class KernelRows(KernelMatrix):
     owners : ndarray of shape (capacity,), int64
         For each slot, the row in it, or −1 if the slot is free.
     capacity, filled : int
-        Number of slots, and number of slots in use, which are filled in order.
+        Number of slots, and number of slots in use; rows fill the slots in order.
     holds_all : bool
         True if there is a slot for every row, so that no row is computed twice.
     computed, hits : int
@@ -108,7 +108,7 @@ class KernelRows(KernelMatrix):
         """Compute row i if it is not stored."""
 
     def use(self, i: int, j: int) -> None:
-        """Make sure that both rows of a working set are stored and mark them as used; stored rows count as hits."""
+        """Store rows i and j unless they are stored, and mark both as used; a row that was stored before is a hit."""
         self.hits += 2
 
     def fetch(self, indices: np.ndarray) -> None:
@@ -118,7 +118,7 @@ class KernelRows(KernelMatrix):
         """
 
     def release(self) -> None:
-        """Free the memory of stored rows while a restricted problem needs memory, until `reserve` is called."""
+        """Free the memory of the stored rows, so that a restricted problem can use it; `reserve` allocates it again."""
 
     def reserve(self) -> None:
         """If the memory was released, allocate it again for as many rows as the budget holds."""
@@ -133,7 +133,7 @@ class KernelRows(KernelMatrix):
         return 0.0
 
     def fetch_if_few(self, most: int) -> None:
-        """If there are at most `most` rows and all fit in the budget, compute all in one block, which is faster."""
+        """If n ≤ `most` and all n rows fit in the budget, compute them in one block, faster than one by one."""
 
     def block(
         self, rows: np.ndarray, columns: np.ndarray | None = None, out: np.ndarray | None = None
@@ -158,8 +158,8 @@ class KernelRows(KernelMatrix):
         """Subtract Σₖ coefficients[k] K[indices[k]] from `target`, one row after another.
 
         Missing rows are computed and counted; they are stored if the whole matrix fits in the budget. The bits of the
-        sum depend on which rows are stored only in two cases: if rows are kept as float32, and if the values of a
-        callable kernel are rounded differently in a block than in a single row.
+        sum depend on which rows are stored only in two cases: rows are kept as float32, or a callable kernel rounds its
+        values differently in a block than in a single row.
 
         Parameters
         ----------
@@ -167,9 +167,9 @@ class KernelRows(KernelMatrix):
         indices : ndarray of shape (m,), int64
         coefficients : ndarray of shape (m,), float64
         by_variable : bool
-            If True, subtract a row for each variable, even if variables share rows; the bits are then the same as in
-            compiled rounds if this store holds copies of all rows. If False, subtract each shared row once for all its
-            variables.
+            If True and if this store holds copies of all rows, subtract one row for each variable, even if variables
+            share rows; the sum then has the same bits as in compiled rounds. Otherwise, subtract each shared row once
+            for all its variables.
         watch : callable, optional
             If the method computes rows without storing them, it calls `watch` from time to time with the number of
             remaining rows. `watch` may raise an error to end the call.

@@ -108,7 +108,7 @@ class SparseProducts:
         if not len(self._columns):
             return type(X)(shape)
         places = np.searchsorted(self._columns, X.indices)
-        # set any valid position, because the comparison below drops columns that Z does not have
+        # give a column beyond the last column of Z any valid position; the comparison below drops the column
         places[places == len(self._columns)] = 0
         common = self._columns[places] == X.indices
         ends = np.concatenate([[0], np.cumsum(common)])[X.indptr]
@@ -205,7 +205,7 @@ def compressed(X: Any) -> Any | None:
         return None
     n, d = X.shape
     height = max(1, ENTRIES_COUNTED // d)
-    # count the entries of a sample of rows first: this takes microseconds and recognises nearly all data with too many
+    # first count the entries of some rows: this takes microseconds and finds nearly all data with too many entries
     if np.count_nonzero(X[:: -(-n // height)]) > 2.0 * COMPRESSED_BELOW * height * d:
         return None
     return _csr_of(X, height)
@@ -255,5 +255,5 @@ def squared_norms(X: Any) -> np.ndarray:
 def dense_row(X: Any, i: int) -> np.ndarray:
     """Return row i of a CSR matrix as an array of shape (d,), without the checks that indexing makes."""
     entries, row = slice(X.indptr[i], X.indptr[i + 1]), np.zeros(X.shape[1], X.dtype)
-    np.add.at(row, X.indices[entries], X.data[entries])  # duplicate entries add up
+    np.add.at(row, X.indices[entries], X.data[entries])  # `np.add.at` sums duplicate entries
     return row

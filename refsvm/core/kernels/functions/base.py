@@ -86,7 +86,7 @@ class Kernel(PlainNumbers, ABC):
         return self.from_inner(inner_products(X, others.products.Z), norms, others.norms)
 
     def scaled(self, X: ArrayLike) -> Any:
-        """Return the examples, shape (m, d), from which inner products for `from_inner` are computed: by default X."""
+        """Return the examples, shape (m, d), whose inner products `from_inner` gets: by default X itself."""
         return X
 
     is_bounded: ClassVar[bool] = False
