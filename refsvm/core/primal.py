@@ -20,7 +20,8 @@ def best_intercept(gradient: np.ndarray, z: float, lower: np.ndarray, upper: np.
 
     The sum is convex and piecewise linear in b, with slope z − Σ_{Gᵢ>b} Uᵢ − Σ_{Gᵢ<b} Lᵢ; as b passes Gᵢ from below,
     the slope grows by Uᵢ − Lᵢ ≥ 0. The function sorts the breakpoints Gᵢ and finds where the slope changes sign. Hard
-    margins confine b to an interval; if they contradict each other, the function returns the middle between the limits.
+    margins set a lower and an upper limit for b; if the lower limit exceeds the upper limit, the function returns the
+    middle between them.
     """
     if not math.isfinite(np.add.reduce(upper - lower)):
         return _confined_intercept(gradient, z, lower, upper)

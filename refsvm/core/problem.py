@@ -145,12 +145,12 @@ class DualProblem(Shown, Formulations):
         return self if gram is self.gram else self.with_gram(gram)
 
     def _where_exact(self, alpha: np.ndarray) -> DualProblem:
-        """Return `centred` or this problem, whichever gives the more precise G at this α, up to a constant."""
+        """Return `centred` or this problem: the one whose G at this α is more precise. Both G differ by a constant."""
         balanced = abs(float(alpha.sum())) <= BALANCED * float(np.abs(alpha).sum())
         return self.centred if balanced else self
 
     def _known(self, alpha: np.ndarray) -> np.ndarray:
-        """Compute G from scratch, except for a constant that all entries have in common."""
+        """Compute G from scratch; the result is G, or G plus a constant if its entries are then more precise."""
         return self._where_exact(alpha).gradient(alpha)
 
     @at_point
@@ -181,7 +181,7 @@ class DualProblem(Shown, Formulations):
 
     @at_point
     def intercept(self, alpha: np.ndarray, gradient: np.ndarray | None = None) -> float:
-        """b = ½ (max over I_up of G + min over I_down of G); if I_up (I_down) is empty, b is the minimum (maximum)."""
+        """b = ½ (max over I_up of G + min over I_down of G); if one set is empty, b is the term of the other."""
         G = self.gradient(alpha) if gradient is None else gradient
         return self.midway(G, *most_violating_pair(alpha, G, self.lower, self.upper)[:2])
 
@@ -194,7 +194,7 @@ class DualProblem(Shown, Formulations):
     def decision_range(self, alpha: np.ndarray, gradient: np.ndarray | None = None) -> float:
         """Return the range (max − min) of the decision values of the variables with Lᵢ < Uᵢ.
 
-        Up to b, the decision values are v − G = Kα. At α = 0 all decision values are equal; the method then returns the
+        The decision values minus b are v − G = Kα. At α = 0 all decision values are equal; the method then returns the
         range of v, which holds the targets.
         """
         values = self.v
@@ -206,14 +206,12 @@ class DualProblem(Shown, Formulations):
         return float(values.max() - values.min()) if len(values) else 0.0
 
     def with_exact_ends(self, alpha: np.ndarray, gradient: np.ndarray, error: float) -> np.ndarray:
-        """Return G with float64 kernel values for the variables that may be at either end of the interval of b.
+        """Return G, recomputed with float64 kernel values for the variables that may set an end of the interval of b.
 
-        Each entry of `gradient` is wrong by about `error`. The variables that
-        may be at an end are therefore the members of I_up whose G is within
-        twice the error of max G, and the members of I_down whose G is within
-        twice the error of min G. If the recomputed values show a larger error,
-        the method repeats the search with the larger error. Kernel values of
-        equal examples are computed once.
+        Each entry of `gradient` is wrong by about `error`. A member of I_up may therefore set an end if its G is at
+        least max G − 2·`error`, and a member of I_down if its G is at most min G + 2·`error`. If the recomputed values
+        show a larger error, the method repeats the search with the larger error. Kernel values of equal examples are
+        computed once.
         """
         G, matrix, known = gradient.copy(), self.gram.exact, np.zeros(self.n, dtype=bool)
         _, first, labels = np.unique(matrix.distinct, return_index=True, return_inverse=True)
@@ -257,7 +255,7 @@ class DualProblem(Shown, Formulations):
 
     @at_point
     def duality_gap(self, alpha: np.ndarray, gradient: np.ndarray | None = None) -> float:
-        """F(α, b) − f(α) ≥ 0 at the best b: zero exactly at the optimum."""
+        """F(α, b) − f(α) ≥ 0 at the best b; the gap is 0 if and only if α is optimal."""
         G = self._known(alpha) if gradient is None else gradient
         return self.primal_objective(alpha, gradient=G) - self.objective(alpha, G)
 
@@ -321,7 +319,7 @@ class DualProblem(Shown, Formulations):
         return self._part_of_box(lower, upper)
 
     def _part_of_box(self, lower: np.ndarray, upper: np.ndarray) -> DualProblem:
-        """Return a copy of this problem with a smaller box (new arrays); check the box only if α = 0 is infeasible."""
+        """Return a copy of this problem with a smaller box, in new arrays; check it only if α = 0 is infeasible."""
         if self.zero_is_feasible:
             return self._of_checked(self.gram, self.v, lower, upper)
         return self.boxed(lower, upper)

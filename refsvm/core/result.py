@@ -148,7 +148,7 @@ class Trace(Shown):
 
 
 class Ending(NamedTuple):
-    """The fields of `Solution` that describe how a run ended, in the same order."""
+    """The fields of `Solution` that describe how a run ended, in the order of `Solution`."""
 
     kernel_rows: int
     kernel_hits: int
@@ -194,9 +194,8 @@ class Solution(Shown):
         Estimated error of G from kernel rows kept as float32
         (`refsvm.core.kernels.precision.decision_error`); 0 with float64.
     longest_round : int
-        Number of steps of the longest round solved so far, including this
-        round; the number estimates the steps that a solve takes after a bad
-        start.
+        Number of steps of the longest round so far, which may be this round. This number estimates how many steps a
+        solve takes after a bad start.
     around_mean : ndarray of shape (n,), float64, or None
         G of ``problem.centred``, if the solver worked on the centred problem.
         If the mean c of the data is large, `gradient` and `intercept` lose
@@ -305,7 +304,7 @@ class Solution(Shown):
 
     @cached_property
     def objective_error(self) -> float:
-        """`objective` minus vᵀα − ½ αᵀKα with K in float64: about 0 unless kernel rows were kept as float32.
+        """|`objective` − (vᵀα − ½ αᵀKα)| with K in float64: about 0 unless kernel rows were kept as float32.
 
         The first access computes the kernel rows of all support vectors.
         """

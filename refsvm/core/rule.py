@@ -22,8 +22,8 @@ Kind = TypeVar("Kind", bound="Rule")
 class PlainNumbers:
     """Base of the frozen dataclasses of hyper-parameters; converts each checked number to a Python int or float.
 
-    With a hyper-parameter of type float32, only the readable engine would compute in float32, and a count of type uint8
-    could overflow. The annotation of a field says whether it holds an int or a float.
+    If a hyper-parameter stayed float32, the readable engine would compute in float32, and compiled code in float64. A
+    count that stayed uint8 could overflow. The annotation of a field says whether it holds an int or a float.
 
     Examples
     --------
@@ -34,7 +34,7 @@ class PlainNumbers:
     """
 
     def __init_subclass__(cls, **options: Any) -> None:
-        """Make each subclass convert its numbers after its own ``__post_init__``, which need not convert them."""
+        """Make each subclass convert its numbers after its own ``__post_init__`` has checked them."""
         super().__init_subclass__(**options)
         if check := vars(cls).get("__post_init__"):
 

@@ -1,4 +1,4 @@
-"""Shown: a result that prints as one line; code outside `refsvm.core` draws tables and cards (`refsvm.core.doors`).
+"""Shown: a result that prints as one line; code outside `refsvm.core` makes its table and HTML (`refsvm.core.doors`).
 
 Stamped: a result whose pickle names the version of refsvm that wrote the pickle.
 """
@@ -52,7 +52,7 @@ class Stamped:
 
 
 class Shown(Stamped):
-    """Base of results that show themselves as one line (`repr`), as a table of text (`str`), or as a notebook card."""
+    """Base of results that print as one line (`repr`) or as a table of text (`str`), and as HTML in a notebook."""
 
     plot: ClassVar[Callable[..., Any]]
     """The method ``plot(ax=None)``, which draws the result; `refsvm` sets it to `refsvm.display.of_result.plot`."""
@@ -68,7 +68,7 @@ class Shown(Stamped):
         return DOORS.rendered(self, "text")
 
     def _repr_html_(self) -> str:
-        """Return the HTML of the card that a notebook shows."""
+        """Return the HTML that a notebook shows."""
         return DOORS.rendered(self, "html")
 
 

@@ -5,8 +5,8 @@ moves α. After every step these relations hold up to rounding:
 
     L ≤ α ≤ U,   1ᵀα = z,   G = v − Kα,   (top, bottom, gap) = most violating pair and ψ(α)
 
-The Numba twins use the names of this module for the same quantities. The twins read and write the same arrays, and get
-the numbers of `SCALARS` in one record.
+The compiled versions of the rules use the names of this module for the same quantities. They read and write the same
+arrays, and get the numbers of `SCALARS` in one record.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ SCALARS = np.dtype(
         ("least_curvature", np.float64),  # smallest `raw_curvature` so far; if clearly negative, K is not PSD
         ("stalled", np.int64),  # number of latest steps in a row that changed no α in floating point
         ("largest", np.float64),  # largest |αᵢ| since G was last computed from scratch
-        ("updates", np.int64),  # number of updates of G before this solve, since G was computed from scratch
+        ("updates", np.int64),  # `updates` + `iteration`: number of updates since G was computed from scratch
         ("kernel_rounding", np.float64),  # relative rounding error of a term αⱼKᵢⱼ of G (`stopping.midpoint`)
         ("carried_slope", np.float64),  # ΔᵀG for the last displacement Δ, if the step rule uses momentum
         ("carried_curvature", np.float64),  # ΔᵀKΔ
@@ -113,14 +113,15 @@ class SolverState(Shown):
         entries are valid.
     displacement, displacement_image : ndarrays of shape (n,), float64, or None
         Δ, which the last step added to α, and KΔ, which it subtracted from G. Δ and KΔ are 0 before the first step, and
-        None if the step rule has no momentum. If a bound cut the step along the last Δ but not along eᵢ − eⱼ, the new Δ
-        is only μ(eᵢ − eⱼ).
+        None if the step rule has no momentum. If a bound cut only the part of the step along the last Δ, the new Δ is
+        the other part, μ(eᵢ − eⱼ).
     selector_memory, step_memory, stop_memory : ndarrays, float64
         The scratch array that each rule's method `memory` has made.
     shrinking : object
         Data that `refsvm.core.solver.shrinking.Shrinking` keeps during this solve; None at the start.
     session : object
-        Data that a backend derives from these arrays and keeps between chunks; the data hold no reference to the state.
+        Data that a backend makes from the arrays of this state and keeps between chunks of steps; they hold no
+        reference to the state.
     iteration, top, bottom, gap, slope, curvature, low, high, … : numbers
         See `SCALARS` in this module.
 
@@ -237,8 +238,8 @@ class SolverState(Shown):
     def shift(self, delta: np.ndarray, *, by_variable: bool = False) -> None:
         """Move α by any δ, shape (n,): α += δ, G −= Kδ. Call `refresh(recompute=False)` afterwards.
 
-        Kδ is summed row by row in the order of the variables, so that compiled code gets the same bits. Variables that
-        share a kernel row are merged into one term, unless `by_variable` is True, as in rounds.
+        Kδ is summed row by row in the order of the variables, so that compiled code gets the same bits. The terms of
+        variables that share a kernel row are merged into one; rounds pass ``by_variable=True`` to keep them separate.
         """
         support = np.flatnonzero(delta)
         self.alpha += delta

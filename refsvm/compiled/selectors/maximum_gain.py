@@ -18,7 +18,7 @@ def scan(state, k, i, j, best):  # type: ignore[no-untyped-def]
     if not is_there:
         return -1, -1, np.inf
     for t in range(len(alpha)):
-        # ℓ = |G_b − Gₜ|,  q = K_bb + Kₜₜ − 2K_bt
+        # ℓ = |Gₖ − Gₜ|,  q = Kₖₖ + Kₜₜ − 2Kₖₜ
         difference = G[k] - G[t]
         if difference > 0.0:
             room = min(upper[k] - alpha[k], alpha[t] - lower[t])

@@ -42,30 +42,30 @@ STEP_COST: Final = 1000
 class ATO(Seeder):
     """Follow the optimum along a piecewise linear path from the solution to the new box.
 
-    Variables F that must move into the new box, such as removed examples, move straight to the box with direction d_F.
-    Variables T whose changed box allows a move that raises f, such as added examples that violate their optimality
-    condition, move towards a bound with direction d_T. The free variables M keep Gᵢ = b:
+    Variables F, such as removed examples, must enter the new box and move straight to it with direction d_F. Variables
+    T, such as added examples that violate their optimality condition, can raise f in their changed box and move towards
+    a bound with direction d_T. The free variables M keep Gᵢ = b:
 
         ⎡ 0   1ᵀ  ⎤ ⎡ db  ⎤     ⎡ 1ᵀd_F + 1ᵀd_T          ⎤
         ⎣ 1  K_MM ⎦ ⎣ d_M ⎦ = − ⎣ K_MF d_F + K_MT d_T    ⎦         dG = −K d.
 
-    The variables move in the direction d until the next event, or until the path ends at η = 1. At an event, a free
-    variable reaches a bound and leaves M, or Gᵢ of a bounded variable or of a variable in T reaches b, and the variable
-    joins M. At η = 1, α is the new optimum, up to the tolerance of the first solution. `refsvm.core.walk.walk` follows
-    this path.
+    The variables move in the direction d until the next event, or until the path ends at η = 1. At an event, either a
+    free variable reaches a bound and leaves M, or Gᵢ of a variable at a bound or in T reaches b and this variable joins
+    M. At η = 1, α is the new optimum, up to the tolerance of the first solution. `refsvm.core.walk.walk` follows this
+    path.
 
     The published algorithm is slow because it computes the inverse and all products again at each event. This
     implementation computes the inverse of the matrix above once for each solved problem, and K d_F + K d_T once for
-    each path. At an event it updates the inverse by one product of two vectors. It updates Gᵢ only if Gᵢ may reach b at
-    its speed at the start. If following the path would take longer than the solver's steps that the path saves, the
-    seeder stops, and spreads the remaining α of F over the free variables.
+    each path. At an event it updates the inverse by one product of two vectors. It updates only the Gᵢ that may reach b
+    on the path, judged by their initial speed (see `margin`). If the path takes more time than it saves the solver, the
+    seeder leaves it and spreads the remaining α of F over the free variables.
 
     Parameters
     ----------
     margin : float, default 1
-        The seeder watches a bounded variable if its G would reach b before η = 1 with G's initial speed plus `margin`
-        times the root mean square of all initial speeds. If all initial speeds are 0, the seeder watches variables with
-        G within `margin` of b. A missed event only costs the solver additional steps.
+        The seeder watches a bounded variable if its Gᵢ would reach b before η = 1 at this speed: the initial speed of
+        Gᵢ plus `margin` times the root mean square of all initial speeds. If all initial speeds are 0, the seeder
+        watches variables with G within `margin` of b. A missed event only costs the solver additional steps.
     max_events : int, default 1000
         Largest number of events.
     max_free : int, default 500
@@ -157,7 +157,7 @@ class ATO(Seeder):
         return watched
 
     def memory(self, solved: Solution, steps: int = 0) -> np.ndarray:
-        """Return the allowed work, the number of free variables, max |Kᵢᵢ|, the size of M, M, and the inverse.
+        """Return one array: allowed work, number of free variables, max |Kᵢᵢ|, size of M, M, inverse of `ATO`'s matrix.
 
         The array is empty if no path is expected to save time.
         """

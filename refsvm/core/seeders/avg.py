@@ -17,7 +17,7 @@ from refsvm.core.seeders.spread import complete
 class AVG(Seeder):
     """Clip the solution to the box, and spread the missing sum z − 1ᵀα equally over the free variables.
 
-        α ← clip(α*, L, U);   αᵢ += (z − 1ᵀα)/|J|  for i ∈ J = {i : Lᵢ < αᵢ < Uᵢ},  clipped and repeated.
+        α ← clip(α*, L, U);   αᵢ += (z − 1ᵀα)/|J|  for i ∈ J = {i : Lᵢ < αᵢ < Uᵢ},  then clip αᵢ and repeat.
 
     Free variables may rise or fall. If all free variables reach their bounds, the seeder spreads the remaining sum over
     all variables.

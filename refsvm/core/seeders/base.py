@@ -43,9 +43,9 @@ class Seeder(Rule):
         """Return α, shape (n,), with L ≤ α ≤ U and 1ᵀα = z for the new `problem`."""
 
     def pays(self, solved: Solution, steps: int, left_out: Sequence[Any]) -> bool:
-        """Return True if making the memory saves time for problems that leave out these examples of `solved`.
+        """Return True if calling `memory` saves time for the problems that `left_out` describes.
 
-        `left_out` has one entry for each problem; `memory` has the same argument `steps`. If `pays` returns False,
-        `seed` gets an empty memory.
+        Each entry of `left_out` names the examples that one problem leaves out; `steps` is the same number as in
+        `memory`. If `pays` returns False, `seed` gets an empty memory.
         """
         return True

@@ -26,8 +26,8 @@ class MIR(Seeder):
     missing sum z − 1ᵀα over T, then over the free variables, then over all variables, each time as far as the bounds
     allow.
 
-    Conjugate gradients on the normal equations, started at 0, find the solution of least norm for a matrix of any rank
-    and do not form KᵀK.
+    The seeder solves this least-squares problem by conjugate gradients on the normal equations, and never multiplies
+    the matrix by its transpose. Started at 0, the method finds the solution of least norm for a matrix of any rank.
 
     Parameters
     ----------

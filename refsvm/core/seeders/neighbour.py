@@ -25,7 +25,7 @@ def extrapolate(
     Parameters
     ----------
     alpha : ndarray of shape (n,), float64
-        Values within the box for the variables that the formula does not set; the function changes this array in place.
+        A point in the box, which supplies the values that the formula does not set; the function changes it in place.
     problem : DualProblem
         The problem that needs a seed.
     after : Solution

@@ -18,7 +18,7 @@ LEAST: Final = 1e-3
 class ConjugateSecondOrder(WorkingSetSelector):
     """i = argmax of G over I_up,  j = argmax of ½(Gᵢ − Gⱼ)²/(qᵢⱼ − βⱼ²/q_Δ) over j in I_down with Gⱼ < Gᵢ.
 
-    With the last displacement Δ, βⱼ = (KΔ)ᵢ − (KΔ)ⱼ and q_Δ = ΔᵀKΔ, the rule maximises the gain of a `ConjugateStep`
+    Here Δ is the last displacement, βⱼ = (KΔ)ᵢ − (KΔ)ⱼ and q_Δ = ΔᵀKΔ. The rule maximises the gain of a `ConjugateStep`
     that no bound cuts. If the denominator is smaller than qᵢⱼ/1000, the rule divides by qᵢⱼ/1000. Before the first step
     and after a step that a bound has cut, the rule equals `SecondOrder`.
 

@@ -44,19 +44,19 @@ def exact_gain(slope: np.ndarray, curvature: np.ndarray, room: np.ndarray) -> np
 
 
 def unless_negligible(state: SolverState, i: int, j: int, gain: float) -> tuple[int, int]:
-    """Return the pair (i, j), which has the largest gain, or the most violating pair if this gain may be rounding.
+    """Return (i, j), the pair of largest gain, or the most violating pair if that gain may be only rounding error.
 
-    In floating point, a converged pair still shows a tiny gain. A variable in a narrow box or next to a bound may offer
-    a smaller real gain, so a rule that ranks pairs by gain alone could choose converged pairs for ever.
-    `unless_negligible` therefore takes the most violating pair if
+    In floating point, a pair that no step can improve still shows a tiny gain, which is rounding error. The real gain
+    of a variable in a narrow box or next to a bound may be even smaller. A rule that ranks pairs by gain alone could
+    then choose pairs without a real gain for ever. `unless_negligible` therefore takes the most violating pair if
 
         Gᵢ − Gⱼ < 10⁻⁹ ψ            (the largest gain is rounding error, or close to it),
         2ψ · room < 10⁻⁹ · 2g       (one tiny step takes the most violating pair to a bound),
 
-    or if no pair has a positive gain. With the first condition, Gᵢ − Gⱼ of each chosen pair is at least a fixed share
-    of ψ, and such rules converge (Chen, Fan & Lin 2006). On some problems, the second condition saves millions of steps
-    on pairs whose gain is small. If a solve starts at bounds and all boxes have the same size, the two conditions do
-    not change the choice of pairs for Newton steps.
+    or if no pair has a positive gain. Because of the first condition, Gᵢ − Gⱼ of each chosen pair is at least a fixed
+    share of ψ, and rules with this property converge (Chen, Fan & Lin 2006). On some problems, the second condition
+    saves millions of steps on pairs whose gain is small. The two conditions change no choice in solves with Newton
+    steps and boxes of equal size that start with all variables at bounds.
 
     Parameters
     ----------

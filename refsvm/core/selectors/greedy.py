@@ -20,8 +20,7 @@ class Greedy(WorkingSetSelector):
     at fewer pairs. `solve` raises an error if the matrix does not fit in `cache_mb`.
 
     The convergence proof (Corollary 6) holds in exact arithmetic. In floating point, the largest computed gain may be
-    only the rounding error of a converged pair; the rule then takes the most violating pair
-    (`refsvm.core.selectors.gain.unless_negligible`).
+    only rounding error; the rule then takes the most violating pair (`refsvm.core.selectors.gain.unless_negligible`).
 
     References
     ----------

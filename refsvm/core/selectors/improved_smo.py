@@ -90,7 +90,7 @@ class ImprovedSMO(WorkingSetSelector):
                     if j != k:
                         scan[STEPPED] = 1.0
                         return j, k
-            # the pass is over: no example violates its optimality condition by more than 2τ
+            # if the pass took no step, no example violates its optimality condition by more than 2τ
             if not scan[STEPPED]:
                 scan[TOLERANCE], scan[NEXT] = state.gap / 2.0, 0.0
 
@@ -112,7 +112,7 @@ class ImprovedSMO(WorkingSetSelector):
         return (i, down) if rising > falling else (up, i)
 
     def _known(self, state: SolverState) -> tuple[np.ndarray, int]:
-        """Return a mask of the Gᵢ known after the last step, and the number of kernel values used for this."""
+        """Return a mask of the Gᵢ known after the last step, and the number of kernel values that their update took."""
         known = (state.lower < state.alpha) & (state.alpha < state.upper)
         if state.iteration == 0:
             return known, int(known.sum()) * int(np.count_nonzero(state.alpha))
@@ -133,5 +133,5 @@ class ImprovedSMO(WorkingSetSelector):
 
 
 def first_of(known: np.ndarray, side: np.ndarray, G: np.ndarray) -> int:
-    """Return the variable with the largest known G, or the first variable of `side` if no G of `side` is known."""
+    """Return the variable in `known` with the largest G, or the first variable in `side` if `known` is empty."""
     return int(np.where(known, G, -np.inf).argmax() if known.any() else side.argmax())

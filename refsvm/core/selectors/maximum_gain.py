@@ -27,8 +27,8 @@ class MaximumGain(WorkingSetSelector):
     ----------
     rows : {2, 1, "all"}
         Kernel rows that the rule compares, 2 by default. 2 means the rows of both variables of the last pair. 1 means
-        the row of its new variable, so that each variable moves in two successive steps (§2.5). "all" means all rows in
-        memory (§4.6), which equals `Greedy` once memory holds the whole matrix.
+        only the row of the variable that was new in the last pair, so that each variable moves in two successive steps
+        (§2.5). "all" means all rows in memory (§4.6); the rule equals `Greedy` once memory holds the whole matrix.
 
     Raises
     ------
@@ -67,9 +67,9 @@ class MaximumGain(WorkingSetSelector):
 
 
 def best_reselection(state: SolverState, rows: int | str) -> tuple[int, int, float]:
-    """Return the pair {k, t} with the largest exact gain g, over all compared rows k and all t, and 2g; or (−1, −1, 0).
+    """Return i, j and 2g of the pair with the largest exact gain g in the compared rows, or (−1, −1, 0) if no g > 0.
 
-    The variable of the pair with the larger gradient comes first, because it rises.
+    The variable with the larger G comes first, because its α rises.
     """
     G, alpha = state.gradient, state.alpha
     rise, fall = state.upper - alpha, alpha - state.lower
@@ -79,7 +79,7 @@ def best_reselection(state: SolverState, rows: int | str) -> tuple[int, int, flo
     for k in compared:
         state.row(k)
     for k in compared:
-        # ℓ = |G_b − Gₜ|,  q = K_bb + Kₜₜ − 2K_bt
+        # ℓ = |Gₖ − Gₜ|,  q = Kₖₖ + Kₜₜ − 2Kₖₜ
         difference = G[k] - G
         curvature = state.diagonal[k] + state.diagonal - 2.0 * state.row(k)
         curvature[~(curvature > 0.0)] = TAU

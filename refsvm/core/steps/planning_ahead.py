@@ -23,9 +23,9 @@ class PlanningAheadStep(StepRule):
         μ_P = (Q₂₂w₁ − Q₁₂w₂)/det,     then  μ₂ = (w₂ − Q₁₂μ_P)/Q₂₂                                      (eqs. 8, 6).
 
     The rule plans only if the previous step was a free, unplanned SMO step. It takes μ_P only if both planned steps end
-    strictly inside the box, otherwise the clipped Newton step. A planned step alone may lower f. The planned step and
-    the next step together never lower f if the selector considers B₂ (Lemma 3); `solve` therefore accepts this rule
-    only with such a selector.
+    strictly inside the box; otherwise, it takes the clipped Newton step. A planned step alone may lower f. The planned
+    step and the next step together never lower f if the selector considers B₂ (Lemma 3); `solve` therefore accepts this
+    rule only with such a selector.
 
     Parameters
     ----------
