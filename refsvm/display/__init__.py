@@ -4,7 +4,7 @@
 `ConvergenceDisplay`     gap or objective of several solves against steps, rows or seconds
 `WorkingSetDisplay`      one working set: the box, the feasible line and the steps along it
 `StepSizeDisplay`        the length of planned steps compared with the Newton step
-`LOOGapDisplay`          the two objectives that meet when a left-out example is decided
+`LOOGapDisplay`          the objective and the bound that cross when a left-out example is decided
 `LOODecisionDisplay`     the check or rule that decided each example, for examples in the plane
 `LOOPathDisplay`         the C for which each example is wrong when it is left out
 `PathDisplay`            α against log C, with the elbow and the events
@@ -14,7 +14,7 @@
 `ValidationPathDisplay`  the error as a step function of C, with its minimum
 `ProfileDisplay`         an experiment: the share of runs on which a strategy is within a factor of the best
 `Stepper`                a solve in a notebook, step by step: one run, or two side by side
-`BoxDisplay`             an experiment: a metric over the orders, side by side
+`BoxDisplay`             an experiment: box plots of a metric for each strategy and problem
 `CostPathDisplay`        true against false positives for every cost of the two errors
 `MeanDisplay`            an experiment: mean and deviation of a metric, or ratios to a baseline
 `ResidualDisplay`        distances between held-out predictions of a regression and the targets

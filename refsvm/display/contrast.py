@@ -66,8 +66,8 @@ def legible(colour: Any, *grounds: Any, alpha: float = 1.0) -> Any:
     colour : matplotlib colour
         The colour.
     *grounds : matplotlib colours
-        The backgrounds. If no shade has enough contrast with all backgrounds, the shade must suit only the first
-        background.
+        The backgrounds. If no shade has enough contrast with all backgrounds, the function considers the first
+        background alone.
     alpha : float
         Opacity with which the colour is drawn.
 
@@ -94,7 +94,7 @@ def legible(colour: Any, *grounds: Any, alpha: float = 1.0) -> Any:
 
 
 def made_legible(ax: Axes, before: set[Any]) -> None:
-    """Change the colours of texts and of new artists that do not stand out from the background of the axes.
+    """Recolour texts and new artists that do not stand out from the background of the axes.
 
     Parameters
     ----------
@@ -138,7 +138,7 @@ def _opaque(colour: Any, behind: Any) -> tuple[float, float, float]:
 
 
 def _recolour(artist: Any, ground: Any) -> None:
-    """Change the colours of a line, markers, a text or a histogram's outline that do not stand out."""
+    """Recolour a line, markers, a text or a histogram's outline where it does not stand out from the background."""
     from matplotlib.collections import Collection
     from matplotlib.lines import Line2D
     from matplotlib.patches import Polygon

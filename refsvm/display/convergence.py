@@ -24,7 +24,7 @@ AGAINST: Final = {"iterations": "iteration", "rows": "rows", "seconds": "seconds
 
 X_LABELS: Final = {"iterations": "steps", "rows": "kernel rows computed", "seconds": "seconds"}
 POINTS: Final = 4000
-"""Longer curves are thinned to this number of points: the smallest and the largest value of each section."""
+"""Largest number of points of a curve: a longer curve shows the smallest and largest value of each of its sections."""
 
 
 @dataclass(eq=False)
@@ -195,7 +195,7 @@ def _name(run: Solution | Recording | Trace) -> str:
 
 
 def _end_of(solution: Solution | Recording | Trace) -> tuple[float, str]:
-    """Return the last f of a run, and the reason if the run is unsolved; first compute all steps of a recording."""
+    """Return the last f of a run, and why the run is unsolved, or ""; first compute all steps of a recording."""
     if isinstance(solution, Trace):
         return -np.inf, ""
     if isinstance(solution, Solution):
@@ -216,7 +216,7 @@ def _trace_of(solution: Solution | Recording | Trace, name: str) -> Trace:
 
 
 def _thinned(values: np.ndarray) -> np.ndarray:
-    """Return indices of at most `POINTS` values: the smallest and the largest of each section, and the last value."""
+    """Return the indices of the smallest and the largest value in each section of a long curve, and the last index."""
     if len(values) <= POINTS:
         return np.arange(len(values))
     ends = np.linspace(0, len(values), POINTS // 2, dtype=np.int64)

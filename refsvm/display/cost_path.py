@@ -69,7 +69,7 @@ class CostPathDisplay(Curves):
     def from_estimator(
         cls, model: Any, X: Any, y: Any, *, test: Any = None, ax: Axes | None = None, **options: Any
     ) -> Self:
-        """Train with a model's kernel for every division of a cost between both classes; draw the ROC curve.
+        """Train models with one model's kernel for every division of a cost between both classes; draw the ROC curve.
 
         A ring marks the classifier with equal costs, which is `model` itself if its classes have no weights.
 

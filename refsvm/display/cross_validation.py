@@ -22,7 +22,7 @@ MARKS = {"shared": ("#999999", "."), "removed": ("#D55E00", "x"), "added": ("#00
 
 @dataclass(eq=False)
 class SeedDisplay(Display):
-    """Draws α of a seed against α of the optimum; the seed has the right α for variables on the diagonal.
+    """Draws α of a seed against α of the optimum; a variable on the diagonal has the same α in both.
 
     Parameters
     ----------
@@ -139,12 +139,12 @@ class GridDisplay(Display):
     def from_results(
         cls, results: Any, *, score: str = "score", ax: Axes | None = None, **kwargs: Any
     ) -> Self:
-        """Draw a fitted `SVCCV` or `SVRCV`, or its ``cv_results_``; with several ε, each cell shows the best ε.
+        """Draw a fitted `SVCCV` or `SVRCV`, or its ``cv_results_``; with several ε, each cell shows its best score.
 
         Parameters
         ----------
         results : search or mapping
-            The search or its results, with a γ in ``params``.
+            The search, or its ``cv_results_``; the ``params`` of each cell must contain a γ.
         score : str
             Name of the score to draw if the results contain several scores.
         ax : matplotlib Axes, optional
@@ -179,7 +179,7 @@ class GridDisplay(Display):
         table, means = np.full((3, len(gammas), len(Cs)), np.nan), np.asarray(results[mean])
         # only results with unsolved splits contain this entry
         unsolved = results.get("unsolved_splits", np.zeros(len(means)))
-        for k in np.argsort(np.where(np.isnan(means), -np.inf, means)):  # a cell's best ε is written last
+        for k in np.argsort(np.where(np.isnan(means), -np.inf, means)):  # the best ε overwrites the others
             table[:, row[k], column[k]] = means[k], results["mean_iterations"][k], unsolved[k]
         best = None if chosen is None or score != "score" else (int(row[chosen]), int(column[chosen]))
         scores, iterations, stars = table

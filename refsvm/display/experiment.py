@@ -111,11 +111,12 @@ class BoxDisplay(Display):
     Parameters
     ----------
     values : mapping of (str, str) to ndarray of shape (r,), float64
-        Values of the metric by problem and strategy; with a baseline, divided by the baseline's mean.
+        Values of the metric by (problem, strategy), divided by the baseline's mean on the problem if there is a
+        baseline.
     metric : str
         Name of the metric.
     baseline : str or None
-        Name of the strategy by whose mean the values are divided.
+        Name of the strategy whose mean divides the values.
     notes : tuple of str
         Sentences above the plot, which list refused problems and numbers of unsolved runs.
     """
@@ -135,7 +136,7 @@ class BoxDisplay(Display):
         cls, experiment: Experiment, metric: str = "iterations", baseline: str | None = None, *,
         ax: Axes | None = None, **kwargs: Any,
     ) -> Self:  # fmt: skip
-        """Draw box plots of a metric of all strategies.
+        """Draw box plots of a metric for each strategy and problem.
 
         Parameters
         ----------
@@ -144,7 +145,7 @@ class BoxDisplay(Display):
         metric : str
             Name of a number in the records.
         baseline : str, optional
-            Strategy by whose mean on a problem all values of this problem are divided.
+            Strategy whose mean on a problem divides all values of this problem.
         ax : matplotlib Axes, optional
             Axes to draw on; by default a new figure.
         **kwargs

@@ -20,15 +20,16 @@ from refsvm.display.machine import machine_of, name_of_class
 
 @dataclass(eq=False)
 class LOOGapDisplay(Display):
-    """Draws the primal objective F(α, b̂) and the bound H(η) in the round that trains without one example.
+    """Draws the primal objective F and the bound H after each step of the round that trains without one example.
 
-    F falls, and H, the bound of `LOODualityGap`, rises. As soon as H exceeds F, the sign of the decision value at the
-    left-out example is certain. The display also draws the dual objective f(α), which meets F at the optimum.
+    F falls. H rises; it is a lower bound of the objective of all models with decision value 0 at the left-out example
+    (`LOODualityGap`). As soon as H exceeds F, the sign of the decision value at the left-out example is certain. The
+    display also draws the dual objective f, which meets F at the optimum.
 
     Parameters
     ----------
     primal, bound, dual : ndarrays of shape (t,), float64
-        F(α, b̂), H(η) and f(α) after 1, 2, 3, … steps.
+        F, H and f after 1, 2, 3, … steps.
     example : int
         The left-out example r.
 
@@ -106,14 +107,14 @@ class LOOGapDisplay(Display):
 
 @dataclass(frozen=True)
 class _GoesOn(LOODualityGap):
-    """Moves η as `LOODualityGap` does, but stops only at the KKT gap, so that the plot shows F and H to the end."""
+    """Computes H as `LOODualityGap` does, but stops only when the KKT gap is small, so that the curves are complete."""
 
     def check(self, state: Any) -> int:
         return int(super().check(state) == 1)
 
 
 BLUE, VERMILLION, GREEN, PINK, ORANGE, SKY, INK = PALETTE
-# the colours of reasons in the same plot differ for readers who cannot tell red from green
+# readers who cannot tell red from green can distinguish the colours that occur in the same plot
 COLOURS: Final = dict(
     zip(DECIDERS, ("0.8", VERMILLION, PINK, BLUE, SKY, ORANGE, INK, "#661100", GREEN), strict=True)
 )
@@ -184,7 +185,7 @@ class LOODecisionDisplay(Display):
         Raises
         ------
         ValueError
-            If the examples do not have two features, or the result has another number of examples.
+            If the examples do not have two features, or `X` and the result differ in the number of examples.
         """
         require("loo", loo, LeaveOneOut, "give the result of leave_one_out()")
         if X is None and len(loo.full_solutions) == 1:
@@ -203,7 +204,7 @@ class LOODecisionDisplay(Display):
     def plot(self, ax: Axes | None = None) -> Self:
         """Draw all examples again."""
         self._draw_on(ax)
-        classes = np.unique(self.labels)  # texts have no maximum
+        classes = np.unique(self.labels)  # NumPy cannot take the maximum of texts
         positive = self.labels == classes[-1]
         for name, colour in COLOURS.items():
             chosen = self.decided_by == name

@@ -45,7 +45,7 @@ class BarDisplay(Display):
     names : tuple of str
         Names of the bars.
     parts : mapping of str to sequence of float
-        For each part, its lengths in the bars of all names; several parts get a legend.
+        For each part, its length in each bar; with several parts, a legend names the parts.
     label : str
         Quantity and unit of the lengths.
     notes : tuple of str
@@ -174,7 +174,7 @@ def _state(state: SolverState, ax: Axes | None, **look: Any) -> Display:
 
 
 def _from(display: Any) -> Callable[..., Display]:
-    """Return a function of a result and axes that calls ``from_result`` of a display."""
+    """Return a function that passes a result and axes to ``from_result`` of a display."""
     return lambda result, ax, **look: display.from_result(result, ax=ax, **look)
 
 

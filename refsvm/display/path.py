@@ -27,11 +27,11 @@ NEGATIVE, POSITIVE, INK = PALETTE[0], PALETTE[1], PALETTE[6]
 
 @dataclass(eq=False)
 class PathDisplay(Display):
-    """Draws α/(Cw) of each example against log C: the value is 0 outside the margin and 1 inside it.
+    """Draws α/(Cw) of each example (w is its signed weight) against log C: 0 outside the margin, and 1 inside it.
 
-    A grey step function (right axis) shows the size of the elbow, the set of points on the margin, and ticks at the
-    bottom show the events. Between two breakpoints a line is straight in 1/C, and therefore slightly
-    curved on this axis. For a path along another parameter, straight lines show α.
+    The elbow is the set of points on the margin. A grey step function (right axis) shows its size, and ticks at the
+    bottom show the events. Between two breakpoints a line is straight in 1/C, and therefore slightly curved on this
+    axis. For a path along another parameter, straight lines show α.
 
     Parameters
     ----------
@@ -139,7 +139,8 @@ class PathDisplay(Display):
         ax : matplotlib Axes, optional
             Axes to draw on.
         **options
-            Passed to `refsvm.regularization_path`. C ranges from a hundredth to a hundred times the C of the model.
+            Passed to `refsvm.regularization_path`. By default, C ranges from a hundredth to a hundred times the C of
+            the model.
         """
         arguments = machine_of(model)
         C = arguments.pop("C")
@@ -186,12 +187,12 @@ class PathDisplay(Display):
         if isinstance(path, RegularizationPath):
             first, last = float(at[0]), float(at[-1])
             C = np.unique(np.append(at, np.geomspace(first, last, points).clip(first, last)))
-            # divide by ∞ for an example with C = 0, so that its share is 0
+            # divide by ∞ for an example with weight 0, so that its share is 0
             weight = np.where(path.merged.weight == 0.0, np.inf, path.merged.weight)
             shares = np.array([path.alpha(float(value)) / (value * weight) for value in C])
             signs = np.sign(path.merged.weight)
         else:
-            C = at  # curves are straight in t between breakpoints
+            C = at  # between breakpoints, the curves are straight lines
             shares = np.array([path.alpha(float(value)) for value in C])
             signs = np.sign(path.start.v) if path.start.has_labels else np.zeros(path.n)
         if examples is None:
@@ -284,7 +285,7 @@ class ValidationPathDisplay(Curves):
         result : ErrorCurve or PathCrossValidation
             The result.
         name : str
-            Name in the legend; by default the number of examples, or of folds.
+            Name in the legend; by default "examples", or the number of folds.
         ax : matplotlib Axes, optional
             Axes to draw on.
         **look
@@ -315,8 +316,8 @@ class ValidationPathDisplay(Curves):
         ax : matplotlib Axes, optional
             Axes to draw on.
         **options
-            Passed to `refsvm.analysis.paths.cross_validate_path`. C ranges from a hundredth to a hundred times the C
-            of the model.
+            Passed to `refsvm.analysis.paths.cross_validate_path`. By default, C ranges from a hundredth to a hundred
+            times the C of the model.
 
         Examples
         --------

@@ -15,9 +15,10 @@ from refsvm.display.canvas import Axes, Display, literal, require, require_some
 
 @dataclass(eq=False)
 class StepSizeDisplay(Display):
-    """Draws a histogram of μ/μ̂ − 1 over planned steps: 0 means a Newton step; below −1 a step goes backwards.
+    """Draws a histogram of μ/μ̂ − 1; μ is the length of a planned step, and μ̂ the length of the Newton step.
 
-    The axis is linear up to `linear` on both sides of 0, and logarithmic beyond; 0 is an edge of two bins.
+    0 means a Newton step; below −1 a step goes backwards. The axis is linear up to `linear` on both sides of 0, and
+    logarithmic beyond; 0 is an edge of two bins.
 
     Parameters
     ----------

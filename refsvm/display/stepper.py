@@ -79,7 +79,7 @@ class Stepper:
     recordings : list of Recording
         One recording for each run.
     k : int
-        Number of steps before the states that are shown; a run with fewer steps shows its last state.
+        Number of steps that lead to the shown states; a run with fewer steps shows its last state.
     log : str
         Text that the rules have printed on the present problem up to the present step.
     note : str
@@ -299,7 +299,7 @@ class Stepper:
         ----------
         message : mapping
             ``{"do": name, "with": arguments}``. ``name`` is the name of a method. "end" takes steps for a fifth of a
-            second only, so that the widget can show the steps, and send "end" again or stop.
+            second; then the widget shows the state, and sends "end" again unless you stop it.
         """
         self._is_answering = True
         try:
@@ -372,7 +372,7 @@ class Stepper:
     def _repr_html_(self) -> str:
         """Return pictures of the start, a middle state and the end of each run, and ψ against the steps."""
         k = self.k
-        self._advance(LIMIT, Deadline.after(STRIP_SECONDS))  # the recordings keep the steps
+        self._advance(LIMIT, Deadline.after(STRIP_SECONDS))  # recordings keep these steps, but k is reset
         lasts = [len(each.states) - 1 for each in self.recordings]
         self.k = k
         tolerance = float(self.rules[0].stop.tolerance)

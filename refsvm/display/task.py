@@ -1,4 +1,4 @@
-"""StepperTask: holds the examples of a stepper, which can be moved, relabelled and added, and adapts α to a change."""
+"""StepperTask: holds a stepper's examples, returns tasks with changed examples, and adapts α to a change."""
 
 from __future__ import annotations
 
@@ -179,9 +179,9 @@ class StepperTask:
         return self._with(X=np.vstack([self.X, self._inside(x)]), y=np.append(instance.y, sign))
 
     def start(self, alpha: np.ndarray, before: StepperTask) -> np.ndarray:
-        """Return the feasible α of this task that is nearest to the previous task's α, scaled with C.
+        """Scale the previous task's α to the C of this task, and return the nearest feasible α.
 
-        α/C stays the same, and a variable at its bound moves exactly to the new bound. A new or relabelled example
+        Scaling keeps α/C, and moves a variable from its old bound exactly to its new bound. A new or relabelled example
         starts at 0.
         """
         problem, old = self.problem, before.problem

@@ -80,14 +80,15 @@ def run_of(stepper: Any, run: int, reach: float) -> dict[str, Any]:
 
 
 def rivals_of(problem: DualProblem, state: RecordedState) -> np.ndarray:
-    """Return two pairs with i = argmax G over I_up: the pair with the largest ½ℓ²/q, and the steepest pair.
+    """Return two pairs (i, j) with i = argmax G over I_up: the pair with the largest gain, and the steepest pair.
 
-    If the pair with the largest ½ℓ²/q is also the steepest pair, the second pair has the second largest ½ℓ²/q.
+    The gain is ½ℓ²/q, for the slope ℓ = Gᵢ − Gⱼ and the curvature q = Kᵢᵢ + Kⱼⱼ − 2Kᵢⱼ. If the pair with the largest
+    gain is also the steepest pair, the second pair has the second largest gain.
 
     Returns
     -------
     ndarray of shape (r, 6)
-        i, j, ℓ, q, the largest step in the box and ½ℓ²/q; fewer than two rows if no further pair gains.
+        i, j, ℓ, q, the largest step in the box, and the gain; fewer than two rows if fewer than two pairs have a gain.
 
     Examples
     --------
@@ -116,7 +117,7 @@ def rivals_of(problem: DualProblem, state: RecordedState) -> np.ndarray:
 
 
 class Reach:
-    """Computes the largest |Gᵢ − b| in a recording so far, which scales the bars of a run, reading each state once."""
+    """Computes the largest |Gᵢ − b| in a recording so far, the scale of the run's bars; reads each state only once."""
 
     def __init__(self) -> None:
         self._recording: Recording | None = None
