@@ -9,7 +9,7 @@
 `gradient_cv`    SVCGradientCV and SVRGradientCV: many parameters chosen by the gradient of a held-out loss
 `search_cv`      the base class of SVCCV and SVRCV
 `search_scores`  how SVCCV and SVRCV read `scoring` and `refit`
-`shown`          the card of a fitted search
+`shown`          the summary of a fitted search that a notebook shows
 `search`         the grid that SVCCV and SVRCV solve
 `results_table`  the table `cv_results_`
 `scoring`        scikit-learn's scorers, called with decision values that are known already

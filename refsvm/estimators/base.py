@@ -53,7 +53,7 @@ PROBABILITIES: Final = (
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class KernelEstimator(BaseEstimator):
-    """Base of all estimators, which contains the parameters that all share and checks the parameters against X.
+    """Base of all estimators; contains their common parameters, and checks the values of the parameters.
 
     `SVC` describes the parameters. A subclass adds its own parameters. `dataclasses.dataclass` writes the constructor,
     which takes keywords only and stores each value unchanged, as scikit-learn requires.
@@ -232,7 +232,7 @@ class KernelMachine(KernelEstimator):
         return checked
 
     def _by_number(self, kernel: Any, X: Any) -> tuple[Any, Any, int]:
-        """Return kernel and examples as the solver takes them, and the number of kernel rows computed so far.
+        """Return a user's kernel and the examples as the solver reads them, and the number of kernel rows computed.
 
         If the kernel matrix fits into `cache_size`, this call computes the whole matrix; otherwise the solver calls the
         user's kernel with blocks of rows.
@@ -303,7 +303,7 @@ class KernelMachine(KernelEstimator):
 
     @contextmanager
     def _interruptible(self) -> Iterator[interruptible]:
-        """Let Ctrl-C end the solves inside the block; raise `Interrupted` once the block has stored the last point."""
+        """On Ctrl-C, end the solves in this block, let the block store the last point, and raise `Interrupted`."""
         # read inside the block whether Ctrl-C was pressed, because the end of the block restores the caller's handler
         with interruptible() as interrupt, np.errstate(under="ignore"):
             yield interrupt
@@ -316,7 +316,7 @@ class KernelMachine(KernelEstimator):
 
     def _check_fitted(self) -> None:
         """Raise an error if the estimator has not been fitted."""
-        if not hasattr(self, "dual_coef_"):  # scikit-learn's check takes longer
+        if not hasattr(self, "dual_coef_"):  # this test is faster than scikit-learn's check
             check_is_fitted(self)
 
     def to_sklearn(self) -> Any:
@@ -363,7 +363,7 @@ class KernelMachine(KernelEstimator):
         self.__dict__.pop("_centred", None)
         self.intercept_ = np.array(b)
         if origin is not None:
-            # move the origin to the mean of the support vectors, which the reader of a model file can compute
+            # move the origin to the mean of the support vectors, which a program can compute from a model file
             if (mean := origin_of(self.support_vectors_)) is not None:
                 self.intercept_ += (self._sums(around(origin, self.support_vectors_)) * (mean - origin)).sum(
                     axis=1
@@ -379,8 +379,8 @@ class KernelMachine(KernelEstimator):
     def _decision_values(self, X: Any, reduce: Callable[[np.ndarray], np.ndarray] = np.asarray) -> np.ndarray:
         """Return h(x) of each decision function, shape (t, number of functions), from the support vectors only.
 
-        The method calls `reduce` with the decision values of a block of rows at a time, because the values of all rows
-        may not fit into memory with hundreds of classes.
+        With hundreds of classes, the values of all rows may not fit into memory. The method therefore calls `reduce`
+        for each block of rows.
         """
         self._check_fitted()
         X = self._checked(X, kernel=self.kernel_, reset=False)
@@ -388,7 +388,7 @@ class KernelMachine(KernelEstimator):
             return reduce(self._users_values(X) + self.intercept_)
         vectors = self.support_ if is_precomputed(self.kernel_) else self.support_vectors_
         origin, intercept = self._origin, self.intercept_
-        if self._centred is not None:  # the caller may have changed `intercept_`
+        if self._centred is not None:  # add the change of `intercept_` since `fit`, if any
             intercept = self._centred[1] + (intercept - self._centred[2])
         return decision_values(
             self.kernel_, X, vectors, self._sums, origin, lambda sums: reduce(sums + intercept)

@@ -76,23 +76,23 @@ class ChoosingEstimator(KernelEstimator, ABC):
             The display; its attribute ``ax_`` contains the axes.
         """
         check_is_fitted(self, "cv_results_")
-        return Shown.plot(self, ax, **look)  # `refsvm` adds `plot` to `Shown`
+        return Shown.plot(self, ax, **look)  # `refsvm` sets `Shown.plot`, which draws any result
 
     @property
     def _repr_html_(self) -> Any:
-        """Return the HTML that a notebook shows: the card of a fitted search, and scikit-learn's diagram."""
+        """Return the HTML that a notebook shows: the summary of a fitted search, and scikit-learn's diagram."""
         diagram = super()._repr_html_
         return lambda: self._found_html() + diagram()
 
     def _repr_mimebundle_(self, **options: Any) -> dict[str, Any]:
-        """Return scikit-learn's representations for a notebook, with the card of a fitted search added to the HTML."""
+        """Return scikit-learn's representations for a notebook; add the summary of a fitted search to the HTML."""
         shown: dict[str, Any] = super()._repr_mimebundle_(**options)
         if "text/html" in shown:
             shown["text/html"] = self._found_html() + shown["text/html"]
         return shown
 
     def _found_html(self) -> str:
-        """Return the card of a fitted search as HTML; an empty text before `fit`."""
+        """Return the summary of a fitted search as HTML; an empty text before `fit`."""
         return card_of_search(self).html(type(self).__name__) if "cv_results_" in self.__dict__ else ""
 
     def _best(self) -> Any:
@@ -104,7 +104,7 @@ class ChoosingEstimator(KernelEstimator, ABC):
         """Return an attribute that only the trained estimator has, such as ``coef_``."""
         if name in ("predict_proba", "predict_log_proba") and self._is_classifier:
             raise AttributeError(f"{type(self).__name__} {PROBABILITIES.format(name=type(self).__name__)}.")
-        # exclude best_estimator_: in a copy under construction, which lacks it, the lookup would never end
+        # exclude best_estimator_: a copy under construction lacks it, and would look it up without end
         if name.endswith("_") and not name.startswith("_") and name != "best_estimator_":
             if "best_estimator_" in self.__dict__:
                 return getattr(self.best_estimator_, name)

@@ -18,7 +18,7 @@ from refsvm.core.kernels.sparse import squared_norms
 
 
 def column_gram(X: Any, token: str, kernel: Any, cache_mb: float) -> KernelMatrix:
-    """Return the kernel matrix for one γ, computed from shared inner products if they fit into `cache_mb`."""
+    """Return the kernel matrix for one γ; if `cache_mb` suffices, compute it from inner products that all γ share."""
     gram, n = gram_on(kernel, X).centred, X.shape[0]
     # if the matrix exceeds the budget, compute and cache kernel rows on demand for each γ of the search
     if isinstance(kernel, Precomputed) or megabytes(n, n) > cache_mb:
@@ -37,7 +37,7 @@ _lock = threading.Lock()
 
 
 def shared_products(X: Any, token: str, origin: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
-    """Subtract an origin from all examples; return x·z and ‖x‖², which a process computes once for each search.
+    """Subtract an origin from all examples; return all x·z and ‖x‖². A process computes them once for each search.
 
     Parameters
     ----------
@@ -45,8 +45,8 @@ def shared_products(X: Any, token: str, origin: np.ndarray | None) -> tuple[np.n
     token : str
         Text that identifies the search; this call deletes the products of earlier searches.
     origin : ndarray of shape (d,) or None
-        For a kernel of distances, the mean of dense data, around which ‖x‖² + ‖z‖² − 2 x·z loses the fewest digits; for
-        a linear kernel, the origin of the kernel matrix (`refsvm.core.kernels.origin`).
+        For a kernel of distances on dense data, the mean of the data: around the mean, ‖x‖² + ‖z‖² − 2 x·z loses the
+        fewest digits. Otherwise, the origin of the kernel matrix (`refsvm.core.kernels.origin`).
     """
     key = token, b"" if origin is None else origin.tobytes()
     with _lock:

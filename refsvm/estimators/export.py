@@ -57,7 +57,7 @@ def to_sklearn(estimator: Any) -> Any:
         theirs.support_vectors_ = np.empty((0, 0))
     if theirs._sparse:
         theirs.dual_coef_, theirs._dual_coef_ = map(_all_stored, (theirs.dual_coef_, theirs._dual_coef_))
-    # with one number of support vectors, store it twice: scikit-learn expects two numbers and reads the first
+    # if `n_support_` has one entry, store this entry twice: scikit-learn expects two entries and reads the first
     theirs._n_support = np.resize(estimator.n_support_, max(2, len(estimator.n_support_))).astype(np.int32)
     gamma = 0.0 if is_callable else getattr(estimator.kernel_, "gamma", 0.0)
     theirs._gamma, theirs._num_iter = float(gamma), np.atleast_1d(theirs.n_iter_)
@@ -86,7 +86,7 @@ def _kernel_parameters(kernel: Any) -> dict[str, Any]:
 
 
 def _all_stored(coefficients: np.ndarray) -> Any:
-    """Return a matrix as CSR in which zeros are stored, which scikit-learn's wrapper of LIBSVM requires."""
+    """Return a matrix as CSR that also stores zeros, because scikit-learn's wrapper of LIBSVM requires them."""
     from scipy.sparse import csr_matrix
 
     k, m = coefficients.shape

@@ -105,7 +105,7 @@ class GradientCV(ChoosingEstimator, ABC):
             splitter = check_cv(self.cv, y, classifier=self._is_classifier)
             folds = list(pairs_of(splitter, X, y, name="cv"))
             self.n_splits_ = len(folds)
-        # without a seed from the user, draw the same starts in every fit
+        # without a seed from the user, draw the same starting points in every fit
         seed = (
             0 if self.random_state is None else int(check_random_state(self.random_state).randint(2**31 - 1))
         )
@@ -140,7 +140,7 @@ class GradientCV(ChoosingEstimator, ABC):
 
     @abstractmethod
     def _marks(self, y: np.ndarray) -> tuple[np.ndarray, dict[str, Any]]:
-        """Return y as labels −1 and +1 or as targets, and the values of C and ε at the first start."""
+        """Return the labels −1 and +1, or the targets; and C and ε of the first starting point."""
 
     def _tolerance(self, marks: np.ndarray) -> float:
         """Return the tolerance of the final model."""
@@ -192,15 +192,15 @@ class SVCGradientCV(ChoosingClassifier, GradientCV):
         Folds that hold out every example once. An integer means stratified folds, as in scikit-learn; "loo" means
         leave-one-out.
     C, gamma : float, default 1.0 and "scale"
-        Values at the first start; a parameter that is not tuned keeps its value.
+        Values of the first starting point; a parameter that is not tuned keeps its value.
     bounds : dict of str to (float, float), optional
         Lower and upper bounds, as in `refsvm.analysis.derivatives.tuning.tune_by_gradient`.
     n_starts, max_evaluations : int, default 3 and 60
-        Number of starts, and the largest number of evaluations of the loss from each start.
+        Number of starting points, and the largest number of evaluations of the loss from each starting point.
     time_limit : float, optional
         Limit on the whole search in seconds.
     random_state : int, RandomState or None
-        Seed of all starts but the first; with None, every fit draws the same starts.
+        Seed of all starting points after the first; with None, every fit draws the same points.
     n_jobs : int, optional
         Number of threads that share the folds of an evaluation.
     store : str or path, optional
@@ -273,15 +273,15 @@ class SVRGradientCV(RegressorMixin, GradientCV):
     parameters : sequence of str, default ("C", "gamma", "epsilon")
         The parameters to tune: "C"; "gamma", or "gammas" for one γ for each feature of "rbf"; "epsilon".
     C, epsilon : float, optional
-        Values at the first start; a parameter that is not tuned keeps its value. The defaults are 1 and 0.1 times the
-        standard deviation of the targets.
+        Values of the first starting point; a parameter that is not tuned keeps its value. By default, C is the standard
+        deviation of the targets, and ε is 0.1 times this deviation.
     tol : float, optional
         Tolerance of the final fit, as in `SVRCV`. The search solves problems to a tolerance of 1e-10 times the standard
         deviation of the targets.
     loss : {"squared", "huber", "pinball"} or Loss, default "squared"
         The held-out loss; see `refsvm.analysis.derivatives.losses`.
     cv, gamma, bounds, n_starts, max_evaluations, time_limit, random_state, n_jobs, store, verbose
-        As in `SVCGradientCV`; an integer `cv` cuts the examples into folds in order.
+        As in `SVCGradientCV`; with an integer `cv`, each fold consists of consecutive examples.
     kernel, degree, coef0, selector, step, shrinking, cache_size, engine, max_iter
         As in `SVCGradientCV`.
 

@@ -47,7 +47,7 @@ class MachineChange(NamedTuple):
     start, end : DualProblem
         The problem before and after the change, over the same kernel matrix.
     alpha : ndarray of shape (m,)
-        β of the problem's examples before the change.
+        Coefficient in h of each of the problem's examples before the change.
     """
 
     rows: np.ndarray
@@ -60,13 +60,13 @@ class Incremental(KernelMachine):
     """Base of the estimators that can add and remove examples after training."""
 
     held_: dict[str, Any]
-    """Copies of examples, weights and kernel matrix, and the solutions and settings of the last walk."""
+    """Copies of examples, weights and kernel matrix, and the solutions and settings of the last call."""
 
     _settings: ClassVar[tuple[str, ...]]
-    """Parameters that may change between two calls; the walk ends at their new values."""
+    """Parameters that the user may change between two calls; the next call applies the new values."""
 
     def _add(self, X: Any, y: np.ndarray, weights: np.ndarray) -> None:
-        """Add X, y to the held examples and find the new optimum; in the first call, hold the examples of `fit`."""
+        """Add X, y to the stored examples and find the new optimum; in the first call, store the examples of `fit`."""
         if hasattr(self, "held_"):
             self._go_on()
             before = self.held_
@@ -80,7 +80,7 @@ class Incremental(KernelMachine):
         elif is_precomputed(self.kernel_):
             self.held_ = {}  # store no examples, so that the next `partial_fit` raises an error
         else:
-            self.__dict__.pop("_kept", None)  # `fit` has just set it
+            self.__dict__.pop("_kept", None)  # delete copies that `fit` made
             self.held_ = self._held_of(X, y, weights, self._fitted_with())
 
     def _fitted_with(self) -> dict[str, Any]:
@@ -95,7 +95,7 @@ class Incremental(KernelMachine):
         settings: dict[str, Any],
         caller: str = "partial_fit",
     ) -> dict[str, Any]:
-        """Return the entries of `held_` for the examples of a fit, with the settings of the fit."""
+        """Return the value of `held_` for the examples and the settings of a fit."""
         nothing = {
             "X": X[:0], "y": y[:0], "weights": weights[:0], "K": GrowingMatrix(np.empty((0, 0)), 0),
             "reached": {}, "origin": self._origin,
@@ -107,7 +107,7 @@ class Incremental(KernelMachine):
     ) -> dict[str, Any]:
         """Return a copy of `held` to which new examples and their kernel values are appended."""
         n, m = len(held["y"]), len(y)
-        # require the whole matrix in memory, because a walk may read any kernel row at any event
+        # require the whole matrix in memory, because `continued` may read any kernel row at any event
         if (needed := megabytes(n + m, n + m)) > self.cache_size:
             raise ValueError(
                 f"{caller} needs the kernel matrix of all {n + m} examples, {needed:.0f} MiB, which is more than "
@@ -115,7 +115,7 @@ class Incremental(KernelMachine):
             )
         every = stacked(held["X"], X)
         kernel, most = self.kernel_, math.sqrt(self.cache_size / megabytes(1, 1))
-        together = TOGETHER if isinstance(kernel, Kernel) else m  # call a user's kernel once
+        together = TOGETHER if isinstance(kernel, Kernel) else m  # each call of a user's kernel is slow
         here, there = (around(held.get("origin"), each) for each in (X, every))
         return {
             **held, "X": every, "y": np.append(held["y"], y), "weights": np.append(held["weights"], weights),
@@ -123,16 +123,16 @@ class Incremental(KernelMachine):
         }  # fmt: skip
 
     def _gram(self, rows: np.ndarray, held: dict[str, Any] | None = None) -> Gram:
-        """Return the kernel matrix of the examples `rows`, a part of the held kernel matrix."""
+        """Return the part of the stored kernel matrix that belongs to the examples `rows`."""
         K = (self.held_ if held is None else held)["K"].K
         gram = Gram(Precomputed(), K if len(rows) == len(K) else K[np.ix_(rows, rows)], is_checked=True)
         gram.facts = replace(gram.facts, is_psd=bool(getattr(self.kernel_, "is_psd", False)))
         return gram
 
     def _walk(self, before: np.ndarray, after: np.ndarray) -> None:
-        """Follow the optimum to the weights `after`, and keep the examples whose weight is at least 0.
+        """Follow the optimum to the weights `after`, and keep the examples whose new weight is at least 0.
 
-        Settings that the user has changed since the last call change along the same path.
+        Settings that the user has changed since the last call move to their new values along the same path.
         """
         remaining = np.flatnonzero(after >= 0.0)
         solutions, places = [], []
@@ -151,7 +151,7 @@ class Incremental(KernelMachine):
                 places.append(machine.rows)
                 here = machine.rows[np.isin(machine.rows, remaining)]
                 reached[number] = remaining.searchsorted(here), renumbered(machine.rows, end, here)
-            # change attributes only after all walks, so that the estimator keeps its examples if a walk raises an error
+            # change attributes only now, so that the estimator keeps its examples if `continued` raises an error
             held = {**self.held_, "weights": after, "reached": reached}
             held |= {"settings": self._values(), "tol": self.tol}
             if len(remaining) < len(after):
@@ -206,7 +206,7 @@ class Incremental(KernelMachine):
         )
 
     def _is_same_kernel(self, changed: list[str]) -> bool:
-        """Return whether the kernel is still the kernel of the training, although the parameters `changed` differ."""
+        """Return whether the parameters still give the kernel of the training; `changed` lists changed parameters."""
         # for "scale" and "auto", keep the γ that was computed from the first examples
         if isinstance(self._named().get("gamma"), str):
             return not changed
@@ -233,8 +233,8 @@ class Incremental(KernelMachine):
         Raises
         ------
         ValueError
-            If the estimator does not hold its examples (only `fit` of `SVR` keeps examples), a position is out of
-            range, a class would lose all examples, or the kernel is not the kernel of the training.
+            If the estimator does not store its examples (only `partial_fit`, and `fit` of `SVR`, store them), a
+            position is out of range, a class would lose all examples, or the kernel has changed since the training.
 
         Notes
         -----
@@ -285,7 +285,7 @@ class Incremental(KernelMachine):
         return True
 
     def _warn_of_noise(self, solutions: list[Solution]) -> None:
-        """Warn if rounding errors of the held kernel matrix move decision values by more than the tolerance."""
+        """Warn if rounding errors of the stored kernel matrix move decision values by more than the tolerance."""
         gram = Gram(self.kernel_, self.held_["X"], origin=self.held_.get("origin"), may_move=False)
         for solution in solutions:
             tolerance = self._stopping_rule.tolerance * min(1.0, solution.decision_range)
@@ -307,23 +307,23 @@ class Incremental(KernelMachine):
 
     @abstractmethod
     def _take(self, solutions: list[Solution], places: list[np.ndarray], remaining: np.ndarray) -> None:
-        """Set the fitted attributes from the solutions; `places` and `remaining` are positions of held examples."""
+        """Set the fitted attributes for the examples `remaining` from the solutions on the examples `places`."""
 
     @abstractmethod
     def _refuse_empty(self, weights: np.ndarray) -> None:
-        """Raise an error if too few examples have positive weight; `forget` removes examples of negative weight."""
+        """Raise an error if too few examples have positive weight; a negative weight marks an example to remove."""
 
 
 def variables_of(alpha: np.ndarray, problem: DualProblem) -> np.ndarray:
-    """Return the α of a problem's variables for one α of each example."""
+    """Return α of a problem's variables from the coefficients of its examples."""
     is_regression = problem.n == 2 * len(alpha)  # an example of a regression has two variables
     return np.concatenate([alpha.clip(0.0), -(-alpha).clip(0.0)]) if is_regression else alpha
 
 
 def renumbered(rows: np.ndarray, reached: Reached, others: np.ndarray) -> Reached:
-    """Return the solution `reached` on the examples `rows` as a start for training on the examples `others`.
+    """Convert a solution that was found on the examples `rows` to a start for training on the examples `others`.
 
-    Both arrays of example numbers ascend.
+    `rows` and `others` are example numbers in ascending order.
     """
     place = others.searchsorted(rows)
     place[~np.isin(rows, others)] = -1

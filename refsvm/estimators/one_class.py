@@ -20,11 +20,11 @@ from refsvm.services.types import ArrayLike
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class OneClassSVM(OutlierMixin, SingleMachine):
-    """The one-class SVM, with exchangeable working-set selection and step rules.
+    """The one-class SVM; you can choose the rules for the working set and for the step.
 
-    The model is a region that contains all but at most a share ν of the examples: h(x) = Σ αᵢ k(x, xᵢ) + b is
-    positive inside. `DualProblem.one_class` states the dual problem, which differs from classification only in v, the
-    bounds and z, so that all rules apply. Names, defaults and layouts follow `sklearn.svm.OneClassSVM`.
+    The model is a region that contains all but at most a share ν of the examples: h(x) = Σ αᵢ k(x, xᵢ) + b is positive
+    inside. `DualProblem.one_class` states the dual problem. It differs from classification only in the linear term, the
+    bounds and the sum of α, so that all rules apply. Names, defaults and layouts follow `sklearn.svm.OneClassSVM`.
 
     Parameters
     ----------
@@ -138,9 +138,9 @@ class OneClassSVM(OutlierMixin, SingleMachine):
         return DualProblem.one_class(gram=gram, nu=settings["nu"], weights=weights)
 
     def _intercept(self, solution: Solution) -> float:
-        """Return the least b for which no example with αᵢ below its bound lies outside, with a margin for rounding.
+        """Return the least b, with a margin for rounding, for which all examples with αᵢ below its bound lie inside.
 
-        With the least such b, at most a share ν of the training examples lies outside.
+        With this b, at most a share ν of the training examples lies outside.
         """
         gradient, problem = solution.exact_ends, solution.problem
         inside = solution.alpha < problem.upper

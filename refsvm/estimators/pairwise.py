@@ -55,7 +55,7 @@ def solutions_of_pairs(
         start = problem.feasible(result.alpha)
         stays = np.abs(start - result.alpha).max() <= CLOSE * np.abs(result.alpha).max()
         solutions[pair] = solve(problem, start=start, stop=model._stopping_rule, engine=model.engine)
-        # on the examples of `fit`, the model's α has the KKT gap with which `fit` ended
+        # a gap far above the gap at the end of `fit` shows that these are not the examples of `fit`
         allowed = AS_FAR * (result.kkt_gap + model._stopping_rule.tolerance)
         if not stays or (solutions[pair].iterations and problem.kkt_gap(start) > allowed):
             raise ValueError(OTHERS.format(f"y, sample_weight or C of {pair} differ"))

@@ -90,8 +90,7 @@ def names_of_scores(cells: dict[Key, Cell]) -> list[str]:
 def ranks(means: np.ndarray) -> np.ndarray:
     """Return the rank of each mean score: 1 for the highest score, and the last rank for NaN.
 
-    Scores that agree to 12 digits have equal ranks. GridSearchCV gives such scores different ranks, by digits that are
-    rounding errors.
+    Scores that agree to 12 digits have equal ranks. GridSearchCV ranks such scores by their rounding errors.
 
     Examples
     --------

@@ -102,7 +102,7 @@ class Scoring:
     def __call__(
         self, X: Any, labels: np.ndarray, split: Split, params: dict[str, float], values: np.ndarray
     ) -> Any:
-        """Return a cell's score, or its scores by name, from the decision values (t, machines) of a test part."""
+        """Return a cell's score, or its scores by name, from the decision values of a test part."""
         rows, settings = self._rows(split.test_weights), self.settings | params
         test, values = split.test[rows], values[rows]
         model: Any = self.model(**settings)
@@ -145,7 +145,7 @@ class Scoring:
         )
 
     def _rows(self, weights: np.ndarray) -> np.ndarray:
-        """Return the positions of the test examples for the scorer; if `repeats`, an example of weight 2 twice."""
+        """Return the positions of the scorer's test examples; if `repeats`, an example of weight 2 occurs twice."""
         counts = copies("scoring", weights, len(weights)) if self.repeats else (weights > 0.0) * 1
         return np.repeat(np.arange(len(weights)), counts)
 
@@ -253,7 +253,7 @@ def refuse_probabilities(scoring: Any, model: str) -> None:
 
 
 def of_present(values: np.ndarray, present: np.ndarray, k: int) -> np.ndarray:
-    """Return decision values of the pairs of classes that occur in the training part, with the signs of `SVC`.
+    """Return the decision values for the pairs of classes in the training part, with the signs that `SVC` uses.
 
     Examples
     --------
@@ -269,10 +269,10 @@ def of_present(values: np.ndarray, present: np.ndarray, k: int) -> np.ndarray:
 
 
 def with_ties(values: np.ndarray) -> np.ndarray:
-    """Return decision values, shape (t, machines), with equal numbers for values that differ only by rounding errors.
+    """Return decision values in which values of a column that differ only by rounding errors are equal.
 
-    h = v − G + b may round differently for two equal examples with different labels, which would change a score that
-    depends on ranks.
+    The search computes h = v − G + b from the gradient G. For two equal examples with different labels v, rounding may
+    make h differ, which would change a score that depends on ranks.
 
     Examples
     --------

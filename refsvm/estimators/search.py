@@ -146,7 +146,7 @@ class Search:
 
             def take(number: int, cell: Cell) -> None:
                 key = (number, cell.place, cell.split)
-                # ignore a cell that is solved already: a worker that seemed lost may return it after another worker
+                # ignore a cell that another worker has returned: a worker that seemed lost may still return its cell
                 if key not in cells:
                     if stored is not None:
                         stored.keep(key, cell)
@@ -288,7 +288,7 @@ class Search:
         return solve_cells(task, self.Cs, self.splits, wanted, self.seeder, score, **options)
 
     def _score(self, X: Any, labels: np.ndarray, number: int, first: int, task: Task) -> Score | None:
-        """Return the function that scores the cells of one ε from position `first` on; None for accuracy or R²."""
+        """Return the function that scores one ε's cells, which begin at position `first`; None for accuracy or R²."""
         scoring = self.scoring
         if scoring is not None:
             return lambda split, place, values: scoring(

@@ -111,7 +111,7 @@ class SearchCV(SearchScores, ABC):
             If some cells were not solved to the tolerance.
         UserWarning
             If mean scores are not finite, such as R² in splits that test one example; or if a scorer takes no weights
-            and some weights are not whole numbers. If a scorer takes no weights, the examples of a split count equally.
+            and some weights are not whole numbers. Such a scorer counts all examples of a split equally.
         """
         self._validate_params()
         self._refuse_scoring()
@@ -177,7 +177,7 @@ class SearchCV(SearchScores, ABC):
         return counts if weights is None else counts * weights
 
     def _refuse_split(self, number: int, train: np.ndarray, counting: np.ndarray) -> None:
-        """Raise an error if a split cannot be trained; `counting` are its training labels with positive weight."""
+        """Raise an error if a split cannot train a model; `counting` are its training labels of positive weight."""
         if not len(counting):
             raise ValueError(
                 f"Split {number} of cv={shown(self.cv)} trains on no example with a positive weight; remove "
@@ -289,7 +289,7 @@ class SearchCV(SearchScores, ABC):
         return splits
 
     def _weighted(self, splits: list[Split], weights: np.ndarray) -> list[Split]:
-        """Return the splits with the weights of their test examples; a single test example weights its whole split."""
+        """Return the splits with a weight for each test example; or for each split, if each tests one example."""
         if all((split.test == split.test[0]).all() for split in splits):
             return [replace(split, weight=float(weights[split.test].sum())) for split in splits]
         for split in splits:

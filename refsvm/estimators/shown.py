@@ -1,4 +1,4 @@
-"""Makes the card of a fitted search for a notebook, with best parameters, best score, and a table of the best cells."""
+"""Makes the summary of a fitted search that a notebook shows: best parameters, best score, and best cells."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ BEST: Final = 5
 
 
 def card_of_search(search: Any) -> Card:
-    """Summarise a fitted search on a card."""
+    """Return the summary of a fitted search."""
     results = search.cv_results_
     kind = "cells" if "mean_iterations" in results else "evaluations"
     pairs = {name: parameter(value) for name, value in getattr(search, "best_params_", {}).items()}

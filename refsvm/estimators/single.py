@@ -83,7 +83,7 @@ class SingleMachine(Incremental):
             raise ValueError("forget would remove all examples with a positive weight; keep at least one.")
 
     def _partial(self, X: Any, y: Any, sample_weight: Any, *, begins: bool) -> Self:
-        """Train with `fit` in the first call and hold the examples; walk to the new optimum in later calls."""
+        """In the first call, train with `fit` and store the examples; in later calls, follow the optimum."""
         if begins:
             self.fit(X, y, sample_weight)
         X, y = self._checked_examples(X, y, self.kernel_, reset=False)
@@ -102,13 +102,13 @@ class SingleMachine(Incremental):
                 stacklevel=4,
             )
             return None
-        # start both variables of an example at its coefficient; `feasible` sets the variable outside its bounds to 0
+        # start both variables of an example at its coefficient; `feasible` sets the one that is out of bounds to 0
         return problem.feasible(np.tile(self.alpha_[rows], problem.n // len(rows)))
 
     def _store(
         self, solution: Solution, X: Any, rows: np.ndarray, computed: int, chosen: np.ndarray | None = None
     ) -> None:
-        """Set the fitted attributes; `chosen` is the α of the examples `rows`, by default the α of the solution."""
+        """Set the fitted attributes from α of the examples `rows`: from `chosen` or, by default, from the solution."""
         alpha = np.zeros(X.shape[0])
         variables = solution.alpha if chosen is None else chosen
         alpha[rows] = variables.reshape(-1, len(rows)).sum(axis=0)
@@ -116,7 +116,7 @@ class SingleMachine(Incremental):
         self.support_ = np.flatnonzero(alpha).astype(np.int32)
         self.n_support_ = np.array([len(self.support_)], dtype=np.int32)
         self.support_vectors_ = np.empty((0, 0)) if is_precomputed(self.kernel_) else X[self.support_]
-        self._examples = X if is_user_kernel(self.kernel_) else None  # the caller has copied this X
+        self._examples = X if is_user_kernel(self.kernel_) else None  # this X is already a copy
         self.dual_coef_ = alpha[self.support_][None]
         there = solution.in_solver_coordinates()
         origin = there.problem.gram.origin if chosen is None else self.held_.get("origin")

@@ -48,7 +48,7 @@ from refsvm.services.types import ArrayLike, RandomLike
 @reject_probability
 @dataclass(kw_only=True, eq=False, repr=False)
 class SVC(ClassifierMixin, Incremental):
-    """C-support vector classification with exchangeable working-set selection and step rules.
+    """C-support vector classification; you can choose the rules for the working set and for the step.
 
     Two classes, coded y = −1 and +1, lead to this problem:
 
@@ -79,10 +79,10 @@ class SVC(ClassifierMixin, Incremental):
     selector, step : WorkingSetSelector and StepRule, optional
         The rule that selects the next pair of variables, by default `SecondOrder`, and the rule for the length of the
         step, by default `PlanningAheadStep`. If the selector cannot plan ahead, the step is `NewtonStep`. If you give
-        neither rule, the problems that shrinking restricts are solved with `ConjugateSecondOrder` and `ConjugateStep`.
+        neither rule, `ConjugateSecondOrder` and `ConjugateStep` solve the problems that shrinking has restricted.
     shrinking : bool, default True
-        Whether to restrict steps to the variables that still change. With False, every step is chosen among all
-        variables, as in the papers.
+        Whether to restrict steps to the variables that still change. If False, the rules choose every step among all
+        variables.
     cache_size : float, default 200
         Budget for kernel rows in MiB.
     cache_dtype : {"auto", "float64", "float32"}, default "auto"
@@ -124,8 +124,8 @@ class SVC(ClassifierMixin, Incremental):
     support_vectors_ : ndarray or CSR of shape (m, d)
         The support vectors; empty for a precomputed kernel.
     dual_coef_ : ndarray of shape (k − 1, m), float64
-        αᵢ of each support vector in the k − 1 pairs of its class with another class, in the order of the other classes;
-        never sparse.
+        For each support vector, its αᵢ in the k − 1 pairs of its class with another class, in the order of the other
+        classes; never sparse.
     intercept_, n_iter_ : ndarrays of shape (k(k − 1)/2,), float64 and int32
         b of each pair, and the number of steps of this `fit` (at least 1, as scikit-learn requires).
     coef_ : ndarray of shape (k(k − 1)/2, d), float64
@@ -141,8 +141,8 @@ class SVC(ClassifierMixin, Incremental):
     n_kernel_rows_ : int
         Number of kernel rows computed, over all pairs.
     status_, fit_status_ : Status, int
-        The reason why training ended; and 0 if all pairs converged, otherwise 1. `status_` is the status of the
-        unfinished pair with the largest gap.
+        The reason why training ended; and 0 if all pairs converged, otherwise 1. If pairs did not converge, `status_`
+        is the status of the one with the largest gap.
     kernel_ : Kernel, Precomputed or callable
         The kernel with its parameters resolved.
     shape_fit_, n_features_in_, feature_names_in_ : tuple, int, ndarray of shape (d,)
@@ -299,11 +299,11 @@ class SVC(ClassifierMixin, Incremental):
 
         Notes
         -----
-        The first call trains like `fit` and keeps copies of the examples and their kernel matrix, 8n² bytes within
-        `cache_size`. A γ or class weight that depends on the data keeps the value from the first call. Later calls
-        follow the optimum from the old problem to the new problem (`refsvm.Solution.continue_to`), with one or two
-        events for each new example. At an event, a variable reaches or leaves a bound; an event costs O(mn) operations
-        for m free support vectors.
+        The first call trains like `fit` and keeps copies of the examples and their kernel matrix. The matrix takes 8n²
+        bytes, at most `cache_size`. A γ or class weight that depends on the data keeps the value from the first call.
+        Later calls follow the optimum from the old problem to the new problem (`refsvm.Solution.continue_to`), with one
+        or two events for each new example. At an event, a variable reaches or leaves a bound; an event costs O(mn)
+        operations for m free support vectors.
 
         `fit` keeps support vectors only, so `partial_fit` after `fit` warns and discards the fitted model. If you set
         another C (or ε of `SVR`, ν of `OneClassSVM`) between calls, the next call applies the new value to all
@@ -323,7 +323,7 @@ class SVC(ClassifierMixin, Incremental):
             refuse_missing(classes, y)
             before = self.__dict__.copy()
             self.fit(X, y, sample_weight)
-            if (name := self._absent()) is not None:  # a walk needs an example of each class
+            if (name := self._absent()) is not None:  # later calls need an example of each class
                 self.__dict__.clear()
                 self.__dict__.update(before)
                 raise ValueError(no_weight(name))
@@ -393,7 +393,7 @@ class SVC(ClassifierMixin, Incremental):
         self.binary_results_, self.shape_fit_ = results, X.shape
         self.support_, self.n_support_, self.dual_coef_ = layout(results, codes)
         self.support_vectors_ = np.empty((0, 0)) if is_precomputed(self.kernel_) else X[self.support_]
-        self._examples = X if is_user_kernel(self.kernel_) else None  # the caller has copied this X
+        self._examples = X if is_user_kernel(self.kernel_) else None  # this X is already a copy
         self._set_intercepts([result.centred_intercept for result in results], results[0].origin)
         if self._centred is not None:
             numbers = zip(results, self.intercept_.tolist(), strict=True)

@@ -48,8 +48,8 @@ class SVCCV(ChoosingClassifier, SearchCV):
         Rule that ends the solve of a cell: ``KKTGap(tol, relative=True)`` by default, and ``BallRule(tol,
         relative=True)`` with ``cv="loo"``. The notes say when other rules can be used.
     seeder : Seeder, optional
-        Rule that makes the starting point of a solve from the solution for the previous C; by default `ActiveSet`,
-        shifted by the change of the solution in the previous fold.
+        Rule that makes the starting point of a solve from the solution for the previous C. By default, `ActiveSet`
+        makes this point, and the search shifts it by the change of the solution in the previous fold.
     cache_size : float, default 200
         Budget for the kernel matrix in MiB; inner products that all γ share may take as much memory in addition. A
         matrix that exceeds the budget is computed row by row.
@@ -91,13 +91,9 @@ class SVCCV(ChoosingClassifier, SearchCV):
     Notes
     -----
     The search costs less than `GridSearchCV` for three reasons. Kernel values are computed once for all folds and all
-    C. Each solve starts from the solution for the previous C (`ActiveSet`), shifted by the change of the solution
-    between the same two values of C in the previous fold. The decision values of a test part are computed from the
-    gradient of the solve.
-
-    With 1500 examples or more, the matrix of an RBF kernel is stored in single precision if single precision is
-    sufficient for the largest C: `tol` must be at least 1e-4, and at least ten times 2.4e-7 C √n, for n different
-    examples.
+    C. Each solve starts from the solution for the previous C (`ActiveSet`); the search shifts this start by the change
+    of the previous fold's solution between the same two values of C. The decision values of a test part are computed
+    from the gradient of the solve.
 
     The scorer gets an estimator that knows the parameters of the cell and the decision values of the test part X, and
     that raises an error for any other X. `SVCCV` refuses scores that need probabilities. With ``cv="loo"`` each score
@@ -139,7 +135,7 @@ class SVCCV(ChoosingClassifier, SearchCV):
         return codes, classes
 
     def _refuse_weights(self, labels: np.ndarray, classes: Any, weights: np.ndarray | None) -> None:
-        """Raise an error unless two classes keep an example with positive weight."""
+        """Raise an error unless examples of at least two classes have positive weight."""
         if weights is not None:
             refuse_single_class(classes, labels[weights > 0.0])
 
@@ -170,6 +166,6 @@ class SVCCV(ChoosingClassifier, SearchCV):
 
     @property
     def _named_scoring(self) -> Any:
-        """The parameter `scoring`; None if it means accuracy, unless decision values break ties between votes."""
+        """The parameter `scoring`; None if it means accuracy and `break_ties` is false."""
         scoring = super()._named_scoring
         return self._usual if scoring is None and self.break_ties else scoring

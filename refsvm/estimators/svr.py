@@ -30,12 +30,12 @@ FOLDS: Final = 10
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class SVR(RegressorMixin, SingleMachine):
-    """ε-insensitive support vector regression with exchangeable working-set selection and step rules.
+    """ε-insensitive support vector regression; you can choose the rules for the working set and for the step.
 
         min ½‖w‖² + Σ Cᵢ max(0, |yᵢ − h(xᵢ)| − ε),     h(x) = Σ βᵢ k(x, xᵢ) + b
 
-    `DualProblem.regression` states the dual problem, which differs from classification only in v and its bounds, so
-    that all rules apply. Names, defaults and layouts follow `sklearn.svm.SVR`.
+    `DualProblem.regression` states the dual problem. It has the form of the problem of classification, with two
+    variables for each example, so that all rules apply. Names, defaults and layouts follow `sklearn.svm.SVR`.
 
     Parameters
     ----------
@@ -133,7 +133,7 @@ class SVR(RegressorMixin, SingleMachine):
                 self.__dict__.pop(name, None)
 
     def _settings_of_fit(self) -> dict[str, Any]:
-        """Return C and ε of the model trained on the examples in memory; return an empty dict without examples."""
+        """Return C and ε with which the model was trained; return an empty dict if no examples are in memory."""
         is_held = hasattr(self, "held_")
         known: dict[str, Any] = self.held_ if is_held else getattr(self, "_kept", {}).get("settings", {})
         return dict(known.get("settings", {}))
@@ -259,10 +259,10 @@ class SVR(RegressorMixin, SingleMachine):
 
         Notes
         -----
-        "full" is exact full conformal prediction. The interval contains every t for which (x, t) has no unusually large
-        residual: after training on all examples and (x, t), less than a share `confidence` of the residuals is smaller
-        than the residual of (x, t). Residuals that differ by less than 10⁻⁷ times the range of the targets (with t)
-        count as equal. For exchangeable examples the interval contains the next target with probability at least
+        "full" is exact full conformal prediction. For each possible target t, a model is trained on all examples and
+        (x, t). The interval contains t if less than a share `confidence` of the residuals of this model are smaller
+        than the residual of (x, t). Residuals count as equal if they differ by less than 10⁻⁷ times the range of all
+        targets and t. For exchangeable examples the interval contains the next target with probability at least
         `confidence`, whatever the distribution and however well h fits. For each row, the method follows the optimum
         along t (`refsvm.analysis.paths.conformal`), which costs O(n²) operations for each event.
 
@@ -273,8 +273,8 @@ class SVR(RegressorMixin, SingleMachine):
 
         The probability is over random examples and targets. An example of weight 2 counts as two examples, which are
         left out together; the new example has weight 1. Parameters that were set after the last `fit` or `partial_fit`
-        have no effect. ``gamma="scale"`` is computed from the examples without x, which breaks exchangeability
-        slightly: give a number.
+        have no effect. ``gamma="scale"`` is computed without x, which breaks exchangeability slightly; pass a number
+        for γ instead.
 
         Examples
         --------

@@ -44,8 +44,8 @@ class SVRCV(RegressorMixin, SearchCV):
     kernel, degree, coef0, selector, step, shrinking, engine, max_iter
         As in `SVR`.
     cv : int, "loo", splitter or iterable of (train, test), default 5
-        Folds: an integer cuts the examples into folds in order, as in scikit-learn; "loo" is leave-one-out, as in
-        `refsvm.leave_one_out`. An example that a split names twice counts twice in training and in the score.
+        Folds: with an integer, each fold consists of consecutive examples, as in scikit-learn; "loo" is leave-one-out,
+        as in `refsvm.leave_one_out`. An example that a split names twice counts twice in training and in the score.
     scoring : str, callable, list, tuple or dict, optional
         Name of a scikit-learn score, such as "neg_mean_absolute_error", or a ``scorer(estimator, X, y)``; R² by
         default. Give several scores as in `SVCCV`. The notes say what a scorer may use.
@@ -69,9 +69,9 @@ class SVRCV(RegressorMixin, SearchCV):
     Notes
     -----
     The search costs less than `GridSearchCV` for three reasons. Kernel values are computed once for all folds, all C
-    and all ε. Each solve starts from the solution for the previous C (`ActiveSet`), shifted by the change of the
-    solution between the same two values of C in the previous fold. The predictions for a test part are computed from
-    the gradient.
+    and all ε. Each solve starts from the solution for the previous C (`ActiveSet`); the search shifts this start by the
+    change of the previous fold's solution between the same two values of C. The predictions for a test part are
+    computed from the gradient.
 
     The scorer gets an estimator that knows the parameters of the cell and the predictions for the test part X, and that
     raises an error for any other X. A single example has no R²: with ``cv="loo"`` an example's score is 1 − n (y − h)²

@@ -35,7 +35,7 @@ def checked_data(estimator: BaseEstimator, X: Any, y: Any = NO_LABELS, *, reset:
     reset : bool
         Whether to store the number and names of the features of X in the estimator.
     **checks
-        Arguments for scikit-learn's check, which with these arguments must accept a C-ordered table of float64
+        Arguments for scikit-learn's check. With these arguments, the check must return a C-ordered table of float64
         unchanged.
 
     Returns

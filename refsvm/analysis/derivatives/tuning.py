@@ -170,8 +170,8 @@ def tune_by_gradient(
     kernel, degree, coef0
         As in `refsvm.SVC`.
     C, gamma, epsilon, class_weight
-        Values at the first start; a parameter that is not tuned keeps its value. The default of C is 1, or, for a
-        regression, the standard deviation of the targets.
+        Values of the first starting point; a parameter that is not tuned keeps its value. The default of C is 1, or,
+        for a regression, the standard deviation of the targets.
     bounds : dict of str to (float, float), optional
         Lower and upper bound of each parameter by name; the notes list the default bounds.
     starts : int
