@@ -9,7 +9,7 @@
 `grid_search`       GridSearch: one search by `refsvm.SVCCV`
 `cross_validation`  CrossValidate: one call of `refsvm.cross_validate`
 `leave_one_out`     LeaveOneOutError: one call of `refsvm.leave_one_out`
-`identity`          hashes the code, and describes the machine, that compute a run
+`identity`          hashes the code that computes a run, and describes the machine
 `race`              compare: several rules on one problem, side by side
 `own_rules`         reads rules of the user, named as FILE.py:NAME
 `comparison`        Comparison: means, standard deviations, ratios and paired Wilcoxon tests

@@ -86,7 +86,7 @@ def notes_of(records: Sequence[Mapping[str, Any]], metric: str) -> Iterator[str]
 
 
 def unsolved_notes(records: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """Yield a note for each strategy with runs that are not solved, have no solution, or use unsolved models.
+    """Yield notes on strategies with runs that are unsolved, have no solution, or contain models that are unsolved.
 
     A note states the number of runs, the reasons and the problems.
     """
@@ -113,7 +113,7 @@ def unsolved_notes(records: Sequence[Mapping[str, Any]]) -> Iterator[str]:
 
 
 def _where(some: Sequence[Mapping[str, Any]], runs: Sequence[Mapping[str, Any]]) -> str:
-    """Return, for each problem, the numbers of runs in `some` and of all runs as text."""
+    """Return a text with the numbers of runs in `some` and in `runs` for each problem."""
     count, total = (Counter(record["problem"] for record in each) for each in (some, runs))
     return ", ".join(f"{problem} {count[problem]} of {total[problem]}" for problem in count)
 
@@ -127,11 +127,11 @@ class Summary:
     runs : int
         Number of permutations with a solved run.
     mean, sd : float
-        Mean and standard deviation (divisor `runs` − 1) over the solved runs. `sd` is None for a single run; without
-        solved runs the mean is NaN.
+        Mean and standard deviation (with the divisor `runs` − 1) of the metric in the solved runs. `sd` is None for a
+        single run; without solved runs the mean is NaN.
     ratio : float or None
         Ratio of the strategy's mean to the baseline's mean, over the permutations that strategy and baseline have both
-        solved. `ratio` is None without a baseline, and NaN without a solved run.
+        solved. `ratio` is None without a baseline or a common permutation, and NaN if the strategy has no solved run.
     p : float or None
         Two-sided p of the Wilcoxon signed-rank test against the baseline over the same permutations. `p` is None for
         fewer than two permutations, and NaN without a solved run.
@@ -159,7 +159,7 @@ class Summary:
 
 
 def paired_p(first: Sequence[float], second: Sequence[float]) -> float | None:
-    """Return the two-sided p of the Wilcoxon signed-rank test: 1 for equal pairs, None for fewer than two pairs.
+    """Return the two-sided p of the Wilcoxon signed-rank test; 1 if no pair differs, None for fewer than two pairs.
 
     Parameters
     ----------
@@ -257,7 +257,7 @@ class Ranking(Shown):
 def summarise(values: Values, baseline: Values | None = None, unsolved: int = 0) -> Summary:
     """Return a `Summary` of the values of a metric, compared with a baseline on the same permutations.
 
-    `unsolved` is the number of runs without a value.
+    `unsolved` is the number of unsolved runs, which have no entry in `values`.
     """
     if not values:
         alone = Summary(0, math.nan, None, unsolved=unsolved)
@@ -288,8 +288,8 @@ class Comparison(Shown):
     cells : mapping
         A `Summary` by (problem, strategy); pairs without a finished run are missing.
     notes : tuple of str
-        Notes below the table, about refused problems with the reason, unsolved runs, and seconds measured with
-        different engines or machines.
+        Notes below the table. They state which problems were refused and why, which runs are unsolved, and whether
+        seconds were measured with different engines or machines.
     """
 
     metric: str
@@ -360,7 +360,7 @@ class Comparison(Shown):
         """Return a note with the smallest possible p, if there are too few pairs for a p below 0.01."""
         tested = [cell for cell in self.cells.values() if cell.p is not None and cell.runs]
         runs = [cell.runs if cell.pairs is None else cell.pairs for cell in tested]
-        few = min(runs, default=99)  # 99: no note without a test
+        few = min(runs, default=99)  # without a test, 99 gives no note
         return (f"With {few} orders p is at least {number(least_p(few), 2)}.",) if least_p(few) > 0.01 else ()
 
     def table(
@@ -378,7 +378,7 @@ class Comparison(Shown):
         adjust : bool
             Whether to show p-values that `holm` has adjusted for all tests of the table.
         beside : mapping, optional
-            Further columns, such as published figures: header → problem → entry.
+            Further columns, such as published figures: a dict from each header to a dict from problem to entry.
 
         Returns
         -------

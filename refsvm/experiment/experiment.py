@@ -189,14 +189,14 @@ class Experiment(PlainNumbers, Shown):
         Warns
         -----
         ConvergenceWarning
-            If runs are not solved, or use models that are not solved. Without scikit-learn the warning is a
+            If runs are not solved, or contain models that are not solved. Without scikit-learn the warning is a
             `refsvm.core.engine.unsolved.UnsolvedWarning`.
 
         Notes
         -----
         If a strategy refuses a problem, the run is stored with the status "REFUSED" and the message as `reason`. A
         refusal does not end the call, and tables show a dash and the message. If a strategy raises any other error, the
-        call ends with a note that names the run, after the runs in workers are finished and stored.
+        call waits for the runs in workers, stores them, and raises the error with a note that names the run.
         """
         workers = worker_count(n_jobs)
         in_this_process = n_jobs in (None, 1)
@@ -208,7 +208,7 @@ class Experiment(PlainNumbers, Shown):
         store = RunStore(Path(self.store))
         store.prepare()
         store.warn_of_old_runs()
-        alike = Counter(run.hash for run in self._runs)  # equal problems share their runs
+        alike = Counter(run.hash for run in self._runs)  # runs of equal problems have the same hash
         finished = store.metrics(alike)
         missing = {run.hash: run for run in self._runs if run.hash not in finished}
         total, done, new = len(self._runs), sum(alike[each] for each in finished), 0
@@ -264,12 +264,12 @@ class Experiment(PlainNumbers, Shown):
         return runs
 
     def _refuse_one_identity_for_two(self, runs: Iterable[_Run]) -> None:
-        """Raise an error if runs with one hash contain different objects, which a user's ``identity='…'`` can cause."""
+        """Raise an error if runs with equal hashes contain different objects, because of a user's ``identity='…'``."""
         kernels = {problem.name: problem.kernel for problem in self.problems}
         first: dict[str, tuple[_Run, list[Any]]] = {}
         for run in runs:
             if run.permutation:
-                continue  # all orders of the examples share a strategy, so check it for the first order only
+                continue  # the runs in all orders contain the same strategy, so check only the first order
             held = opaque_parts(run.strategy, kernels[run.problem])
             other, known = first.setdefault(run.hash, (run, held))
             if any(one is not two for one, two in zip(held, known, strict=True)):
@@ -411,7 +411,7 @@ class Experiment(PlainNumbers, Shown):
         metrics : sequence of str, or mapping of str to int
             Names of metrics, or names with numbers of significant digits.
         beside : mapping, optional
-            Further columns, such as published figures: header → (problem, strategy) → entry.
+            Further columns, such as published figures: a dict from header to a dict from (problem, strategy) to entry.
 
         Returns
         -------
@@ -544,7 +544,7 @@ def _metrics_of(run: _Run, record: Any) -> dict[str, Any]:
 
 
 def _kept_apart(entries: Mapping[str, Any], taken: Container[str], kind: str = "record") -> dict[str, Any]:
-    """Return metrics or settings; rename entries whose names are in `taken`."""
+    """Return metrics or settings; put `kind` before names that are in `taken`, as in ``record.problem``."""
     return {f"{kind}.{name}" if name in taken else name: value for name, value in entries.items()}
 
 

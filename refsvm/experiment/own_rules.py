@@ -24,7 +24,7 @@ def rule_in_file(argument: str, text: str, family: type[Kind]) -> type[Kind]:
     Parameters
     ----------
     argument : str
-        Name of the argument that contains the text, which error messages show.
+        Name of the argument that contains the text, for error messages.
     text : str
         The file, a colon, and the name of the class.
     family : type

@@ -107,7 +107,7 @@ class Problem(PlainNumbers):
     Parameters
     ----------
     name : str
-        Name in the tables. The values of the examples identify a run, not the name of the problem.
+        Name in the tables. A run is identified by the values of the examples, not by the name of the problem.
     load : callable
         Function without arguments that returns an object with attributes X and y, such as a
         `refsvm.datasets.Dataset`. y contains labels of at least two classes (exactly two for `Solve` and `TrackPath`),

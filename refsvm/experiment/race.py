@@ -159,10 +159,10 @@ def compare(
     stop : StoppingRule, optional
         Stopping rule of all runs, by default ``KKTGap(1e-3)``.
     engine, shrinking, **options
-        As in `refsvm.solve`. Without shrinking, every step is taken on all
-        variables, as in the papers. "auto" runs rules with a compiled twin in
-        the compiled loop, and other rules in the readable loop; to compare
-        their seconds, use ``engine="numpy"``.
+        As in `refsvm.solve`. Without shrinking, every step is chosen among all
+        variables. "auto" runs rules in the compiled loop if they have compiled
+        code, and otherwise in the readable loop; to compare the seconds of
+        both kinds, use ``engine="numpy"``.
 
     Returns
     -------
@@ -291,7 +291,7 @@ def _rule(argument: str, rule: Any, family: Any) -> Any:
 
 
 def name_in_table(rule: Any) -> str:
-    """Return the name of a rule on the command line, or the name of its class with parameters that are not defaults.
+    """Return a rule's command-line name, or its class name with the parameters that are not defaults.
 
     Examples
     --------
@@ -310,14 +310,14 @@ def name_in_table(rule: Any) -> str:
 
 
 def _is_warm(rules: Rules, settings: Mapping[str, Any]) -> bool:
-    """Load the compiled code of rules before their run, if they have twins; return whether the code is loaded."""
+    """Load the compiled code of rules before their run, if it exists; return whether the code is loaded."""
     if not (numba_compiles() and all(rule.twin() for rule in rules)):
         return False
     prepare_arithmetic()
     try:
         at_once = {"shrinking": ShrinksAtOnce()} if settings["shrinking"] else {}
         solve(EIGHT_POINTS.dual(), **{**settings, **at_once, "engine": "numba", "start": None})
-    except ValueError:  # `solve` may refuse the options for eight points
+    except ValueError:  # `solve` may refuse options that do not suit `EIGHT_POINTS`
         return False
     return True
 

@@ -38,8 +38,8 @@ class Solve(Call):
     trace : bool
         Whether to count the planned steps and compare their lengths with Newton steps.
     cache_dtype : {"auto", "float64", "float32"}
-        As in `refsvm.solve`. Set `cache_dtype` when you compare rules by kernel rows or seconds: for large problems and
-        some rules, "auto" stores twice as many rows, as float32.
+        As in `refsvm.solve`. Set `cache_dtype` when you compare rules by kernel rows or seconds: on large problems,
+        "auto" stores float32 rows for some rules, and the budget then holds twice as many rows.
 
     Raises
     ------

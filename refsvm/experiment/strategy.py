@@ -179,7 +179,7 @@ class Call(Strategy):
         Raises
         ------
         KeyboardInterrupt
-            If Ctrl-C ended the call, so that an incomplete run is never stored.
+            If Ctrl-C ended the call; an incomplete run is never stored.
         """
         with one_thread():
             result = self.call(instance, **self.arguments(), **more)
@@ -192,12 +192,12 @@ class Call(Strategy):
         return self.measured(self.computed(instance, **more))
 
     def warm_up(self) -> None:
-        """Call the function with eight points, to load the compiled loop for the engine "auto".
+        """Call the function with `EIGHT_POINTS`, to load the compiled loop for the engine "auto".
 
         Without `warm_up`, the first runs of a process would use the readable loop, and their seconds would not be
         comparable.
         """
-        # hide warnings about the rules, because the run that follows gives them again
+        # hide warnings about the rules, because the following run issues these warnings again
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             self._warm_up()
@@ -207,7 +207,7 @@ class Call(Strategy):
             prepare_arithmetic()
         if self.arguments()["engine"] == "auto" and numba_compiles():
             compiled: dict[str, Any] = {"engine": "numba"}
-            with suppress(ValueError):  # rules without twins use the readable loop
+            with suppress(ValueError):  # rules without compiled code use the readable loop
                 replace(self, **compiled).computed(EIGHT_POINTS)
                 return
         self.computed(EIGHT_POINTS)

@@ -118,5 +118,5 @@ class TrackPath(Call):
         }
 
     def warm_up(self) -> None:
-        """Load the code that `run` needs: track a path along C, because `line` may not suit the eight points."""
+        """Load the code that `run` needs: track a path along C, because `line` may not suit `EIGHT_POINTS`."""
         super(TrackPath, replace(self, line=None)).warm_up()
