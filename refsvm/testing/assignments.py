@@ -551,7 +551,7 @@ def is_clear(K: Any, y: Any, C: float) -> bool:
 
 def wide(rng: Generator) -> tuple[np.ndarray, np.ndarray, float]:
     """Return K, y and C with a wide kernel and a large C, which need many steps."""
-    K, y, C = data(rng, 14, 1000.0)
+    K, y, C = data(rng, 14, 200.0)
     return K**0.1, y, C
 
 
@@ -560,8 +560,8 @@ LEAVE_ONE_OUT = [
     point("box_without", "the bounds", one_left_out, equals(box_without)),
     point("verdicts", "what the full solution decides", solved, equals(verdicts), 2),
     point("left_out_value", "the decision value of the left-out example",
-          lambda rng: (*data(rng, 14), int(rng.integers(14))),
-          equals(lambda K, y, C, r: left_out_values(K, y, C)[r], 0.01), 2, 4),
+          lambda rng: (*wide(rng), int(rng.integers(14))),
+          equals(lambda K, y, C, r: left_out_values(K, y, C)[r], 0.01), 2, 10),
     point("leave_one_out", "the signs of all left-out examples", SMALL,
           equals(lambda K, y, C: np.where(left_out_values(K, y, C) >= 0.0, 1, -1)), 3, 4),
 ]  # fmt: skip
