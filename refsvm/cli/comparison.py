@@ -214,7 +214,7 @@ def compare_in_orders(
     """
     chosen, left_out = strategies(wanted, settings)
     outcome = Outcome(len(problems) * len(chosen) * repeats, left_out=left_out)
-    with tempfile.TemporaryDirectory() as folder:  # an experiment needs a store
+    with tempfile.TemporaryDirectory() as folder:  # an experiment needs a file for its runs
         file = Path(folder, "runs.sqlite") if store is None else store
         experiment = Experiment(list(chosen.values()), problems, file, repeats)
         try:

@@ -39,7 +39,7 @@ def fit(
     chosen_step = None if step is None else one("step", step, STEPS)()
     rules = {"selector": one("selector", selector, SELECTORS)(), "step": chosen_step}
     writable("model", model, training.place_of(data))
-    opened = training.opened(data, tell=False)  # print no note: the result names the task
+    opened = training.opened(data, tell=False)  # print no note about the task, which the result names
     dataset, of_task = opened.data, ESTIMATORS[opened.task]
     _refuse_unwritable(dataset, opened.task)
     estimator = made(opened, training)
@@ -87,8 +87,8 @@ def _end(status: Status, is_cut: bool) -> None:
 
 
 def trained(estimator: Any, dataset: Dataset) -> bool:
-    """Train the estimator, and return whether Ctrl-C ended the training; the estimator then contains the last α."""
-    # import late, so that other commands need not wait
+    """Train the estimator; return whether Ctrl-C ended the training. If so, the estimator contains the last α."""
+    # import scikit-learn here, so that other commands need not wait for it
     from sklearn.exceptions import ConvergenceWarning
 
     try:

@@ -102,7 +102,7 @@ def print_table(heading: str, columns: Columns, rows: list[Any]) -> None:
     console.width = max(
         console.width, console.measure(table, options=console.options.update(max_width=1000)).maximum
     )
-    # print the heading on one line, which only a terminal may wrap
+    # print the heading without line breaks; only a terminal wraps it
     console.print(Text(printable(heading)), soft_wrap=True)
     console.print(table)
 

@@ -1,6 +1,6 @@
 """Reads files and pipes, which may be packed, and the arrays of an .npz archive.
 
-Archives are read without unpickling, and without reserving more memory than the size of the archive permits.
+The module never unpickles an archive, and reserves no more memory than the size of the archive can require.
 """
 
 from __future__ import annotations

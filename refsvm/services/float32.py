@@ -1,4 +1,4 @@
-"""Decides whether a solve starts on float32 rows; `guards.float32` checks how far rounding moves the result."""
+"""Decides whether a solve starts on float32 rows; `guards.float32` checks how far rounding changes the result."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ READ_FLOAT32: Final = {
 
 
 def rows_for(problem: DualProblem, options: RunOptions) -> KernelRows:
-    """Return storage for kernel rows of the chosen type; for "auto", of the faster type that is exact enough."""
+    """Return storage for kernel rows of the type `cache_dtype`; for "auto", of the faster type that is exact enough."""
     rules, dtype, budget = options.rules, options.cache_dtype, options.cache_mb
     proves = isinstance(options.shrinking, SafeScreening)  # screening needs float64 kernel values
     may_begin = dtype == "auto" and options.shrinking and not proves and problem.n >= FLOAT32_FROM

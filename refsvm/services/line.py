@@ -1,9 +1,9 @@
 """Shows the progress of a long call on one line of stderr, which is rewritten.
 
 A thread reads the `Progress` of the call at intervals, so that the computation neither writes nor waits. tqdm rewrites
-the line, both in a terminal and in a notebook. If the line would not be visible, neither a line nor a thread is
-started. `Stream` and `ProgressLine` catch every error of a stream, so that a broken stream only stops the line and
-never the computation.
+the line, both in a terminal and in a notebook. If the line would not be visible, the call starts neither a line nor a
+thread. `Stream` and `ProgressLine` catch every error of a stream, so that a broken stream only stops the line and never
+the computation.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def line_of(progress: Progress, wanted: Any) -> AbstractContextManager[Progress 
     progress : Progress
         Progress of the call.
     wanted : bool or "auto"
-        True shows the line, whose last state stays visible; if stderr is a file, a sentence is written to it every ten
+        True shows the line, whose last state stays visible; if stderr is a file, the file gets a sentence every ten
         seconds. "auto" shows the line in a terminal or a notebook after two seconds if tqdm is installed, and removes
         the line at the end. False shows no line, neither for this call nor for calls inside it.
 

@@ -103,8 +103,8 @@ def check_strategy(rule: Any, *, rng: Any = 0, time_limit: float | None = None) 
 
     Notes
     -----
-    **Every rule** is a frozen, hashable dataclass. One instance of a rule takes the same steps each time, because its
-    memory is in the state, and the rule never writes to α, G or the box. With the rule, `solve` reaches the KKT
+    **Every rule** is a frozen, hashable dataclass. One instance of a rule takes the same steps each time, because it
+    keeps its memory in the state. The rule never writes to α, G or the box. With the rule, `solve` reaches the KKT
     tolerance on every practice problem.
 
     **A selector** returns i in I_up and j in I_down, or (−1, −1). Only a selector with the attribute ``may_stall =
@@ -113,10 +113,10 @@ def check_strategy(rule: Any, *, rng: Any = 0, time_limit: float | None = None) 
     **A step rule** returns μ with lo ≤ μ ≤ hi and does not lower f; a planned step and the next step together do not
     lower f. A step with momentum moves no variable out of its box.
 
-    **A stopping rule** returns 0 or the number of one of its reasons, and a second call changes nothing. The rule stops
-    only at a point where f is below its optimum f* by at most |f*|/20, or the KKT gap is small. A rule for left-out
-    examples (``left_out``) is checked on problems with a left-out example, and must stop only when h has the same sign
-    as at the optimum.
+    **A stopping rule** returns 0 or the number of one of its reasons; a second call at the same state changes nothing.
+    The rule stops only at a point where f is below its optimum f* by at most |f*|/20, or the KKT gap is small. A rule
+    for left-out examples (``left_out``) is checked on problems with a left-out example, and must stop only when h has
+    the same sign as at the optimum.
 
     **A seeder** returns a feasible point from which the solve reaches the same optimum.
 

@@ -56,7 +56,7 @@ class Float32Rows(Guard):
         return self._in_float64 is not None
 
     def before(self, state: SolverState, rules: Any) -> Verdict | None:
-        """If float32 rows move G by more than `allowed`, continue on float64 rows, with G computed again.
+        """If rounding of float32 rows changes G by more than `allowed`, compute G again and continue on float64 rows.
 
         To compute G again, a float64 row is computed for each αᵢ ≠ 0. If the time limit leaves no time to compute G,
         the run ends.
@@ -100,7 +100,7 @@ class Float32Rows(Guard):
         return self.before(state, rules)
 
     def after(self, state: SolverState, rules: Any, verdict: Verdict) -> None:
-        """Store how far float32 rows moved G; warn if this error is large and the rows could not be replaced."""
+        """Store the error of G that float32 rows caused; warn if it is large and the rows could not be replaced."""
         error = error_of(state)
         self.error = 0.0 if state.rows.exact.facts.keeps_float32 else error
         if error > 0.0:
@@ -111,7 +111,7 @@ class Float32Rows(Guard):
         return gram.facts.keeps_float32
 
     def review_solution(self, solved: Solution, stop: StoppingRule) -> None:
-        """Warn if rounding errors of float32 values move decision values by more than a tenth of the tolerance."""
+        """Warn if rounding errors of float32 values change decision values by more than a tenth of the tolerance."""
         gram = solved.problem.gram
         if gram.facts.keeps_float32:
             largest = float(np.abs(gram.diagonal()).max())
@@ -127,7 +127,7 @@ class Float32Rows(Guard):
 
 
 def error_of(state: SolverState) -> float:
-    """Return an estimate of how far float32 rows have moved G; 0 for float64 rows."""
+    """Return an estimate of the error of G that float32 rows have caused; 0 for float64 rows."""
     if not state.rows.facts.keeps_float32:
         return 0.0
     return decision_error(state.problem.gram, state.alpha, state.largest_diagonal)

@@ -36,7 +36,7 @@ class Indefinite(Guard):
 
 
 class Noise(Guard):
-    """Warns once if rounding errors of kernel values move decision values by more than the tolerance."""
+    """Warns once if rounding errors of kernel values change decision values by more than the tolerance."""
 
     def after(self, state: SolverState, rules: Any, verdict: Verdict) -> None:
         """Warn if a converged solution has large rounding errors; other solutions are far from the optimum anyway."""
@@ -53,7 +53,7 @@ class Noise(Guard):
         return max(noise_of_values(gram, largest), fixed_noise) > 0.0
 
     def review_solution(self, solved: Solution, stop: StoppingRule) -> None:
-        """Warn if rounding errors of kernel values move decision values by more than the tolerance."""
+        """Warn if rounding errors of kernel values change decision values by more than the tolerance."""
         gram, fixed = solved.problem.gram, solved.problem.fixed_noise
         diagonal = gram.diagonal()
         if fixed or noise_of_values(gram, float(np.abs(diagonal).max())):

@@ -65,7 +65,7 @@ def of_object(value: Any) -> Origin:
     origin = of_module(module)
     if origin is Origin.USER or named(value) is value:
         return origin
-    # code that runs from text belongs to the user, although its namespace may name a Python module
+    # code that runs from text belongs to the user, even if its namespace contains the name of a Python module
     if not all(map(_is_of_a_module, _functions(value))):
         return Origin.USER
     # look at the files of the functions, because a class in a user's file may claim the name of another module
