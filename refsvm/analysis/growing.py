@@ -21,16 +21,16 @@ TOGETHER: Final = 64
 class GrowingMatrix:
     """A symmetric matrix K in the corner of a larger array, so that most new rows and columns need no copy of K.
 
-    When no spare rows are left, K is copied into an array that is larger by a fraction of its size. Two growing
-    matrices may share an array: the first matrix that grows takes the spare rows, and the other matrix is copied when
-    it grows.
+    When no spare rows are left, K is copied into an array that is larger by a fraction of its size. The matrix that
+    `grown` returns may share its array with the original matrix. If the original matrix grows again, it is copied
+    first.
 
     Parameters
     ----------
     values : ndarray of shape (n, n), float64
         K, which is copied.
     most : float
-        Largest number of rows of the array; if K has more rows, it gets no spare rows.
+        Largest number of rows of the array. If K has more rows than this, the array gets no spare rows.
 
     Attributes
     ----------
@@ -77,13 +77,13 @@ class GrowingMatrix:
         # evaluate only the new rows, and mirror them into the new columns
         for some in _slices(n, size):
             array[:n, some] = array[some, :n].T
-            # k(x, z) and k(z, x) may differ by rounding, so store the mean of both in both places
+            # k(x, z) and k(z, x) may differ by rounding, so store their mean in both places
             both = 0.5 * (array[some, some.start : size] + array[some.start : size, some].T)
             array[some, some.start : size], array[some.start : size, some] = both, both.T
         return GrowingMatrix.__new__(GrowingMatrix)._set(array, size)
 
     def without(self, rows: np.ndarray) -> GrowingMatrix:
-        """Return the matrix of the given rows and columns, ascending, in a separate array."""
+        """Return the part of the matrix with the given rows and columns, in a separate array; `rows` is ascending."""
         array = _copied(self.K, rows, len(rows), math.inf)
         return GrowingMatrix.__new__(GrowingMatrix)._set(array, len(rows))
 
@@ -92,7 +92,7 @@ class GrowingMatrix:
 
 
 def _copied(K: np.ndarray, rows: np.ndarray, size: int, most: float) -> np.ndarray:
-    """Return an array for a matrix of this size, with the given rows and columns of K in its corner."""
+    """Return an array with at least `size` rows, whose upper left corner contains the given rows and columns of K."""
     room = int(min(size + max(LEAST, size // ROWS_FOR_ONE_SPARE), max(most, size)))
     # fill the array with zeros, because freed memory may contain values of an example that was removed
     array, every = np.zeros((room, room)), len(rows) == len(K)

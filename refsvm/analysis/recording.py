@@ -49,8 +49,8 @@ class RecordedStep:
     low, high : float
         Bounds of the length along eᵢ − eⱼ that keep a step without momentum inside the box.
     along : float
-        Curvature of the gain along the step: q; with momentum, κ((KΔ)ᵢ − (KΔ)ⱼ)/μ is added. The formula requires that
-        the previous step ended at the maximum of f along its displacement Δ.
+        Curvature of the gain along the step: q, or with momentum q + κ((KΔ)ᵢ − (KΔ)ⱼ)/μ. The formula requires that the
+        previous step ended at the maximum of f along its displacement Δ.
     diagonal : (float, float)
         Kᵢᵢ and Kⱼⱼ.
     after : (float, float)
@@ -119,7 +119,7 @@ class RecordedState(Shown):
 
 
 class Recording(Shown):
-    """The states of one solve by any rules; each rule is called once for each step, however often you read a state.
+    """The states of one solve; each rule is called once for each step, however often you read a state.
 
     When you request a state, the recording takes all steps up to this state, and the step that the state shows as
     `next`. A recording takes the steps of `iterate` and, bit for bit, the steps of `solve` without shrinking.
@@ -141,7 +141,7 @@ class Recording(Shown):
     status : Status or None
         How the solve ended; None while the solve runs, and after an error.
     reason : str
-        How the solve ended, as a sentence; if the stopping rule ended the solve, the sentence of this rule.
+        A sentence that says how the solve ended; if the stopping rule ended it, a sentence from the rule's `reasons`.
     error : BaseException or None
         The error that a rule raised instead of taking a step.
 
@@ -201,7 +201,7 @@ class Recording(Shown):
         )
 
     def at(self, iteration: int) -> RecordedState:
-        """Return the state after `iteration` steps, and take the missing steps first.
+        """Take the steps that are missing, and return the state after `iteration` steps.
 
         Raises
         ------
@@ -276,7 +276,7 @@ class Recording(Shown):
             with located(state, self.rules), np.errstate(over="ignore", under="ignore"):
                 if state.iteration < self.limit:
                     next(self._loop)
-                else:  # the last step that the limit allows may solve the problem
+                else:  # the last permitted step may have solved the problem
                     code = validated_code(self.rules.stop, self.rules.stop.check(state))
                     self._end(Status.CONVERGED if code else Status.MAX_ITER, code)
         except StopIteration as ending:
@@ -284,7 +284,7 @@ class Recording(Shown):
             self._end(Status.CONVERGED if code > 0 else Status.STALLED, code)
         except BaseException as error:
             self.error = error
-            # after Ctrl-C in the middle of a step, α and G may be inconsistent
+            # raise Ctrl-C at once: in the middle of a step, α and G may be inconsistent
             if not isinstance(error, Exception):
                 raise
         taken = None if self.has_ended else _step_taken(state, image)
@@ -296,7 +296,7 @@ class Recording(Shown):
 
 
 def _snapshot(state: SolverState) -> tuple[Any, ...]:
-    """Return copies of the arrays of a state that a step changes."""
+    """Return the numbers of a state that a step changes, and copies of its α and G."""
     numbers = state.top, state.bottom, state.gap, state.objective, state.rows.computed, state.iteration
     return state.alpha.copy(), state.gradient.copy(), *numbers
 
@@ -314,7 +314,7 @@ def _recorded(problem: DualProblem, before: tuple[Any, ...], taken: RecordedStep
 
 
 def _step_taken(state: SolverState, image: np.ndarray | None) -> RecordedStep:
-    """Return the step that led to a state; `image` is K times the displacement of the step before."""
+    """Return the step that led to a state; `image` is KΔ, where Δ is the displacement of the preceding step."""
     i, j = state.working_sets[0].tolist()
     mu, kappa, along = float(state.last_step), float(state.last_carry), state.raw_curvature
     if kappa and mu and image is not None:

@@ -48,7 +48,7 @@ class OneVsOne:
         return [*combinations(range(self.k), 2)]
 
     def named(self, classes: np.ndarray) -> Iterator[tuple[Any, Any]]:
-        """Yield the names of the two classes of each machine, from the names of all classes."""
+        """Yield the names of the two classes of each machine; `classes` contains the names of all classes."""
         return combinations(classes.tolist(), 2)
 
     def places(self, present: np.ndarray) -> list[int]:
@@ -91,8 +91,8 @@ class OneVsOne:
 def problems_of_pairs(gram: KernelMatrix, codes: np.ndarray, penalties: np.ndarray) -> Iterator[DualProblem]:
     """Yield a problem over all n examples for each pair of classes, in the order and with the signs of `OneVsOne`.
 
-    Examples of other classes have L = U = 0. All pairs therefore share one kernel matrix, and the decision values of
-    all examples are computed from each gradient.
+    Examples of other classes have L = U = 0. All pairs therefore share one kernel matrix, and the gradient of each
+    problem gives the decision values of all examples.
 
     Parameters
     ----------

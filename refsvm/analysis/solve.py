@@ -54,13 +54,13 @@ def solve(
     selector, step, stop : rules
         The rules that choose which pair moves next, how far it moves, and when
         to stop: by default SecondOrder(), PlanningAheadStep() and
-        KKTGap(1e-3). With a selector that does not compare the pairs proposed
-        by planned steps, the default step is NewtonStep(). If you give neither
-        selector nor step, shrinking uses ConjugateSecondOrder() and
-        ConjugateStep().
+        KKTGap(1e-3). If you give a selector that ignores the pairs that a
+        PlanningAheadStep proposes, the default step is NewtonStep(). If you
+        give neither selector nor step, shrinking uses ConjugateSecondOrder()
+        and ConjugateStep().
     start : array-like of shape (n,), optional
         Signed α to start from, for instance ``error.result.alpha`` of an
-        interrupted solve; by default zero, or the nearest feasible point. An
+        interrupted solve; by default zero, or a feasible point near zero. An
         infeasible start is repaired with a warning.
     engine : {"auto", "numba", "numpy"}, default "auto"
         "numba" is the compiled loop and "numpy" the readable loop; both take
@@ -86,15 +86,15 @@ def solve(
         Limit in seconds. The solver checks the limit about every ten
         milliseconds.
     callback : callable, optional
-        Called between chunks of steps, and at the end of a solve that takes a
-        single chunk, with a `refsvm.core.engine.progress.Progress`, whose
-        ``state`` is the `SolverState`. If the callback returns True, the solve
-        ends.
+        Function that takes a `refsvm.core.engine.progress.Progress`, whose
+        ``state`` is the `SolverState`. The solver calls the function between
+        chunks of steps, or at the end of a solve that takes a single chunk. If
+        the function returns True, the solve ends.
     trace : bool or int, default False
         Record every step, or every k-th step.
     polish : bool, default False
-        Take one exact step on the free variables at the end, if there are few
-        (`refsvm.services.guards.polish`).
+        If few variables are free at the end of the solve, take one exact step
+        on them (`refsvm.services.guards.polish`).
     progress : bool or "auto", default "auto"
         Whether to show the progress on a line on stderr. "auto" shows the line
         in a terminal or a notebook after two seconds (`refsvm.services.line`).
@@ -108,8 +108,8 @@ def solve(
     Raises
     ------
     ValueError
-        If arguments are out of range, rules do not fit together, or
-        ``engine="numba"`` gets a rule without a compiled twin.
+        If arguments are out of range, if rules do not fit together, or if a
+        rule for ``engine="numba"`` has no compiled version.
     KeyboardInterrupt
         After Ctrl-C: a `refsvm.core.engine.limits.Interrupted`, whose
         ``result`` is the solution at the last point reached.
@@ -128,14 +128,15 @@ def solve(
       PlanningAheadStep, their conjugate variants and KKTGap;
     - n ≥ 10,000, and the budget does not hold all of K.
 
-    Rounding to float32 moves G by about 2.4e-7 max K √Σα², where α of equal
-    examples is summed before squaring. If the rounding of G exceeds the
-    tolerance, the solve continues with float64 rows. If the rounding exceeds a
-    tenth of the tolerance, the stopping rule is evaluated again with float64
-    values of the entries of G that may determine the KKT gap. With
-    ``cache_dtype="float32"`` the solve keeps float32 rows even if the rounding
-    exceeds the tolerance, and warns. ``solution.objective_error`` is the
-    effect of the rounding on the objective.
+    Rounding to float32 moves G by about 2.4e-7 max K √Σα², where the α of
+    equal examples are added before they are squared. If the rounding of G
+    exceeds the tolerance, the solve continues with float64 rows. If the
+    rounding exceeds a tenth of the tolerance, the solver computes in float64
+    the entries of G that may determine the KKT gap, and evaluates the stopping
+    rule again. With ``cache_dtype="float32"`` the solve keeps float32 rows
+    even if the rounding exceeds the tolerance, and warns.
+    ``solution.objective_error`` is the effect of the rounding on the
+    objective.
 
     Examples
     --------

@@ -61,12 +61,12 @@ class Scaling:
         return cls(np.zeros(len(columns)), scale, None if len(columns) == X.shape[1] else columns)
 
     def lists(self) -> list[list[float]]:
-        """Return means and scales, after the indices of the scaled features if not all features are scaled."""
+        """Return the lists of means and scales, preceded by a list of the scaled features unless all are scaled."""
         some = [] if self.columns is None else [(self.columns + 1).tolist()]
         return [*some, self.mean.tolist(), self.scale.tolist()]
 
     def __call__(self, X: Any) -> Any:
-        """Return the shifted and scaled data, dense or CSR; a CSR matrix may lack columns."""
+        """Return the shifted and scaled data; X is dense, or a CSR matrix that may have fewer columns."""
         columns = np.arange(len(self.scale)) if self.columns is None else self.columns
         if is_sparse(X):
             if self.mean.any():
@@ -86,7 +86,7 @@ class Scaling:
 
 @dataclass(frozen=True, eq=False)
 class StoredModel(Stamped):
-    """Base class of all models: aligns the support vectors with the columns of the data; `Model` lists the fields."""
+    """Base class of all models: gives data and support vectors equally many columns. `Model` describes the fields."""
 
     kernel: Kernel | Precomputed
     support_vectors: Any
@@ -96,7 +96,7 @@ class StoredModel(Stamped):
     scaling: Scaling | None = field(default=None, kw_only=True)
 
     def _values(self, X: Any, n_support: np.ndarray | None = None) -> np.ndarray:
-        """Return Σ αᵢ k(x, xᵢ) + b of each decision function for all rows of X; `n_support` is None without classes."""
+        """Return Σ αᵢ k(x, xᵢ) + b of each decision function for all rows of X; only classifiers give `n_support`."""
         X = examples(self._by_name(X))
         X, vectors = self._aligned(X if self.scaling is None else self.scaling(X))
         sums = partial(pair_sums, self.dual_coef, n_support)
@@ -106,7 +106,7 @@ class StoredModel(Stamped):
         return decision_values(self.kernel, X, vectors, sums, origin) + intercept
 
     def _centred(self, n_support: np.ndarray | None) -> tuple[np.ndarray | None, np.ndarray]:
-        """Return the shift of the data for a linear kernel, and b for shifted data; (None, b) without a shift."""
+        """Return the point to subtract from the data of a linear kernel, or None, and the b that fits this choice."""
         vectors = self.support_vectors
         origin = origin_of(vectors) if isinstance(self.kernel, Linear) and vectors.shape[0] else None
         if origin is None:
@@ -119,7 +119,7 @@ class StoredModel(Stamped):
         )
 
     def _by_name(self, X: Any) -> Any:
-        """Return the columns of a table in the order of the model's features, found by name if the model has names."""
+        """Return the table X with its columns in the order of the model's names; without names, return X itself."""
         columns = list(getattr(X, "columns", ()))
         names = [str(name) for name in columns]
         if (
@@ -140,7 +140,7 @@ class StoredModel(Stamped):
         return X[[places[name] for name in self.columns]]
 
     def _aligned(self, X: Any) -> tuple[Any, Any]:
-        """Return X and the support vectors with equally many columns; few support vectors are dense if X is dense."""
+        """Return X and the vectors with equally many columns; for a dense X, make the vectors dense if they are few."""
         m, d = self.support_vectors.shape
         if isinstance(self.kernel, Precomputed):
             columns = self._dense.ravel().astype(np.int64) - 1
@@ -150,7 +150,7 @@ class StoredModel(Stamped):
                     f"{columns.max() + 1}; give the kernel matrix between X and the training set."
                 )
             return X.toarray() if is_sparse(X) else X, columns
-        if is_sparse(X) or d == 0:  # all support vectors are zero
+        if is_sparse(X) or d == 0:  # without columns, all support vectors are zero
             width = max(d, X.shape[1])
             return _widened(X, width) if is_sparse(X) else X, _widened(self.support_vectors, width)
         if X.shape[1] != d:
@@ -174,8 +174,8 @@ class Model(StoredModel):
     kernel : Kernel or Precomputed
         The kernel.
     support_vectors : csr_matrix of float64, shape (m, d)
-        Support vectors, grouped by class in the order of `classes`. For `Precomputed`, a single column contains the
-        number of each support vector in the training set, from 1.
+        Support vectors, grouped by class in the order of `classes`. For `Precomputed`, the only column contains the
+        index of each support vector in the training set, counted from 1.
     dual_coef : ndarray of float64, shape (k − 1, m)
         Coefficients in the layout that `refsvm.analysis.multiclass.one_vs_one` describes.
     intercept : ndarray of float64, shape (k(k − 1)/2,)
@@ -255,7 +255,7 @@ class FunctionModel(StoredModel):
     dual_coef, intercept : ndarrays of float64, shapes (1, m) and (1,)
         β of the support vectors, and b.
     task : {"regression", "novelty"}
-        Whether `predict` returns h(x), or +1 for h(x) ≥ 0 and −1 otherwise.
+        For "regression", `predict` returns h(x). For "novelty", `predict` returns +1 if h(x) ≥ 0, and −1 otherwise.
     columns, scaling
         As in `Model`.
 
@@ -283,7 +283,7 @@ class FunctionModel(StoredModel):
 
 
 def _widened(X: Any, width: int) -> Any:
-    """Return a CSR matrix with columns of zeros added up to `width`."""
+    """Return a CSR matrix with columns of zeros appended, so that it has `width` columns."""
     from scipy.sparse import csr_matrix
 
     return csr_matrix((X.data, X.indices, X.indptr), shape=(X.shape[0], width))

@@ -82,21 +82,21 @@ def write_model(
 
     Notes
     -----
-    LIBSVM's labels are integers. Classes that are not numbers are numbered from 0, and a line after the support
-    vectors, which LIBSVM ignores, stores their names. Another line, which LIBSVM ignores, stores the names of the
-    features. A line with the version of refsvm precedes the lines of names.
+    LIBSVM's labels are integers. If the classes are not numbers, `write_model` numbers them from 0 and stores their
+    names in a line after the support vectors. Further lines store the names and the scaling of the features. A line
+    with the version of refsvm precedes these lines. LIBSVM ignores all of them.
 
     An RBF kernel with one γ for each feature is written as LIBSVM's kernel with γ = 1 and support vectors whose
-    features are multiplied by √γⱼ. LIBSVM predicts correctly if you scale the data by `RBF.scaled`; `read_model` scales
-    the data itself.
+    features are multiplied by √γⱼ. LIBSVM predicts correctly only if you scale the data by `RBF.scaled`; the model that
+    `read_model` returns scales the data itself.
 
-    ``SV`` is followed by the number and the SHA-256 digest of the remaining bytes of the file. LIBSVM ignores the text
-    after ``SV``, but `read_model` refuses a file that does not match it. If you edit a file by hand, delete the text
-    after ``SV``.
+    In the line ``SV``, `write_model` adds the number and the SHA-256 digest of all other bytes of the file. LIBSVM
+    ignores this text, but `read_model` refuses the file if its bytes do not match the text. If you edit a file by hand,
+    delete the text after ``SV`` in this line.
 
-    The last feature of the first support vector is written even if it is zero, so that the number of features can be
-    read off the file. A regression with all targets inside the tube has no support vector; the model file of such a
-    regression contains b only.
+    The last feature of the first support vector is written even if it is zero, so that the file shows the number of
+    features. A regression with all targets inside the tube has no support vector; the model file of such a regression
+    contains b only.
 
     References
     ----------
@@ -143,7 +143,7 @@ def write_model(
 
 
 def read_model(path: str | os.PathLike[str]) -> Model | FunctionModel:
-    """Read a LIBSVM model file of any of the five types, without unpickling anything.
+    """Read a model file of any of LIBSVM's five types; no data are unpickled.
 
     Parameters
     ----------
@@ -326,7 +326,7 @@ def _scaling(kernel: Any, scaling: Scaling | None) -> Scaling | None:
 
 
 def _entries(estimator: Any) -> Iterator[list[tuple[int, float]]]:
-    """Yield each support vector's nonzero features as (index from 1, value); for a precomputed kernel, (0, number)."""
+    """Yield (index from 1, value) of each support vector's nonzero features; if precomputed, (0, number of example)."""
     if isinstance(estimator.kernel_, Precomputed):
         yield from ([(0, float(serial) + 1)] for serial in estimator.support_)
         return

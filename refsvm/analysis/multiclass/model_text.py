@@ -69,7 +69,7 @@ def unsealed(content: bytes) -> str:
     """
     seal = _SEAL.search(content)
     if seal is None or not seal[1].strip():
-        # files of LIBSVM or an earlier refsvm have no digest: only a missing line end shows that the file was cut off
+        # a file of LIBSVM or of an earlier refsvm has no digest; only a missing line end shows that it was cut off
         text = content.decode("utf-8-sig")
         if seal is not None and not text.endswith("\n"):
             raise ValueError("the last line has no end, so the file may be cut off; copy it again")
@@ -241,7 +241,7 @@ def _refuse_later(rest: list[str]) -> None:
 
 
 def _after(mark: str, rest: list[str]) -> list[Any]:
-    """Return the rest of each line that begins with `mark`."""
+    """Return the JSON value after `mark` of each line that begins with `mark`."""
     return [json.loads(line.removeprefix(mark)) for line in rest if line.startswith(mark)]
 
 

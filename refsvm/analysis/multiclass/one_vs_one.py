@@ -41,7 +41,7 @@ REMEDY: Final = {
 
 @dataclass(frozen=True)
 class RowKernel:
-    """A user's kernel on examples of any kind, such as strings; the solver's X contains the examples' numbers.
+    """A user's kernel on examples of any kind, such as strings; the solver's X contains the indices of the examples.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ class RowKernel:
         return called(self.kernel, left, left if columns is rows else self._examples(columns))
 
     def _examples(self, rows: np.ndarray) -> Any:
-        """Return X[rows], or X itself for all rows, because a kernel may check whether its arguments are one object."""
+        """Return X[rows]; for all rows return X itself, because a kernel may compare its arguments by `is`."""
         numbers = rows.ravel().astype(np.int64)
         return self.X if np.array_equal(numbers, np.arange(self.X.shape[0])) else self.X[numbers]
 
@@ -80,9 +80,9 @@ class Pair:
     Attributes
     ----------
     negative, positive : int
-        Numbers of the two classes.
+        Indices of the two classes.
     rows : ndarray of shape (m,), int64
-        The examples of both classes, ascending.
+        Indices of the examples of both classes, ascending.
     problem : DualProblem
         The dual problem of the m examples in `rows`.
     """
@@ -100,9 +100,9 @@ class BinaryResult:
     Attributes
     ----------
     negative, positive : int
-        Numbers of the two classes, positions in ``classes_``.
+        Indices of the two classes in ``classes_``.
     rows : ndarray of shape (m,), int64
-        Numbers of the training examples of the pair, ascending, without examples of weight 0.
+        Indices of the pair's training examples, ascending, without examples of weight 0.
     alpha : ndarray of shape (m,), float64
         Signed α of the examples in `rows`.
     intercept : float
@@ -114,11 +114,11 @@ class BinaryResult:
     status : Status
         Why the solver ended.
     decision_range : float
-        max − min of the decision values over the training examples, which warnings mention; inf if the pair converged.
+        Largest minus smallest decision value of the training examples, for warnings; inf if the pair converged.
     origin : ndarray of shape (d,) or None
-        Point subtracted from data for the linear kernel, or None.
+        Point to subtract from the data if the kernel is linear, or None.
     centred_intercept : float
-        b for data shifted to `origin`, where b has no rounding error from the shift.
+        b for data from which `origin` is subtracted; unlike `intercept`, this b has no rounding error from the shift.
     """
 
     negative: int
@@ -138,7 +138,7 @@ class BinaryResult:
 
     @classmethod
     def of(cls, pair: Pair, solution: Solution, status: Status) -> BinaryResult:
-        """Return the result of a pair from its solution, without the solution's problem, which contains the data."""
+        """Return the result of a pair from its solution; the result drops the problem, which contains the data."""
         there = solution.in_solver_coordinates()
         return cls(
             pair.negative, pair.positive, pair.rows, solution.alpha, solution.intercept, solution.objective,
@@ -153,7 +153,7 @@ class BinaryResult:
         return self.primal_objective - self.dual_objective
 
     def with_intercept(self, b: float) -> BinaryResult:
-        """Return a copy of the result with another b, faster than `dataclasses.replace` for thousands of pairs."""
+        """Return a copy with the intercept b; `dataclasses.replace` would be too slow for thousands of pairs."""
         result = object.__new__(BinaryResult)
         result.__dict__.update(self.__dict__, intercept=b)
         return result
@@ -190,7 +190,7 @@ def pairs(
     """
     n, scheme = len(codes), OneVsOne(int(codes.max()) + 1)
     everyone = np.arange(n) if (penalties > 0.0).all() else np.flatnonzero(penalties > 0.0)
-    # give several pairs one origin, because they predict the same examples; a single pair chooses its own origin
+    # give all pairs one origin, because all their models predict the same examples; a single pair chooses its own
     moving = {} if scheme.k == 2 else {"origin": origin_for(kernel, X, everyone), "may_move": False}
     for number, pair in enumerate(scheme.pairs):
         if only is not None and number not in only:
@@ -212,10 +212,10 @@ def solve_pairs(
     problems : iterable of Pair
         The pairs.
     previous : list of BinaryResult or None
-        For each pair, an earlier result on the same examples from whose α the solve starts; an infeasible α is repaired
-        without a warning.
+        For each pair, an earlier result on the same examples. The solve starts from the α of this result, and repairs
+        an infeasible α without a warning.
     interrupt : interruptible
-        Handler of Ctrl-C around all pairs.
+        The open block that records whether the user has pressed Ctrl-C.
     options : RunOptions
         Options of the solves; the time limit applies to all pairs together.
     workers : int
@@ -225,8 +225,8 @@ def solve_pairs(
     Yields
     ------
     BinaryResult
-        Results of the pairs in their order. After Ctrl-C or the time limit, each remaining pair still takes its first
-        steps.
+        Results of the pairs in their order. After Ctrl-C or the time limit, the solver still takes the first steps of
+        each remaining pair.
     """
     began, engines = time.perf_counter(), set[str]()
 
@@ -253,7 +253,7 @@ def solve_pairs(
 
 def _feasible_start(earlier: BinaryResult, pair: Pair) -> np.ndarray:
     """Return the α of an earlier result for the examples of a pair, moved to the nearest feasible point."""
-    # weights that become 0 or positive between two fits change the examples of a pair
+    # weights that become 0 or positive between two fits change which examples a pair contains
     n = 1 + max([*earlier.rows[-1:], pair.rows[-1]])
     return pair.problem.feasible(earlier.scattered(n)[pair.rows])
 
@@ -262,7 +262,7 @@ Trained = TypeVar("Trained", BinaryResult, Solution)
 
 
 def worst(results: Sequence[Trained]) -> Trained:
-    """Return the unconverged result with the largest KKT gap; if all results converged, choose among all results."""
+    """Return the result with the largest KKT gap among unconverged results, or among all results if all converged."""
     # the user sees a single status for all pairs, so it must be the worst status
     unfinished = [result for result in results if result.status is not Status.CONVERGED]
     return max(unfinished or results, key=lambda result: result.kkt_gap)
@@ -295,7 +295,7 @@ def layout(results: list[BinaryResult], codes: np.ndarray) -> tuple[np.ndarray, 
     Returns
     -------
     support : ndarray of shape (m,), int32
-        Examples with αᵢ ≠ 0 in some pair, grouped by class, ascending within a class.
+        Indices of the examples with αᵢ ≠ 0 in some pair, grouped by class, ascending within a class.
     n_support : ndarray of shape (k,), int32
         Number of support vectors of each class.
     coefficients : ndarray of shape (k − 1, m), float64
@@ -328,7 +328,7 @@ def _layout_of_several(
     position = np.zeros(len(codes), dtype=np.int64)
     position[support] = np.arange(len(support))
     coefficients = np.zeros((k - 1, len(support)))
-    # for a pair p < q, row q − 1 contains α of p's support vectors (rows skip p), and row p contains α of q's
+    # for a pair p < q, row q − 1 contains α of p's support vectors (p has no row for itself), and row p α of q's
     coefficients[np.where(codes[rows] == first, second - 1, first), position[rows]] = alpha
     n_support = np.bincount(codes[support], minlength=k)
     return support.astype(np.int32), n_support.astype(np.int32), coefficients

@@ -3,8 +3,8 @@
     h_pq(x) = Σ αᵢ k(x, xᵢ) + b
 
 For each block of examples, `decision_values` computes one product with the support vectors, calls the kernel function
-once, and computes one product with the coefficients of all pairs, in the layout that
-`refsvm.analysis.multiclass.one_vs_one` describes. Threads share the blocks of large data.
+once, and computes one product with the coefficients of all pairs, whose layout `refsvm.analysis.multiclass.one_vs_one`
+describes. Threads share the blocks of large data.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def pair_sums(coefficients: np.ndarray, n_support: np.ndarray | None, values: An
     coefficients : ndarray of shape (k − 1, m), float64
         Coefficients of the support vectors.
     n_support : ndarray of shape (k,), int
-        Number of support vectors of each class; None without classes.
+        Number of support vectors of each class; None for a single decision function.
     values : ndarray or CSR of shape (m, t)
         One row for each support vector: its kernel values, or, to compute the weights of a linear model, the support
         vector itself.
@@ -77,8 +77,8 @@ def pair_sums(coefficients: np.ndarray, n_support: np.ndarray | None, values: An
 
 
 def _sums(coefficients: np.ndarray, values: Any) -> np.ndarray:
-    """Return the matrix product of coefficients and values, which with Numba has the same bits on every machine."""
-    # without Numba use BLAS, ten times as fast as NumPy's loops; BLAS cannot multiply sparse or long double arrays
+    """Return the matrix product of coefficients and values; with Numba, its bits are the same on every machine."""
+    # use @ for arrays that compiled code cannot multiply, and without Numba: BLAS is ten times as fast as NumPy's loops
     if is_sparse(values) or values.dtype == np.longdouble or not arithmetic.can_be_fast():
         return np.asarray(coefficients @ values)
     return arithmetic.product(coefficients, values)
@@ -100,9 +100,9 @@ def decision_values(
     vectors : ndarray or CSR of shape (m, d)
         The support vectors; for `Precomputed` the indices of their columns in X, ndarray of shape (m,).
     pair_sum : callable
-        `pair_sums` with fixed `coefficients` and `n_support`.
+        `pair_sums` as a function of `values`, with fixed `coefficients` and `n_support`.
     origin : ndarray of shape (d,), optional
-        Point subtracted from X and `vectors` for a linear kernel.
+        Point to subtract from X and `vectors` if the kernel is linear.
     reduce : callable, optional
         Function that turns the decision values of some rows of X into one entry or row for each row; the default
         changes nothing.
@@ -126,11 +126,11 @@ def decision_values(
     # choose blocks of kernel values so small that they are still in the processor's cache when they are summed
     height = max(1, BLOCK_ENTRIES // m)
     if is_sparse(X) and not (isinstance(kernel, Kernel) and is_sparse(vectors)):
-        height = max(1, min(height, 8 * BLOCK_ENTRIES // X.shape[1]))  # a block of X may become dense
+        height = max(1, min(height, 8 * BLOCK_ENTRIES // X.shape[1]))  # a sparse block may become dense
     large = isinstance(kernel, Kernel) and t * m >= (LARGE_ENTRIES if is_sparse(X) else LARGE_DENSE_ENTRIES)
     if large:
         arithmetic.fastest(waits=is_sparse(X))
-    # small data do not repay the loading of compiled code
+    # for small data, loading compiled code would take longer than it saves
     table_from = 0 if large or arithmetic.current.sparse is not None else np.inf
     values = _kernel_values_of(kernel, X, vectors, table_from, origin)
 
@@ -152,7 +152,7 @@ def decision_values(
 def _reduced_in_blocks(
     values: Callable[[slice], np.ndarray], t: int, pairs: int, reduce: Callable[[np.ndarray], np.ndarray]
 ) -> np.ndarray:
-    """Return the results of `reduce` for the decision values of t rows, in blocks of rows if there are many pairs."""
+    """Return the results of `reduce` for the decision values of t rows; many values are reduced block by block."""
     # if `reduce` changes nothing, use one block, because joining blocks copies all decision values
     if reduce is np.asarray or t * pairs <= REDUCED_ENTRIES:
         return reduce(values(slice(0, t)))

@@ -80,7 +80,7 @@ def train_present(
 
 
 def facing(result: BinaryResult, turns: bool) -> BinaryResult:
-    """Return the result of a pair; if `turns`, exchange its positive and negative class."""
+    """Return the result of a pair; if `turns` is True, exchange the pair's positive and negative class."""
     if not turns:
         return result
     return replace(
@@ -99,11 +99,11 @@ def constant(p: int, q: int, has_p: bool, has_q: bool, origin: np.ndarray | None
 
 
 def are_small(codes: np.ndarray, penalties: np.ndarray, options: RunOptions) -> bool:
-    """Return whether one call can solve some pairs of small classes with all the given options."""
+    """Return True if some pairs are small enough to be solved together, and the options permit it."""
     if options.callback is not None or options.cache_dtype == "float32" or not supports(options.rules):
         return False
     sizes = np.sort(np.bincount(codes[penalties > 0.0]))
-    # the budget must hold the kernel matrix of `least` examples here, but only two kernel rows in `refsvm.solve`
+    # the budget must hold the kernel matrix of `least` examples; `refsvm.solve` would need only two kernel rows
     least = min(FEWEST_EXAMPLES, int(sizes.sum()))
     is_enough = options.cache_mb >= megabytes(least, least)
     return bool(is_enough and sizes[0] + sizes[1] <= FEW and np.isfinite(penalties).all())
@@ -114,8 +114,8 @@ def small_pairs(
 ) -> dict[int, BinaryResult]:  # fmt: skip
     """Train the models of the pairs of small classes; return a dict from the index of each pair to its result.
 
-    The dict lacks pairs that are larger, need many steps, or have an indefinite or imprecise kernel matrix;
-    `refsvm.solve` must solve them.
+    The dict lacks pairs with too many examples or steps, and pairs whose kernel matrix is indefinite or imprecise;
+    `refsvm.solve` must solve these pairs.
     """
     known, solved = np.flatnonzero(penalties > 0.0), dict[int, BinaryResult]()
     rules, backend = options.rules, small_backend(options.engine)
@@ -141,7 +141,7 @@ def small_pairs(
 def results_of(
     stack: Stack, stands: np.ndarray, late: Status | None, known: np.ndarray, origin: np.ndarray | None
 ) -> dict[int, BinaryResult]:
-    """Return a dict from the index of each solved pair of a stack to its result; if `late`, include unsolved pairs."""
+    """Return a dict from the index of each solved pair to its result; if `late` is given, include unsolved pairs."""
     problems = stack.problems
     values = problems.v - problems.gradient
     ranges = np.where(stands, np.inf, values.max(axis=1) - values.min(axis=1))

@@ -4,8 +4,8 @@ Each call of `refsvm.solve` spends some tenths of a millisecond in Python, even 
 examples form thousands of pairs; each pair is a problem with a few variables, whose steps take microseconds. To save
 the time in Python, this module stores all problems in arrays with one row for each problem. A backend takes the steps
 of all problems together (`refsvm.analysis.small.stacked`), or solves one problem after another in a single compiled
-call. Each problem takes the same steps as in `refsvm.solve`. The caller must solve problems that need too many steps by
-`refsvm.solve`.
+call. Each problem takes the same steps as in `refsvm.solve`. If a problem needs too many steps, the caller must solve
+it with `refsvm.solve`.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def best_intercepts(gradients: np.ndarray, lower: np.ndarray, upper: np.ndarray)
 
 
 def supports(rules: Rules) -> bool:
-    """Return whether small problems support these rules: rules of this package, with `KKTGap` as the stopping rule."""
+    """Return True if this module can use the rules: rules of this package, with `KKTGap` as the stopping rule."""
     return type(rules.stop) is KKTGap and all(map(is_builtin, map(type, rules)))
 
 
@@ -72,7 +72,7 @@ class SmallProblems:
     alpha, gradient : ndarrays of shape (P, m), float64
         α and G = v − Kα.
     results : ndarray of shape (P, 5), float64
-        How the steps of each problem ended: CODE, STEPS, CURVATURE, LARGEST_ALPHA, TOLERANCE.
+        For each problem, the columns CODE, STEPS, CURVATURE, LARGEST_ALPHA and TOLERANCE.
 
     Examples
     --------
@@ -119,9 +119,9 @@ class SmallProblems:
         return DualProblem._of_checked(gram, *(each[p].copy() for each in (self.v, self.lower, self.upper)))
 
     def memories(self, rules: Rules) -> np.ndarray:
-        """Return the initial memory of the rules, one row for each problem."""
+        """Return the memory with which the rules begin, one row for each problem."""
         table = np.tile(np.concatenate(rules.memories(self.problem(0))), (len(self), 1))
-        if rules.stop.relative:  # each row ends with the memory of `KKTGap`, and this memory begins with v
+        if rules.stop.relative:  # each row ends with the memory of `KKTGap`: v and two numbers
             table[:, -2 - self.size : -2] = self.v
         return table
 
@@ -150,10 +150,10 @@ class SmallProblems:
     # -- the end of a solve, as in `refsvm.core.solver.run.Run` for a single state ---------------------------------
 
     def finish(self, rules: Rules, noise: float, is_psd: bool) -> np.ndarray:
-        """Take an exact step, and move each α near a bound onto it; return which solutions are valid, shape (P,).
+        """Take an exact step, and set each α near a bound to the bound; return which solutions are valid, shape (P,).
 
         A solution is not valid if its problem needs more steps, its kernel is indefinite, or rounding errors are too
-        large; `refsvm.solve` must solve its problem.
+        large; `refsvm.solve` must then solve the problem.
 
         Parameters
         ----------
@@ -178,13 +178,13 @@ class SmallProblems:
         return np.asarray(stands & np.isfinite(self.gap))
 
     def _drifted(self, diagonal: np.ndarray, tolerance: np.ndarray) -> np.ndarray:
-        """Return whether rounding errors may have moved each G too far (`refsvm.core.guards.rounding.drifted`)."""
+        """Return in which problems rounding errors may have moved G too far (`refsvm.core.guards.rounding.drifted`)."""
         size = np.abs(self.gradient).max(axis=1) + self.results[:, LARGEST_ALPHA] * diagonal
-        updates = self.results[:, STEPS] + self.size  # G at the start is a sum of up to m rows of K
+        updates = self.results[:, STEPS] + self.size  # add m, because the first G may be a sum of m rows
         return np.asarray(moves(updates, size, self.gap, tolerance))
 
     def _polish(self, wanted: np.ndarray) -> None:
-        """Take one exact step on the free variables of each problem, as `refsvm.services.guards.polish.polish`."""
+        """Take one exact step on the free variables of each problem, as `refsvm.services.guards.polish.polish` does."""
         free = (self.alpha > self.lower) & (self.alpha < self.upper)
         counts = free.sum(axis=1)
         gap, change = self.gap, np.zeros(self.alpha.shape)
@@ -207,7 +207,7 @@ class SmallProblems:
         self.alpha[worse], self.gradient[worse] = before[0][worse], before[1][worse]
 
     def _snap(self, diagonal: np.ndarray, tolerance: np.ndarray) -> None:
-        """Move each α within a rounding error of its bound to the bound, as `refsvm.core.guards.rounding.snap` does."""
+        """Set each α within a rounding error of a bound to the bound, as `refsvm.core.guards.rounding.snap` does."""
         gap = self.gap
         bound, distance, near = next_to_bound(self.alpha, self.lower, self.upper)
         near &= (gap <= tolerance)[:, None]
@@ -220,7 +220,7 @@ class SmallProblems:
 
     @property
     def intercept(self) -> np.ndarray:
-        """b of each problem, midway between the G of the most violating pair, shape (P,)."""
+        """b of each problem: the mean of the two G of the most violating pair, shape (P,)."""
         top, bottom = self.extremes()
         return np.asarray((top + bottom) / 2.0)
 

@@ -1,7 +1,8 @@
 """Pairs of small classes as stacks of small problems (`refsvm.analysis.small.small`) over one kernel matrix.
 
 If the kernel matrix of all examples fits into the budget, it is computed once. With a smaller budget, the classes are
-divided into groups, and the kernel matrix of two groups is computed for the pairs of classes from these groups.
+divided into groups. One kernel matrix for each group serves the pairs within this group, and one for every two groups
+serves the pairs between them.
 """
 
 from __future__ import annotations
@@ -60,7 +61,7 @@ class Stack(NamedTuple):
 
 
 def stacks(gram: KernelMatrix, codes: np.ndarray, penalties: np.ndarray, cache_mb: float) -> Iterator[Stack]:
-    """Yield stacks of pairs of small classes with equal numbers of examples, for at least three classes.
+    """Yield the pairs of small classes, stacked by the number of examples of a pair; needs at least three classes.
 
     Parameters
     ----------
@@ -103,7 +104,7 @@ def stacks(gram: KernelMatrix, codes: np.ndarray, penalties: np.ndarray, cache_m
             alike = np.flatnonzero(size == m)
             for chunk in np.array_split(alike, -(-len(alike) * m * m // CHUNK_ENTRIES)):
                 p, q = first[chunk], second[chunk]
-                # `members` fills short rows up with n; n exceeds the number of every example, so sorting puts n last
+                # `members` pads short rows with n; n is larger than the index of any example, so sorting puts n last
                 rows = np.sort(np.concatenate([members[p], members[q]], axis=1), axis=1)[:, :m]
                 there = np.searchsorted(examples, rows)
                 signed = np.where(codes[rows] == p[:, None], 1.0, -1.0)
@@ -115,7 +116,7 @@ def stacks(gram: KernelMatrix, codes: np.ndarray, penalties: np.ndarray, cache_m
 
 
 def members_of(codes: np.ndarray) -> np.ndarray:
-    """Return a table whose row c holds the examples of class c, ascending; other entries are n."""
+    """Return a table whose row c lists the examples of class c, ascending, if c is small; other entries are n."""
     n, sizes = len(codes), np.bincount(codes)
     few = sizes < FEW
     members = np.full((len(sizes), int(sizes[few].max(initial=1))), n)

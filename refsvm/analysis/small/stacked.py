@@ -32,13 +32,13 @@ STACKED_FROM_PROBLEMS: Final = 8
 
 
 def are_stacked(problems: SmallProblems, rules: Rules) -> bool:
-    """Return whether problems are solved together, which requires many problems and the default rules."""
+    """Return True if the problems are many and the rules are the default rules, so that all can be solved together."""
     is_known = type(rules.selector) is SecondOrder and type(rules.stop) is KKTGap
     return len(problems) >= STACKED_FROM_PROBLEMS and is_known and rules.step == PLANNING_AHEAD
 
 
 def stacked_steps(problems: SmallProblems, rules: Rules, limit: int) -> None:
-    """Take up to `limit` steps in each problem and store the points, for rules that `are_stacked` accepts.
+    """Take up to `limit` steps in each problem and store the last α and G; `are_stacked` must accept the rules.
 
     Examples
     --------
@@ -83,7 +83,7 @@ class StackedStates:
     alpha, gradient, v, lower, upper, diagonal : ndarrays of shape (R, m)
         α, G, v, L, U and the diagonal of K.
     i, j, curvature, before_i, before_j, before_curvature : ndarrays of shape (R,)
-        The last two working sets, with the curvature of each; −1 for a step that was not taken.
+        The last two working sets, and the curvature of each; the indices are −1 for a step that was not taken.
     first_range, tolerance : ndarrays of shape (R,)
         The memory of `KKTGap`.
     """
@@ -129,7 +129,7 @@ class StackedStates:
         return np.asarray(self.kernels[self.number, i])
 
     def _refresh(self) -> None:
-        """Find the most violating pair of each problem, as `refsvm.core.problem.most_violating_pair`."""
+        """Find the most violating pair of each problem, as `refsvm.core.problem.most_violating_pair` does."""
         rising = np.where(self.alpha < self.upper, self.gradient, -np.inf)
         falling = np.where(self.alpha > self.lower, self.gradient, np.inf)
         self.top = rising.argmax(axis=1)
@@ -178,7 +178,7 @@ def most(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 
 def moved(value: np.ndarray, change: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
-    """Return the values of `refsvm.core.state.moved` for arrays."""
+    """Return what `refsvm.core.state.moved` returns, for arrays."""
     inside = least(most(value + change, lower), upper)
     inside = np.where(change <= lower - value, lower, inside)
     return np.where(change >= upper - value, upper, inside)
@@ -231,7 +231,7 @@ def select(selector: SecondOrder, state: StackedStates) -> tuple[np.ndarray, np.
 def challenged(
     state: StackedStates, i: np.ndarray, j: np.ndarray, best: np.ndarray, exact: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the working sets after `SecondOrder._challenge`; the candidate is the last working set but one."""
+    """Do the work of `SecondOrder._challenge`; the candidate is the working set before the last working set."""
     c = np.flatnonzero(state.last_planned)
     k, m, q = state.before_i[c], state.before_j[c], state.before_curvature[c]
     turned = state.gradient[c, k] < state.gradient[c, m]
@@ -261,7 +261,7 @@ def length(state: StackedStates) -> tuple[np.ndarray, np.ndarray]:
 
 
 def planned_steps(state: StackedStates, c: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the steps μ_P of `PlanningAheadStep._plan` for the problems c, and whether each is taken."""
+    """Return the step μ_P of `PlanningAheadStep._plan` for each problem in c, and whether the rule takes it."""
     i, j, k, m = state.i[c], state.j[c], state.before_i[c], state.before_j[c]
     Q11, Q22, w1 = state.curvature[c], state.before_curvature[c], state.slope[c]
     row_i, row_j, G, alpha = state.row_i, state.row_j, state.gradient, state.alpha
@@ -309,6 +309,6 @@ def small_backend(engine: str) -> SmallBackend:
     return cast("SmallBackend", chosen_backend(engine))
 
 
-if BACKENDS["auto"] is BACKENDS["numpy"]:  # there is no compiled code
+if BACKENDS["auto"] is BACKENDS["numpy"]:  # `refsvm.compiled` has set no backend
     BACKENDS["auto"] = StackedBackend
 BACKENDS["numpy"] = StackedBackend
