@@ -26,7 +26,7 @@ _indices = types.Array(int64, 1, "C", readonly=True)
 
 @cache
 def compiled(function: Callable[..., Any], kind: np.dtype) -> Callable[..., Any]:
-    """Compile a function of the arithmetic for arrays of the type `kind`, or load its code from disk; return it."""
+    """Return a function of the arithmetic for arrays of the type `kind`, compiled or loaded from disk."""
     value = from_dtype(kind)
     vector, matrix = (types.Array(value, k, "C", readonly=True) for k in (1, 2))
     line, table, stack = (types.Array(value, k, "C") for k in (1, 2, 3))
@@ -46,7 +46,7 @@ _loaded: dict[tuple[Any, np.dtype], Callable[..., Any]] = {}
 
 
 def loaded_twin(function: Callable[..., Any], kind: np.dtype) -> Callable[..., Any] | None:
-    """Return the twin of a function for arrays of the type `kind`; return None while a child process compiles the twin.
+    """Return the compiled function for arrays of the type `kind`, or None while a child process compiles the function.
 
     Each function is compiled when it is first called, because few programs need all functions.
     """
@@ -60,9 +60,9 @@ def loaded_twin(function: Callable[..., Any], kind: np.dtype) -> Callable[..., A
 
 
 def calling(function: Callable[..., Any], typed_by: int = -1) -> Any:
-    """Return a static method that calls a function's NumPy version, and the compiled version once it is compiled.
+    """Return a static method that calls the NumPy version of a function until the compiled version is loaded.
 
-    The type of the argument at position `typed_by` decides for which type of values the twin is compiled.
+    The function is compiled for the dtype of the argument at position `typed_by`.
     """
     readable = getattr(arithmetic.Arithmetic, function.__name__)
     return staticmethod(lambda *args: (loaded_twin(function, args[typed_by].dtype) or readable)(*args))
@@ -100,5 +100,5 @@ class CompiledArithmetic(arithmetic.Arithmetic):
         return X
 
 
-if not numba.config.DISABLE_JIT:  # without JIT, twins are slower than NumPy
+if not numba.config.DISABLE_JIT:  # without JIT, Python would run the loops, slower than NumPy
     arithmetic.install(CompiledArithmetic())

@@ -86,7 +86,7 @@ class Process:
             return True
         finally:
             now = time.perf_counter()
-            # on a slow disk, a check for compiled files may take longer than the steps that follow until the next check
+            # the pause grows with the time of a check: on a slow disk, checks could take longer than the steps
             self.next_check[order] = now + max(CHECK_SECONDS, PAUSE * (now - began))
             self.loading.release()
 
@@ -170,29 +170,29 @@ class Auto:
         return list(backend.rounds(runner, waiting))
 
     def seeder(self, seeder: Any, rows: Any) -> Any:
-        """Return an object that calls the seeder's twin if its code is loaded; otherwise return the seeder."""
+        """Return an object that calls the compiled seeder, or the seeder itself until the code is loaded."""
         return self._compiled.seeder(seeder, rows) if self._has("twin", [seeder]) else seeder
 
     def events(self, walk: Any, tracker: Any, end: float, most: int) -> list[Any]:
-        """Follow a run of events in compiled code, or return an empty list."""
-        # count the seconds that the tracker has worked in NumPy since this method's last call or since the walk began
+        """Follow events of a path in compiled code and return them; return an empty list until the code is loaded."""
+        # count the seconds that the tracker has worked in NumPy since the path began, or since the last call here
         now = time.perf_counter()
         process.seconds += now - max(walk.began, self._asked)
         self._asked = now
         return list(self._compiled.events(walk, tracker, end, most)) if self._has("twin", [tracker]) else []
 
     def _has(self, family: str, rules: Sequence[Any]) -> bool:
-        """Return True if a family of functions is loaded for these rules; load the functions if loading saves time."""
+        """Return True if a family of functions is loaded for these rules; load them after enough work in NumPy."""
         key = family, *map(type, rules)
         is_loaded = key in process.ready
-        # loading compiled code takes little time if another call has already loaded Numba
+        # load at once if another call has already loaded Numba, because loading then takes little time
         is_due = arithmetic.current.sparse is not None or process.seconds > ALLOWANCE_SECONDS
         if self._has_failed or not (is_loaded or (is_due and not process.broken)):
             return False
         try:
             if family in ("rounds", "single rounds") and not have_twins(rules[:1]):
-                rules = (Cold(), *rules[1:])  # if a seeder has no twin, Python computes seeds
-            # check the rules themselves: loaded code is found by the type of a rule, but an instance may have no twin
+                rules = (Cold(), *rules[1:])  # Python runs a seeder that has no compiled version
+            # check the instances: `key` contains only the types of the rules, but an instance may have no twin
             if not have_twins(rules) or not (is_loaded or process.code_is_there(family, rules)):
                 return False
             process.ready.add(key)
@@ -247,7 +247,7 @@ def auto() -> Backend:
 
 
 def load_arithmetic(waits: bool = True) -> None:
-    """Load the compiled arithmetic from disk for large work; if it is not on disk and `waits` is True, compile it."""
+    """Load the compiled arithmetic from disk; if it is not on disk, compile it only if `waits` is True."""
     if numba_is_installed() and not process.broken:
         try:
             with process.loading:

@@ -57,7 +57,7 @@ class CompiledBackend:
         take_small_steps(twins_of(rules), problems, rules, limit)
 
     def rounds(self, runner: Any, waiting: Sequence[Any]) -> list[Any]:
-        """Run rounds for some ten milliseconds, or a single round if compiled code cannot read the kernel rows."""
+        """Run rounds in compiled code for some ten milliseconds, or a single round in NumPy if compiled code cannot."""
         # after the deadline, run rounds in NumPy, because compiled rounds check no limits
         late = runner.family.limits.deadline.left() <= 0.0
         if late or not runner.is_short(waiting[0]):
@@ -70,8 +70,8 @@ class CompiledBackend:
         return self._packed.chunk(waiting)
 
     def seeder(self, seeder: Any, rows: KernelRows) -> Any:
-        """Return an object that calls the seeder's twin; return the seeder if a twin or rows are missing."""
-        # use the twin only if all kernel rows are in memory, because the twin starts again after each missing row
+        """Return an object that calls the compiled seeder, or the seeder itself if a twin or kernel row is missing."""
+        # call the compiled seeder only if all kernel rows are in memory: it would start again after each missing row
         if not (rows.holds_all and rows.values.dtype == np.float64) or twin_of(seeder) is None:
             return seeder
         if self._seeder is None or self._seeder.of is not seeder or self._seeder.rows is not rows:
@@ -79,5 +79,5 @@ class CompiledBackend:
         return self._seeder
 
     def events(self, walk: Any, tracker: Any, end: float, most: int) -> list[Any]:
-        """Follow up to `most` ordinary events of a path in one call if the tracker has a twin; return the events."""
+        """Follow up to `most` ordinary events of a path and return them; without a twin, return an empty list."""
         return follow_run(walk, tracker, end, most)

@@ -91,21 +91,21 @@ class Compiler:
         self.has_warned = False
 
     def ask(self, order: str) -> bool:
-        """Order the child to compile code, unless it was ordered before; return False if no child can be started."""
+        """Send the order to the child, unless the child already has it; return False if no child can be started."""
         if self.has_ended():
-            # order the code again from a second child, because the first child may have died for lack of memory
+            # give up only after a second child, because the first child may have died for lack of memory
             if self.trials.get(order, 0) == TRIALS:
                 self.warn()
                 return True
             lock = lock_file()
-            if lock is None:  # the compiling child of another process holds the lock
+            if lock is None:  # another process has a child that compiles
                 return True
             try:
                 self.start(lock)
             except OSError:
                 return False
             finally:
-                os.close(lock)  # the child holds the lock
+                os.close(lock)  # the child has inherited the lock
         if order not in self.asked:
             self.asked.add(order)
             self.trials[order] = self.trials.get(order, 0) + 1
@@ -196,7 +196,7 @@ def place_of(rule: Any) -> str:
 
 
 def own_flags() -> list[str]:
-    """Return the child's options: this interpreter's options, such as -I, and -P, which drops the working directory.
+    """Return the child's options: the options of this interpreter, and -P, which drops the working directory.
 
     Without these options the child might run code that its parent does not run, such as a file json.py in the working
     directory or in a folder of PYTHONPATH.
@@ -303,7 +303,7 @@ if hasattr(os, "register_at_fork"):
 
 
 def child() -> None:
-    """Read an order from each line of standard input and compile it; on failure, write a line to standard output."""
+    """Compile the code that each line of standard input orders; on failure, write a line to standard output."""
     # count the cores that this process may use; a container or a batch system may limit them
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     if cores == 1 and hasattr(os, "nice"):

@@ -30,7 +30,7 @@ WORD = ir.IntType(64)
 
 
 class Block(types.Type):
-    """The type of a named tuple that is passed by the address of its block.
+    """The Numba type of a named tuple; compiled code gets such a tuple as the address of its block.
 
     Parameters
     ----------
@@ -39,7 +39,7 @@ class Block(types.Type):
     kinds : tuple of Numba types
         The type of each field.
     rows : dtype, optional
-        The type of the kernel rows, if the class has one Numba type for each type of rows.
+        The dtype of the kernel rows, if the class has a separate Numba type for each dtype of its rows.
     """
 
     def __init__(self, cls: Any, kinds: tuple[Any, ...], rows: np.dtype | None = None) -> None:
@@ -84,7 +84,7 @@ def _field(context: Any, builder: Any, block: Any, address: Any, name: str) -> A
 
 
 def _loaded(context: Any, builder: Any, place: Any, at: int, kind: Any) -> Any:
-    """Generate code that loads the value whose first word in the block has the number `at`."""
+    """Generate code that loads the value that begins at word `at` of the block."""
     if isinstance(kind, types.BaseTuple):
         starts = [at + sum(map(words, kind.types[:k])) for k in range(len(kind))]
         parts = [_loaded(context, builder, place, s, part) for s, part in zip(starts, kind, strict=True)]
@@ -178,13 +178,13 @@ Class = TypeVar("Class")
 
 
 def by_address(rows: str = "") -> Callable[[type[Class]], type[Class]]:
-    """Return a decorator for named tuples; compiled code gets a decorated tuple by an address.
+    """Return a decorator for named tuples; compiled code gets a decorated tuple as an address.
 
     Parameters
     ----------
     rows : str
-        Name of the field with the kernel rows, whose dtype decides the Numba type; by default the class has a single
-        Numba type.
+        Name of the field with the kernel rows. The dtype of this field decides the Numba type of a tuple; without a
+        name, the class has a single Numba type.
     """
 
     def decorate(cls: type[Class]) -> type[Class]:
@@ -204,7 +204,7 @@ def by_address(rows: str = "") -> Callable[[type[Class]], type[Class]]:
 
 @unbox(Block)
 def _address(block: Any, value: Any, c: Any) -> Any:
-    """Return the address of a tuple's block when Python calls compiled code."""
+    """Convert a tuple to the address of its block when Python passes the tuple to compiled code."""
     address = c.pyapi.object_getattr_string(value, "address")
     pointer = c.pyapi.long_as_voidptr(address)
     c.pyapi.decref(address)

@@ -43,7 +43,7 @@ def cache_folder() -> str | None:
 
 
 def may_be_on_disk(place: str) -> bool:
-    """Return True if compiled code of a file, such as "solver/loop", may be on disk; only loading it shows this."""
+    """Return True if compiled code of a file, such as "solver/loop", may be on disk; only `load` is certain."""
     file = COMPILED / place
     pattern = f"{file.name}.*_{stamp()}-*.nbc"
     return any(True for folder in folders_of(file) for _ in folder.glob(pattern))
@@ -55,7 +55,7 @@ def load(source: str | None, name: str, key: str) -> bytes | None:
     Parameters
     ----------
     source : str or None
-        The source file of the function; None if the function was typed in.
+        The source file of the function; None if the function was typed at a prompt.
     name : str
         Name of the file of compiled code.
     key : str
@@ -188,7 +188,7 @@ def _reason(folder: Path, source: Path | None = None) -> str | None:
 
 
 def _stranger(state: os.stat_result, allowed: int, owner: int | None) -> str | None:
-    """Return a phrase that names users other than this user, the administrator and `owner` who may write, or None."""
+    """Return a phrase that says who may write besides this user, the administrator and `owner`; None if nobody may."""
     if not hasattr(os, "geteuid"):  # on Windows, no other user can write to a user's folders
         return None
     excess = state.st_mode & ~allowed

@@ -1,8 +1,9 @@
-"""Lets the compiled loop call rules through pointers, and the default rules directly, built into the loop.
+"""Calls of rules in the compiled loop: through pointers, or directly for rules that are built into the loop.
 
 A call through a pointer passes the whole state and takes some 80 ns. On a shrunk problem of fifty variables, calls
-through pointers take most of a step. Therefore the loop is also compiled separately for a few sets of rules: such a
-loop gets a marker in place of a function, and `call` turns the marker into a direct call, which the compiler inlines.
+through pointers take most of the time of a step. Therefore the loop is also compiled separately for a few sets of
+rules: such a loop gets a marker in place of each rule, and `call` turns the marker into a direct call, which the
+compiler inlines.
 """
 
 from __future__ import annotations
@@ -52,7 +53,7 @@ entry_points: dict[tuple[Any, ...], Any] = {}
 
 
 def as_arguments(*rules: Any) -> tuple[Any, ...]:
-    """Return the markers of three twins if a loop has these three twins built in; otherwise return the twins."""
+    """Return the markers of three twins if these are built into a loop; otherwise return the twins."""
     if numba.config.DISABLE_JIT:
         return rules
     if are_built_in(*rules):
@@ -61,23 +62,23 @@ def as_arguments(*rules: Any) -> tuple[Any, ...]:
 
 
 def are_built_in(*rules: Any) -> bool:
-    """Return True if a loop has these three twins built in."""
+    """Return True if these three twins are built into a loop."""
     return rules in LOOPS
 
 
 def are_pointers(rules: tuple[Any, ...]) -> bool:
-    """Return True if the loop calls these rules, results of `as_arguments`, through pointers."""
+    """Return True if the loop calls these rules through pointers; `rules` is a result of `as_arguments`."""
     return not numba.config.DISABLE_JIT and type(rules[0]) not in BUILT_IN
 
 
 def entry_point(function: Any, signature: tuple[Any, ...], rules: tuple[Any, ...]) -> Any:
-    """Return a function that calls a compiled function whose first arguments are these rules (three or none).
+    """Return a fast entry to a compiled function; its first arguments are the three rules, if `rules` is not empty.
 
     The function is compiled once for all rules that are passed as pointers, and once for each set of rules in `LOOPS`.
     The returned function avoids Numba's search for compiled code by argument types, which would take longer than many
     solves.
     """
-    if not isinstance(function, Dispatcher):  # NUMBA_DISABLE_JIT leaves it to Python
+    if not isinstance(function, Dispatcher):  # with NUMBA_DISABLE_JIT, Python runs the function
         return function
     uses_momentum = bool(rules) and getattr(rules[1], "signature", None) is LENGTH_AND_CARRY
     key = function, uses_momentum, *(type(rule) for rule in rules)
@@ -93,7 +94,7 @@ def entry_point(function: Any, signature: tuple[Any, ...], rules: tuple[Any, ...
 
 
 class Pointer(WrapperAddressProtocol):
-    """Passes a twin to compiled code by its address, which is looked up once, because a look-up takes long."""
+    """Passes a twin to compiled code as an address; the address is looked up only once, because this takes long."""
 
     def __init__(self, rule: Any) -> None:
         # look up the twin's address here, because Numba would search for compiled code by argument types in every call

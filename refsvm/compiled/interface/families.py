@@ -33,25 +33,25 @@ def kernels(kind: Any = np.float64) -> None:
     """Load the functions for sums of rows, products and kernel values, and `most_violating_pair`."""
     import_module("refsvm.compiled.arithmetic")  # every family needs the arithmetic
     addition_for(np.dtype(kind))
-    if not only_loads():  # code for sparse features is loaded at its first use
+    if not only_loads():  # compile code for sparse features here, but load it at its first use
         index = np.dtype(np.int32)
         sparse_product_for(index, index, np.dtype(kind))
 
 
 def loop(kind: Any, *rules: Any) -> None:
-    """Load the loop, and the twins of its rules unless they are built into the loop."""
+    """Load the loop, and the twins of rules that are not built into the loop."""
     kernels(kind)
     run_of(as_arguments(*rules), kind)
 
 
 def small_problems(*rules: Any) -> None:
-    """Load the function that takes the steps of many small problems, and the twins unless they are built in."""
+    """Load the function that takes the steps of many small problems, and the twins that are not built into it."""
     kernels()
     entry_point(small, SMALL, as_arguments(*rules))
 
 
 def rounds_of(kind: Any, seeder: Any, *rules: Any) -> None:
-    """Load the function that runs rounds, the seeder's twin, and the twins of the rules unless they are built in."""
+    """Load the function that runs rounds, the seeder's twin, and the twins that are not built into the function."""
     kernels(kind)
     pointer_to(seeder)
     run, signature = (

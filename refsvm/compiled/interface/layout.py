@@ -45,7 +45,7 @@ NOW = np.dtype(
         ("computed", np.int64),
         ("traced", np.int64),  # number of rows written to the trace buffer
         ("every", np.int64),  # number of steps between traced steps; 0: no trace
-        ("n_support", np.int64),  # number of variables in the support: a step with momentum may move them
+        ("n_support", np.int64),  # number of variables in the support, which a step with momentum may move
     ]
 )
 
@@ -96,7 +96,7 @@ class Store(NamedTuple):
 
 @by_address(rows="X")
 class Source(NamedTuple):
-    """The data to compute a missing kernel row from, the store that keeps rows, and the store that the loop reads."""
+    """The data from which compiled code computes a missing kernel row, and the stores to which it writes the row."""
 
     X: np.ndarray  # `refsvm.core.kernels.products.RowParts`; empty if Python computes the rows
     features: np.ndarray
@@ -171,7 +171,7 @@ def fresh_state(
     upper: np.ndarray,
     uses_momentum: bool = False,
 ) -> State:
-    """Return a state with the box `lower`, `upper` for compiled rounds, which set α and G themselves.
+    """Return a state with the box `lower`, `upper` for compiled rounds; each round sets α and G itself.
 
     Parameters
     ----------

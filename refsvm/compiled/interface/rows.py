@@ -1,4 +1,4 @@
-"""Kernel rows for twins: a twin cannot compute a kernel row, so it reads a stored row or requests the row from Python.
+"""Kernel rows for twins: a twin cannot compute a kernel row, so it reads a stored row or requests the row.
 
 On large problems, the processor spends most of its time waiting for kernel rows from memory. The processor reads ahead
 only to the end of a page of 4 KiB; `prefetch` requests the memory after this page.
@@ -27,10 +27,10 @@ LINE_BYTES = 64
 
 @inlined
 def row_or_ask(state, i):  # type: ignore[no-untyped-def]
-    """Return kernel row i and True if the row is in memory; otherwise request row i and return any row and False.
+    """Return kernel row i and True if the row is in memory; otherwise request row i, and return any row with False.
 
-    A twin that gets False must return at once, with any value; the loop calls the twin again when the row has been
-    computed. `state` is the twin's argument, a `State` or a `Seeding`.
+    A twin that gets False must return at once, with any value. When the row is in memory, the caller of the twin calls
+    it again. `state` is the twin's argument, a `State` or a `Seeding`.
     """
     # request even a row with an index out of range, so that Python raises an error that explains the mistake
     slot = state.slots[i] if 0 <= i < len(state.slots) else -1
@@ -41,7 +41,7 @@ def row_or_ask(state, i):  # type: ignore[no-untyped-def]
 
 @inlined
 def prefetch(row, start, width):  # type: ignore[no-untyped-def]
-    """Ask the processor to load `width` values of a row, `AHEAD` values after `start`, without waiting for them."""
+    """Ask the processor to load the `width` values that begin `AHEAD` values after `start`; do not wait for them."""
     # do not request rows shorter than LONG: they are in the cache, and each request costs an instruction
     if len(row) >= LONG:
         first = start + AHEAD

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @by_address()
 class Seeding(NamedTuple):
-    """The solved problem, the next problem, and, as last fields, four arrays to which a seeder's twin may write.
+    """The solved problem, the next problem, and at the end four arrays to which a compiled seeder may write.
 
     `scratch` has one entry for each variable, followed by as many entries as `memory` has.
     """
@@ -40,10 +40,10 @@ class Seeding(NamedTuple):
     kernel: np.ndarray
     slots: np.ndarray
     memory: np.ndarray  # the array that the seeder's method `memory` returned
-    seed: np.ndarray  # the twin writes its seed, a feasible α of the next problem, to this array
-    chosen: np.ndarray  # an array of marks, one for each variable, which the twin may read and write
+    seed: np.ndarray  # the compiled seeder writes the seed, a feasible α of the next problem, here
+    chosen: np.ndarray  # one mark for each variable, which the compiled seeder may read and write
     scratch: np.ndarray  # memory for intermediate numbers
-    now: np.ndarray  # one record: the kernel row that the twin requests, or −1 without a request
+    now: np.ndarray  # one record: the index of the kernel row that the compiled seeder requests, or −1
 
 
 REQUEST = np.dtype([("missing", np.int64)])
@@ -69,7 +69,7 @@ SEED = int64(_vector, SEEDING)
 def room_for_seeds(
     problem: DualProblem, lower: np.ndarray, upper: np.ndarray, rows: KernelRows, memory: np.ndarray
 ) -> Seeding:
-    """Return the arguments of a seeder's twin for problems with this box; the caller must add the solved problem."""
+    """Return the arguments of a compiled seeder; the caller must write the solved problem and the box to them."""
     n = problem.n
     return Seeding(
         np.empty(n), np.empty(n), np.empty(n), np.empty(n),
@@ -79,12 +79,12 @@ def room_for_seeds(
 
 
 def no_request() -> np.ndarray:
-    """Return an empty record, in which a seeder's twin can request a kernel row."""
+    """Return a record in which a compiled seeder can request a kernel row."""
     return np.full(1, -1, dtype=REQUEST).view(np.recarray)
 
 
 class CompiledSeeds:
-    """Calls a seeder's twin to compute seeds from one solution.
+    """Calls a compiled seeder to compute seeds from one solution.
 
     Parameters
     ----------
@@ -133,7 +133,7 @@ class CompiledSeeds:
             raise RuntimeError(
                 f"The twin of {self._seeder!r} asked for kernel row {missing}, which is in memory; use this row."
             )
-        # compute the row; the caller then begins the compiled seeder again, which keeps no data between calls
+        # compute the row; the caller then runs the compiled seeder again from the beginning
         self._rows.row(missing)
         self._seeding.now[0].missing = -1
         return True
@@ -145,7 +145,7 @@ def compiled_seed(seeder: Seeder, solved: Solution, problem: DualProblem, rows: 
 
 
 class TwinSeeder:
-    """A seeder that calls its twin, and packs the arguments for the seeds from one solution only once."""
+    """A seeder that calls its twin; all seeds from one solution share the packed arguments."""
 
     def __init__(self, seeder: Seeder, rows: KernelRows) -> None:
         self.of, self.rows = seeder, rows

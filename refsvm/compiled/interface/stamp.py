@@ -35,7 +35,7 @@ NOT_COMPILED: Final = {
 
 @cache
 def stamp() -> str:
-    """Return a stamp of the present contents of `compiled/` and of the files from which its files import constants."""
+    """Return a stamp of the files with compiled code, and of the files from which they import constants."""
     digest, folder = hashlib.sha256(), Path(__file__).parents[1]
     # sort the files, because the stamp must not depend on the order in which a disk lists files
     files = sorted(file for file in folder.rglob("*.py") if file.name not in NOT_COMPILED)

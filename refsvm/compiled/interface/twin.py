@@ -2,10 +2,10 @@
 
 Numba finds compiled code by the file and the name of a function, and compiles again when this file has changed. Numba
 does not notice changes in other files from which the function imports a helper or a constant. Therefore the name of
-every cached function ends in a stamp of all files in `refsvm/compiled` and of all files from which they import
-constants. After any edit of these files, all functions have new names, so files in `refsvm/compiled` may import from
-each other. The stamp is computed by reading the files, without importing them, because `refsvm.core.state` imports
-kernels, which are also compiled.
+every cached function ends in a stamp of all files with compiled code, and of all files from which they import
+constants. After any edit of these files, all functions have new names, so these files may import from each other. The
+stamp reads the files and does not import them, because `refsvm.core.state` imports kernels, which have compiled
+functions of their own.
 
 =============  ========================================================
 `twin`         for the function of a rule, which is compiled at its first use and cached
@@ -59,16 +59,16 @@ class _Unoptimized(JITCodeLibrary):  # type: ignore[misc,unused-ignore]
         """Do nothing, because the callers of the helper optimise its code."""
 
     def _finalize_final_module(self) -> None:
-        """Load nothing: callers would call the loaded function in place of the optimised function of the same name."""
+        """Load nothing; otherwise callers would call the loaded function in place of their own optimised copy."""
         whole: llvm.ModuleRef = self._final_module  # type: ignore[has-type,unused-ignore]
         names = [str(each) for each in whole.global_variables if "NumbaEnv" in each.name]
-        self._final_module = llvm.parse_assembly("\n".join(names))  # Numba writes to these variables
+        self._final_module = llvm.parse_assembly("\n".join(names))  # Numba writes to the variables in `names`
         super()._finalize_final_module()
         self._final_module = whole
 
 
 class _HelperCompiler(Compiler):  # type: ignore[misc,unused-ignore]
-    """Numba's compiler without the separate optimisation of helpers, which would take a quarter of the compile time."""
+    """Numba's compiler, except that it does not optimise helpers alone: this would take a quarter of the time."""
 
     def compile_extra(self, func: Any) -> Any:
         """Compile a function without optimising its code."""
@@ -153,7 +153,7 @@ class _BySource:
 
     @classmethod
     def from_function(cls, function: Function, file: str) -> _BySource | None:
-        """Return a `_BySource` for a function in a file; None for a typed-in function, which Numba handles itself."""
+        """Return a `_BySource` for a function in a file; None for a function typed at a prompt."""
         return cls(function, file) if os.path.exists(file) else None  # noqa: PTH110
 
     def get_cache_path(self) -> str:
@@ -175,7 +175,7 @@ class _Kept(CompileResultCacheImpl):  # type: ignore[misc,unused-ignore]
 
 
 class CodeOnDisk(FunctionCache):  # type: ignore[misc,unused-ignore]
-    """Numba's cache, restricted to complete files in trusted folders, and without imports that only the compiler needs.
+    """Numba's cache, restricted to complete files in trusted folders; skips imports that only the compiler needs.
 
     Numba's own cache first imports Numba's versions of most of Python and NumPy, and of parts of SciPy, which takes
     half of the loading time. Only the compiler needs these versions, and the compiler imports them itself. Loaded code
@@ -241,7 +241,7 @@ def from_python(*signatures: Any) -> Callable[[Function], Function]:
 
 
 def twin(signature: Any, allocates: bool = False) -> Callable[[Function], Function]:
-    """Return a decorator that makes a function the twin of a rule, with this signature; `ready` compiles the twin.
+    """Return a decorator that makes a function with this signature the twin of a rule; `ready` compiles the twin.
 
     The attribute ``inlined`` of the twin is the same function in a form that compiled code can call directly.
     """

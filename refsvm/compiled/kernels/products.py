@@ -1,7 +1,7 @@
 """Compiled twin of `refsvm.core.arithmetic`: inner products of dense data.
 
-The inner loops run along the examples, so that one register holds the sums of several examples. This code adds eight
-features without a loop, because with a short loop the compiler would not keep several sums in a register.
+The inner loops run along the examples, so that one register holds the sums of several examples. The products of eight
+features are added without a loop, because the compiler would not keep the sums of a short loop in a register.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def eight(x, k):  # type: ignore[no-untyped-def]
 
 @inlined
 def parts(features, k, left, right):  # type: ignore[no-untyped-def]
-    """Return the columns left … right of features k … k + 7; the last feature stands in for features after the end."""
+    """Return columns left … right of rows k … k + 7 of `features`; the last row replaces rows after the end."""
     last = len(features) - 1
     return (
         features[k, left:right], features[min(k + 1, last), left:right], features[min(k + 2, last), left:right],

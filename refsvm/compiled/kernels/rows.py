@@ -20,7 +20,7 @@ def add_rows(target, factors, rows, chosen, count):  # type: ignore[no-untyped-d
     """Compiled twin of `refsvm.core.arithmetic.Arithmetic.add_rows` for the first `count` factors, with the same bits.
 
     One pass over the target adds four rows in their order, so that the target is read and written only a quarter as
-    often. Rows may be longer than the target, and the indices of rows may be float64.
+    often. Rows may be longer than the target, and `chosen`, the indices of the rows, may be float64.
     """
     length, whole = len(target), count - count % 4
     for k in range(0, whole, 4):
@@ -36,7 +36,7 @@ def add_rows(target, factors, rows, chosen, count):  # type: ignore[no-untyped-d
 
 
 def add_rows_from_python(target, factors, rows, chosen):  # type: ignore[no-untyped-def]
-    """Call `addition`, compiled for this type of rows."""
+    """Call the version of `addition` that is compiled for the dtype of `rows`."""
     addition_for(rows.dtype)(target, factors, rows, chosen)
 
 
