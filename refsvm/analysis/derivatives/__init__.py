@@ -4,16 +4,16 @@
 `derivative`    Solution.derivative(name): forward mode, for one parameter, with both sides at an event
 `pullback`      Solution.pullback(alpha, intercept): reverse mode, one system for any number of parameters
 `parameters`    how v, the bounds and z change with each parameter
-`optimum`       the sets of an optimum and the bordered system of its free variables
+`optimum`       the free and bounded variables of an optimum, and the bordered system of the free ones
 `system`        the bordered system, solved with a Cholesky factor
 `influence`     the change caused by leaving out an example or a group, exactly and to first order
 `held_out`      a held-out loss and its gradient with respect to all parameters
-`tuning`        minimises a held-out loss along its gradient
-`settling`      the exact optimum next to an approximate one, from its sets
+`tuning`        finds the parameters that minimise a held-out loss, with its gradient
+`settling`      the exact optimum, from the free variables of an approximate solution
 `first_order`   first-order changes of an optimum when examples are left out
 `losses`        held-out losses and their slopes
 `kernels`       derivatives of kernels with respect to their parameters
-`direction`     the direction in which the optimum moves, and the choice of sets at an event
+`direction`     the direction in which the optimum moves, and the free variables at an event
 ==============  ==========================================================================================
 """
 

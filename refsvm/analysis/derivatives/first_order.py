@@ -2,8 +2,8 @@
 
 `FirstOrder` assumes that the remaining free variables keep G = b, and that no variable reaches or leaves a bound:
 
-    | 0   1ᵀ  | | ḃ   |     | Σ α_B      |        B = the bounded variables that leave;  d_R = −α_R for the
-    | 1  K_MM | | d_M |  =  | K_MB α_B   |        free variables R that leave, by a multiplier λ: x ← x + A⁻¹[:, R] λ
+    | 0   1ᵀ  | | ḃ   |     | Σ α_B      |        B = the bounded variables that leave;  add A⁻¹[:, R] λ to
+    | 1  K_MM | | d_M |  =  | K_MB α_B   |        (ḃ, d_M) so that d_R = −α_R for the free variables R that leave
 
 `FirstOrder` computes A⁻¹ once, for all groups of examples to leave out. The first-order change is exact only if the
 assumption holds. `refsvm.analysis.derivatives.influence.influence` computes the exact change.

@@ -255,7 +255,7 @@ def range_of(problem: Any, alpha: np.ndarray, G: np.ndarray) -> float:
     """Return the unit in which G − b is measured: half the range of v, or the range of h if v is constant."""
     v = problem.v[problem.lower < problem.upper]
     unit = 0.5 * float(np.ptp(v)) if len(v) and np.ptp(v) else problem.decision_range(alpha, G)
-    # bound the unit from below by the rounding error, because the range of equal decision values is about 0
+    # bound the unit from below by the rounding error, because the range of h is about 0 if all h are equal
     rounding = rounding_of_gradient(alpha, G, float(np.abs(problem.gram.diagonal()).max()))
     return max(unit, rounding / POLISHED) or 1.0
 

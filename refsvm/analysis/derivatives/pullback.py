@@ -208,7 +208,7 @@ def pullback(
     intercept : float
         The derivative ∂ℓ/∂b.
     X : array-like or CSR of shape (t, d), optional
-        Examples on whose decision values the loss depends; as in `Derivative.decision_function`.
+        Examples on whose decision values the loss depends, in the form that `Derivative.decision_function` takes.
     decision_function : array-like of shape (t,), optional
         The derivatives ∂ℓ/∂h(x) at these examples. If given, the returned gradients include the direct effect of a
         kernel parameter on k(x, xᵢ), not only its effect through α and b.
@@ -258,7 +258,7 @@ def pullback(
         X = examples_like(problem.gram, X)
         probes = Probes(optimum, X, vector("decision_function", decision_function, X.shape[0]))
         by_b += float(probes.by_h.sum())
-        # the entries of variables that stay at 0 are arbitrary, because no code reads them
+        # examples outside of `columns` get arbitrary entries, which no code reads, because their α stay at 0
         gain = np.zeros(len(optimum.columns))
         for part in probes.parts():
             gain += probes.by_h[part] @ probes.values(part)

@@ -4,10 +4,10 @@
 `regularization_path`, `parametric_path`    the public functions
 `error_curve`, `cross_validation`           the error as a function of C
 `lines`                                     paths along ε, ν, the costs of both classes, and the weights
-`parametric`, `roc_curve`, `path_file`      results of a line: its path, its ROC curve, its file
+`parametric`, `roc_curve`, `path_file`      the path between two problems; the ROC curve; files of paths
 `left_out`, `several_classes`               paths without one example; paths of several classes
-`continuing`, `conformal`                   other uses of the walk: a changed problem, prediction intervals
-`extending`, `merging`                      a problem with more examples; duplicates as one variable
+`continuing`, `conformal`                   tracking to the solution of another problem; prediction intervals
+`extending`, `merging`                      appending examples to a problem; merging duplicates
 `novelty`                                   b of a one-class problem, with a margin for rounding errors
 ==========================================  =======================================================================
 

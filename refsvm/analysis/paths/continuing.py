@@ -192,7 +192,7 @@ def continue_to(
     Parameters
     ----------
     problem : DualProblem
-        The new problem, over the same kernel matrix, or over a matrix with further examples after the same examples.
+        The new problem, over the same kernel matrix, or over a matrix in which new examples follow the same examples.
     progress : bool or "auto"
         Progress line on stderr, as in `refsvm.regularization_path`.
     **options

@@ -98,8 +98,8 @@ def cross_validate_path(
 
     For each fold, `cross_validate_path` follows the path of the examples outside the fold; all paths share one kernel
     matrix. The values of C at which predictions change are as exact as the breakpoints of the path. With several
-    classes, each pair of classes has its own paths, and `cross_validate_path` counts the votes again at each C at which
-    the vote of a pair changes.
+    classes, each pair of classes has its own paths. At each C at which a pair changes its vote, `cross_validate_path`
+    counts the votes again.
 
     Parameters
     ----------
@@ -243,8 +243,8 @@ def left_out(
     """Yield each example's error curve, and the number of breakpoints on the paths followed without the example.
 
     Leaving out an example changes only the paths of class pairs that contain its class. The path of a pair determines
-    the sign of most left-out examples of the pair's own two classes, and the sign of every example of a third class.
-    `left_out` takes the arguments of `held_out`.
+    the sign of h at most left-out examples of the pair's two classes, and at every example of a third class. `left_out`
+    takes the arguments of `held_out`.
     """
     k, factors = int(codes.max()) + 1, np.ones(len(codes)) if weights is None else weights
     alone = (factors > 0.0) & (np.bincount(codes, factors > 0.0)[codes] == 1.0)

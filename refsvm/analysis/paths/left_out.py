@@ -65,8 +65,8 @@ class LeftOutPaths:
     lam : ndarray of shape (m,)
         λ of the breakpoints.
     before, after : ndarrays of shape (m − 1, g)
-        ĥ_R(xᵣ) for each segment and variable, at both ends of the segment, or a number of the same sign; NaN if the
-        path does not determine the sign.
+        For each segment and variable, ĥ_R(xᵣ) at the beginning and at the end of the segment, or a number of its sign;
+        NaN if the path does not determine the sign.
     walked : ndarray of shape (g,), int64
         For each variable, number of breakpoints on the paths that were followed without an example of this variable.
     """

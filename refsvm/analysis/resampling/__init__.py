@@ -13,8 +13,8 @@
 `workers`         rounds shared among threads or processes
 `small_left_out`  leave-one-out of many small classes, solved in few calls
 `small_folds`     folds of many small classes, solved in few calls
-`weights`         weights of examples, which count copies
-`of_model`        calls with an estimator in place of the parameters
+`weights`         weights of examples: an example of weight w counts as w copies
+`of_model`        lets functions take an estimator in place of parameters
 `shown`           the cards that notebooks show for results
 ================  ===============================================================
 """

@@ -261,7 +261,7 @@ class FoldTable:
         progress.begin("first round", total=total, look=self._tell)
 
     def missing(self, held_out: Sequence[np.ndarray]) -> Iterator[tuple[Machine, list[int]]]:
-        """Yield each machine without results and the numbers of its folds, until a limit has ended a round."""
+        """Yield each machine that has no results, and the numbers of its folds; end once a limit has ended a round."""
         for machine in self.task.machines() if not self.reports else ():
             for family, numbers in self.task.families(machine, held_out):
                 if set(self.endings) <= {Status.CONVERGED}:

@@ -146,7 +146,7 @@ def solve_cells(
     Yields
     ------
     Cell
-        Cells in ascending order of C, and at each C in the order of the splits; many splits are solved in groups.
+        Cells ordered by C and then by split; many splits are divided into groups, which are solved one after another.
 
     Raises
     ------

@@ -254,8 +254,8 @@ class CrossValidation(Scores):
         CONVERGED; INTERRUPTED after Ctrl-C; otherwise the status of the first round that was not solved to the
         tolerance.
     iterations, kernel_rows : int
-        Number of steps, and of kernel rows computed, in all rounds, and in the full solution if the rounds started from
-        it.
+        Number of steps, and number of kernel rows computed, over all rounds; both include the full solution if the
+        rounds started from it.
     seconds : float
         Wall time of the call in seconds.
     weights : ndarray of shape (n,), float64, or None
