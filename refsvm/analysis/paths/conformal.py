@@ -6,10 +6,10 @@ h_t is trained on all n + 1 examples. An example of weight w counts as w example
 interval contains every target t with p(t) > 1 − confidence. If the examples are exchangeable, the interval contains the
 next target with probability at least `confidence`.
 
-To treat all examples alike, p(t) treats scores that differ only by rounding errors as equal: it counts Rᵢ unless Rᵢ is
-below Rₙ₊₁ by more than 10⁻⁷ times the range of all n + 1 targets. If the model fits every example exactly, for instance
-with ε = 0 and more features than examples, the interval therefore contains every t for which the α of the new example
-is inside its box.
+To treat all examples alike in spite of rounding errors, p(t) takes nearly equal scores as equal: it counts Rᵢ unless Rᵢ
+is below Rₙ₊₁ by more than 10⁻⁷ times the range of all n + 1 targets. If the model fits every example exactly, for
+instance with ε = 0 and more features than examples, the interval therefore contains every t for which the α of the new
+example is inside its box.
 
 Other methods evaluate p on a grid of t and train a model for each point. This module instead tracks the optimum along
 t. A change of t changes only v of the new example's two variables. Between two events, h_t and all residuals are

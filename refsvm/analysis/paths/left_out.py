@@ -197,7 +197,7 @@ class LeftOutPaths:
         return int(self.walked[self._variable[r]]) if r in self._variable else 0
 
     def turns(self, r: int) -> tuple[np.ndarray, ...]:
-        """Return the votes of the machine trained without r for example r, as the last four fields of `Turns`.
+        """Return how the machine trained without r votes on example r, as the last four fields of `Turns`.
 
         Equal examples share the result, because leaving out either of two equal examples gives the same machine.
         """

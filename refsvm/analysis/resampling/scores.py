@@ -238,8 +238,8 @@ def _may_win(own: int, least: np.ndarray, most: int, left: list[tuple[int, int]]
     """Return whether a class can win with `most` votes, which include the votes of all its missing pairs.
 
     Each missing pair of two rivals must vote for one of them. The class can win if these votes can be divided so that
-    no rival beats it. If a vote would be too much for both rivals of its pair, the function moves an earlier vote to
-    the other rival of the earlier pair, and so on, until a rival may get one more vote.
+    no rival beats it. If both rivals of a pair already have as many votes as they may get, the function moves the vote
+    of another pair from one of them to a third class, if need be several votes in a chain.
     """
     room = [most - (d < own) - int(count) for d, count in enumerate(least)]
     holds: list[list[tuple[int, int]]] = [[] for _ in room]

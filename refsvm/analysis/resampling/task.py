@@ -131,7 +131,7 @@ class Task:
 
     @property
     def machine(self) -> str:
-        """The text by which results show the machine: the kernel, and C, C and ε, or ν."""
+        """The text that results show for the machine: the kernel with C, with C and ε, or with ν."""
         low, high = float(self.C.min()), float(self.C.max())
         C = f"{high:.6g}" if low == high else f"{low:.6g} to {high:.6g}"
         name = self.name or self.gram.kernel_name
