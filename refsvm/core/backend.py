@@ -41,7 +41,7 @@ class Backend(Protocol):
         """Return the seeder itself, or an object whose `seed` calls the seeder's compiled version."""
 
     def events(self, walk: Any, tracker: Any, end: float, most: int) -> list[Any]:
-        """Follow at most `most` events of a path and return them.
+        """Follow a path through its next events, at most `most` of them, and return these events.
 
         If the method returns no events, the tracker follows the next event itself.
         """

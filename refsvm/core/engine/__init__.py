@@ -2,7 +2,7 @@
 
 ==========  ===================================================================
 `limits`    iterations, seconds, callback, Ctrl-C
-`progress`  Progress: how far a call is, for the progress line and the callback
+`progress`  Progress: what a call has done, for the progress line and the callback
 `unsolved`  the warning about models that are not solved
 ==========  ===================================================================
 """

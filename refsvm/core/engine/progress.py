@@ -1,4 +1,4 @@
-"""Progress: the report of how far a call is, which the progress line shows and callbacks receive."""
+"""Progress: a report of what a call has done so far; the progress line shows it, and callbacks receive it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 
 class Progress:
-    """The report of how far a call is and what the call has found so far; the report changes while the call continues.
+    """A report of what a call has done and found so far; the call updates the report until it ends.
 
     The report passes on the attributes of the solver state: ``progress.alpha`` is ``progress.state.alpha``.
 
@@ -79,7 +79,7 @@ class Progress:
 
     @property
     def seconds_left(self) -> float | None:
-        """Estimated seconds until the call ends, at its rate so far; None until the first thing is counted."""
+        """Estimated seconds until the call ends, from its speed so far; None until the first thing is counted."""
         since, before = self._counted_from
         counted = self.done - before
         if self.total is None or counted <= 0:

@@ -338,7 +338,7 @@ def stored_rows(
 def copied_rows(
     examples: KernelMatrix, gram: KernelMatrix, cache_mb: float, dtype: Any, at_least: int, read: Any
 ) -> KernelRows:
-    """Return kernel rows that hold copies of the latest stored rows, in the form that rules read; see `stored_rows`."""
+    """Return a store that holds copies of the latest stored rows in the form that rules read; see `stored_rows`."""
     shared, N = examples is not gram, examples.n
     # stored rows get 15/16 of the budget, or less if variables share rows and all rows of the examples need less
     share = min(cache_mb * 15 / 16, megabytes(N, N, dtype) if shared else np.inf)

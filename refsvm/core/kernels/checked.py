@@ -202,7 +202,7 @@ class GivenMatrix(KernelMatrix):
     =================================  ==========================================================================
     ``diagonal()``                     returns all kᵢᵢ, which are otherwise taken from blocks
     ``full_matrix_only = True``        all rows should be evaluated in one block, if memory suffices
-    ``prefers_batches = True``         several rows in one block cost far less than one by one
+    ``prefers_batches = True``         a block of several rows costs far less than its rows one by one
     ``is_psd = True``                  the matrix is known to be positive semi-definite
     ``data_error = 1e-7``              estimated error of a value, if it is not negligible
     =================================  ==========================================================================

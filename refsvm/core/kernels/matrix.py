@@ -41,7 +41,7 @@ class KernelMatrix(Shown, ABC):
     is_float32 : bool
         True if the matrix itself is held as a float32 array.
     exact : KernelMatrix
-        The matrix that evaluates the kernel, without the stores that keep its rows.
+        The matrix that evaluates the kernel itself and reads no stored rows.
     distinct : ndarray of shape (n,), int64
         A number for each variable; variables that are known to have the same row of K have equal numbers.
     origin : ndarray of shape (d,) or None
@@ -85,7 +85,7 @@ class KernelMatrix(Shown, ABC):
 
     @property
     def exact(self) -> KernelMatrix:
-        """The matrix that evaluates the kernel, without the stores that keep its rows."""
+        """The matrix that evaluates the kernel itself and reads no stored rows."""
         return self
 
     def parts(self, dtype: np.dtype) -> Any:
@@ -182,7 +182,7 @@ class View(KernelMatrix):
 
     @property
     def exact(self) -> KernelMatrix:
-        """A view of the same variables as this view, whose source is the matrix that evaluates the kernel."""
+        """A view of the same variables; its source evaluates the kernel itself and reads no stored rows."""
         return self if self.store is None else View(self.source.exact, self.indices)
 
     @property
@@ -192,7 +192,7 @@ class View(KernelMatrix):
 
     @property
     def centred(self) -> KernelMatrix:
-        """A view of the same variables as this view, whose source is the centred matrix."""
+        """A view of the same variables; its source is the centred matrix."""
         source = self.source.centred
         return self if source is self.source else View(source, self.indices)
 

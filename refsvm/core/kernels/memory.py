@@ -190,7 +190,7 @@ _kept: list[mmap.mmap] = []
 
 
 def scratch(shape: tuple[int, int], dtype: type | np.dtype = np.float64) -> np.ndarray:
-    """Return an array for intermediate values, which uses the same memory at every call from one thread.
+    """Return an array for intermediate values; all calls from one thread return the same memory.
 
     Mapping new memory for each block of kernel values would take longer than computing the values.
 

@@ -204,7 +204,7 @@ class KernelRows(KernelMatrix):
 
     @property
     def indices(self) -> np.ndarray:  # type: ignore[override]
-        """For each row of this store, the number of the row in the store `evaluator`, shape (n,)."""
+        """For each row of this store, the number of the same row in the store `evaluator`, shape (n,)."""
         store: KernelRows | None = self.gram.store
         if store is None:
             return np.arange(self.n)

@@ -1,6 +1,6 @@
 """Inner products with CSR data, in memory that is bounded by the size of the data, not by the number of columns.
 
-`SparseProducts.of` uses the first of four methods that applies:
+`SparseProducts.of` uses the first method in this table that applies:
 
 =========================  =====================================================================================
 compiled, many entries     add rows of Zᵀ (a dense table), each times an entry of x: six times faster than scipy

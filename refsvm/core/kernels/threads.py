@@ -30,7 +30,7 @@ def _helper_threads(process: int) -> ThreadPoolExecutor | None:
 
 
 def run_in_pieces(work: Callable[[slice], object], size: int, width: int) -> None:
-    """Call ``work(slice(start, stop))`` for all pieces of this width, in parallel on this thread and helper threads.
+    """Call ``work(slice(start, stop))`` for all pieces of a range, in parallel on this thread and helper threads.
 
     When a thread has finished a piece, it takes the next piece. Pieces may end in any order, and `work` must not
     depend on this order. An exception in a helper thread is raised in the caller.

@@ -86,7 +86,7 @@ class SecondOrder(WorkingSetSelector):
         pairs = state.candidates[: state.n_candidates].tolist()
         for (k, m), q in zip(pairs, state.candidate_curvatures, strict=False):
             if state.gradient[k] < state.gradient[m]:
-                k, m = m, k  # αₖ must rise for a gain
+                k, m = m, k  # the step gains only if αₖ rises
             slope = state.gradient[k] - state.gradient[m]
             room = min(state.upper[k] - state.alpha[k], state.alpha[m] - state.lower[m])
             if slope > 0.0 and room > 0.0:

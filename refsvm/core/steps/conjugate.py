@@ -20,8 +20,8 @@ CONJUGATE: Final = 1e-10
 class ConjugateStep(StepRule):
     """Move along a direction that is conjugate to the last displacement Δ, as far as the box allows.
 
-    After a free step ΔᵀG = 0. A step along a direction p with pᵀKΔ = 0 keeps ΔᵀG = 0, so the step undoes no gain along
-    Δ. The rule therefore makes the pair's direction conjugate to Δ:
+    After a free step, ΔᵀG is 0. A step along a direction p with pᵀKΔ = 0 keeps ΔᵀG = 0, so the step undoes no gain
+    along Δ. The rule therefore makes the pair's direction conjugate to Δ:
 
         β = (KΔ)ᵢ − (KΔ)ⱼ,   q_Δ = ΔᵀKΔ      p = eᵢ − eⱼ − (β/q_Δ) Δ,   pᵀKp = q − β²/q_Δ
         μ = ℓ/(q − β²/q_Δ), cut where the first variable of the support of p meets its bound;   α += μ p.
@@ -32,7 +32,7 @@ class ConjugateStep(StepRule):
 
         μ = (ℓ − κβ)/q, cut where i or j meets its bound,   Δ ← μ(eᵢ − eⱼ).
 
-    The rule takes a Newton step if it is the first step, if i or j met its bound in the last step, if the curvature of
+    The rule takes a Newton step at the start of a solve, if i or j met its bound in the last step, if the curvature of
     p is only rounding error, if p would move i or j out of its box at once, or if p would move more than `max_support`
     variables.
 
