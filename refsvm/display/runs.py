@@ -40,7 +40,7 @@ class FixedPair(WorkingSetSelector):
 
 
 def refusal(problem: DualProblem, state: RecordedState, i: int, j: int, tolerance: float) -> str:
-    """Return a sentence that says why a step that raises αᵢ and lowers αⱼ is refused; "" if the step increases f."""
+    """Return why a step that raises αᵢ and lowers αⱼ is refused, as a sentence; "" if the step increases f."""
     G, alpha = state.gradient, state.alpha
     if abs(G[i] - G[j]) <= tolerance:
         return f"The pair ({i}, {j}) has nothing to gain: its two values of G are equal up to {tolerance:g}."

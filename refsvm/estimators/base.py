@@ -92,7 +92,7 @@ class KernelEstimator(BaseEstimator):
         return line_of(progress, self.verbose if self.verbose == "auto" else bool(self.verbose))
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the attributes for pickle; names and numbers stand for kernels, rules and results of this package."""
+        """Return the attributes for pickle; kernels, rules and results of this package become names and numbers."""
         return to_state(super().__getstate__())
 
     def __setstate__(self, state: dict[str, Any]) -> None:

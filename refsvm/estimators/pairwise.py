@@ -48,7 +48,7 @@ def solutions_of_pairs(
         rows = result.rows
         labels = np.where(codes[rows] == result.positive, 1, -1)
         if abs(labels.sum()) == len(rows):
-            continue  # a pair with a weightless class has no solution
+            continue  # no solution: all examples of one class have weight 0
         gram = gram_of_rows(model.kernel_, X, rows, origin=result.origin, may_move=False)
         gram.columns = tuple(getattr(model, "feature_names_in_", ()))
         problem = DualProblem.classification(y=labels, gram=gram, C=C[rows])

@@ -38,7 +38,7 @@ ROUNDING: Final = 1e-11
 
 
 class HeldOut:
-    """Part of `HeldOutSVC` and `HeldOutSVR` that returns the decision values of one test part."""
+    """Base of `HeldOutSVC` and `HeldOutSVR`; returns the known decision values of one test part."""
 
     _part: tuple[Any, np.ndarray]
 

@@ -84,10 +84,10 @@ class SearchCV(SearchScores, ABC):
         y : array-like of shape (n,)
             Labels of at least two classes, or real targets.
         sample_weight : array-like of shape (n,), optional
-            Factor of C for each example, which is also the weight of the example in the scores; examples with 0 or less
-            are left out. A split's score uses the weights of its examples; the mean over the splits gives all splits
-            equal weight. If each split tests one example, as with ``cv="loo"``, the mean gives a split the weight of
-            its example.
+            Factor of C for each example, which is also the weight of the example in the scores; examples of weight 0 or
+            less are left out. A split's score uses the weights of its examples; the mean over the splits gives all
+            splits equal weight. If each split tests one example, as with ``cv="loo"``, the mean gives a split the
+            weight of its example.
         **params
             Arguments for the splitter and the scorer: ``groups``, array-like of shape (n,), or, if scikit-learn's
             metadata routing is enabled, the arrays that splitter and scorer request.

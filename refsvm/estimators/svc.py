@@ -75,7 +75,7 @@ class SVC(ClassifierMixin, Incremental):
     tol : float or StoppingRule, default 1e-3
         Training ends when the KKT gap is at most `tol` times the range of the decision values, or at most `tol` if this
         range exceeds 1. An exact step then polishes the solution of a small problem (`refsvm.services.guards.polish`).
-        A stopping rule, such as ``KKTGap(1e-3)`` for an absolute gap, replaces this condition.
+        If `tol` is a stopping rule, such as ``KKTGap(1e-3)`` for an absolute gap, this rule ends the training.
     selector, step : WorkingSetSelector and StepRule, optional
         The rule that selects the next pair of variables, by default `SecondOrder`, and the rule for the length of the
         step, by default `PlanningAheadStep`. If the selector cannot plan ahead, the step is `NewtonStep`. If you give

@@ -115,7 +115,7 @@ class SVRCV(RegressorMixin, SearchCV):
         return [*self._values("epsilons", self.epsilons, zero=True).tolist()]
 
     def _look_at(self, labels: np.ndarray, weights: np.ndarray | None) -> None:
-        """Store the standard deviation of the targets, the unit of the defaults."""
+        """Store the standard deviation of the targets, which multiplies the default values."""
         self._unit = unit_of_targets(labels, weights)
 
     def _penalties(self) -> np.ndarray:

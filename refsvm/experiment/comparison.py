@@ -29,7 +29,7 @@ Values = Mapping[int, float]
 def values_of(
     records: Sequence[Mapping[str, Any]], metric: str, store: object
 ) -> dict[tuple[str, str], dict[int, float]]:
-    """Return, for each problem and strategy, a dict from permutation to the metric of the solved run.
+    """Return, for each problem and strategy, a dict from each permutation with a solved run to the run's metric.
 
     If the metric is unknown, the error lists the metrics that exist.
     """
@@ -206,7 +206,7 @@ def holm(p: Mapping[Any, float]) -> dict[Any, float]:
 
     If you call every adjusted p below α significant, the probability of a wrong claim is at most α.
 
-    The k-th smallest of m p-values becomes the largest of (m − j + 1) p₍ⱼ₎ over j ≤ k, but at most 1.
+    Let p₍ⱼ₎ be the j-th smallest of m p-values. p₍ₖ₎ becomes the largest of (m − j + 1) p₍ⱼ₎ over j ≤ k, but at most 1.
 
     References
     ----------

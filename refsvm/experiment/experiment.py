@@ -385,7 +385,7 @@ class Experiment(PlainNumbers, Shown):
         return Comparison(metric, problems, names, baseline, cells, tuple(notes_of(records, metric)))
 
     def values(self, metric: str) -> dict[tuple[str, str], dict[int, float]]:
-        """Return, for each problem and strategy, a dict from permutation to the metric of the solved run."""
+        """Return, for each problem and strategy, a dict from each permutation with a solved run to the run's metric."""
         return values_of(self.records(), metric, self.store)
 
     def table(

@@ -188,7 +188,7 @@ class Problem(PlainNumbers):
         return Instance(X, y, self.kernel, C, self.epsilon, self.nu)
 
     def settings(self) -> dict[str, Any]:
-        """Return the settings that identify a run together with its examples; a hash stands for an array C."""
+        """Return the settings that, with the examples, identify a run; if C is an array, its hash represents it."""
         own: dict[str, Any] = {"kernel": described("kernel", self.kernel)}
         each = np.ndim(self.C) > 0
         own["C"] = fingerprint(np.array(self.C)[:, None], np.zeros(0)) if each else self.C
