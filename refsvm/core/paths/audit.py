@@ -23,10 +23,11 @@ class PathAudit(Stamped):
     Attributes
     ----------
     at : float
-        Worst violation at breakpoints: the largest of the natural residual, the distance of ŝ from its box, and
-        |Σŝ|/Σw. The natural residual of an example is the smaller of two numbers: its KKT violation in units of the
-        margin, |yᵢh(xᵢ) − 1|, and the distance, in widths of the box, of its ŝ from the bound at which there would be
-        no violation.
+        Worst violation at breakpoints, the largest of three numbers: the natural residual of an example, the distance
+        of an ŝᵢ from its box in widths of the widest box, and |Σŝ|/Σ|ŝ|. If the path does not follow C, the third
+        number is |Σα − z| relative to the widths of all boxes. The natural residual of example i is the smaller of two
+        numbers: |yᵢh(xᵢ) − 1|, and the distance in widths of the box from ŝᵢ to the bound at which example i satisfies
+        the KKT conditions.
     between : float
         Worst violation at points between neighbouring breakpoints.
     C : float
@@ -81,10 +82,10 @@ def audit(along: ProblemLine, K: np.ndarray, record: PathRecord, between: int) -
 def violations(
     along: ProblemLine, K: np.ndarray, record: PathRecord, between: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the KKT violations at each breakpoint and `between` points before it, and t (or λ) at these points.
+    """Return two arrays: the KKT violation at each examined point, and the t (or λ) of this point.
 
-    Both arrays have shape (m, between + 1). No point precedes the first breakpoint, so the first row repeats the
-    violation at this breakpoint.
+    Both arrays have shape (m, between + 1). Each row ends with a breakpoint, after `between` points that precede it. No
+    point precedes the first breakpoint, so the first row repeats the violation at this breakpoint.
     """
     ts, points = 1.0 / record.t if along.is_c_path else record.t, Timeline(record, len(K))
     shares, last = np.arange(1, between + 2) / (between + 1), np.arange(len(ts))
@@ -104,12 +105,12 @@ def violations(
 def _residuals(
     along: ProblemLine, K: np.ndarray, ts: np.ndarray, alpha: np.ndarray, intercept: np.ndarray
 ) -> np.ndarray:
-    """Return the KKT violations at p points from the α (or ŝ = α/C) of each point, shape (p, n)."""
+    """Return the KKT violation at each of p points; `alpha` holds the α (or ŝ = α/C) of these points, shape (p, n)."""
     v, low, high = (np.array(each) for each in zip(*map(along.arrays, ts.tolist()), strict=True))
     unit = along.unit[0] + along.unit[1] * ts
     width = high - low
     open_box = width > 0.0
-    # do not divide by the width of a box that a line has shrunk to nearly 0
+    # do not divide by the width of a box that has become nearly 0 along the line
     span = np.where(open_box, np.maximum(width, 0.0 if along.is_c_path else 1e-8 * along.widest), 1.0)
     # at the optimum, (G − b)/λ is > 0 only if α is at its upper bound, and < 0 only if α is at its lower bound
     excess = (v - alpha @ K - intercept[:, None]) / unit[:, None]

@@ -26,7 +26,7 @@ class RegularizationPath(TrackedPath):
     Parameters
     ----------
     problem : DualProblem
-        The problem at C = 1, in which one variable stands for merged duplicates.
+        The problem at C = 1, in which examples with equal features and labels share one variable.
     record, merged, status, seconds, start_seconds, drift, nullity, tracker, counts, matrix, classes
         As in `refsvm.core.paths.tracked.TrackedPath`.
 
@@ -96,8 +96,8 @@ class RegularizationPath(TrackedPath):
         Parameters
         ----------
         X : array-like or CSR of shape (t, d)
-            Examples; with a precomputed kernel or ``gram=``, their kernel values with the n training examples, shape
-            (t, n).
+            Examples. With a precomputed kernel or ``gram=``, X holds the kernel values between t examples and the n
+            training examples, shape (t, n).
         C : float
             The penalty.
 
@@ -113,7 +113,7 @@ class RegularizationPath(TrackedPath):
         return self.classes[(values >= 0.0).astype(np.int64)] if self.problem.has_labels else values
 
     def cross(self, X: Any, variables: np.ndarray) -> np.ndarray:
-        """Return the kernel values between rows of X and (merged) variables, shape (t, len(variables))."""
+        """Return the kernel values between the rows of X and the given variables, shape (t, len(variables))."""
         gram: Any = self.problem.centred.gram
         whole = self.merged.first
         if len(whole) < self.n and isinstance(getattr(gram, "kernel", None), Precomputed):
@@ -132,7 +132,7 @@ class RegularizationPath(TrackedPath):
     """The method ``validation_error(X, y)``; `refsvm.analysis.paths.error_curve` adds it to this class."""
 
     def to_frame(self) -> Any:
-        """Return the events as a pandas DataFrame with one row for each change of a set."""
+        """Return the events as a pandas DataFrame, with one row for each example that moves to another set."""
         pd = pandas_for("to_frame()")
 
         events = self.events

@@ -12,7 +12,7 @@ EVENT = np.dtype(
     [
         ("breakpoint", np.int64),  # number of the breakpoint at which the event happens
         ("index", np.int64),  # index of the example (the first of merged duplicates)
-        ("before", np.int8),  # −1 right, 0 elbow, 1 left
+        ("before", np.int8),  # set before the event: −1 right side, 0 elbow, 1 left side (as in `Move`)
         ("after", np.int8),
         ("kind", "U16"),  # cause: full rank, linear program, empty elbow, special, backup, repair, start, end
     ]
@@ -33,17 +33,17 @@ class PathRecord(NamedTuple):
         The parameter of the line at each breakpoint; on the line λ = 1/C, this array holds C, ascending. A value of `t`
         occurs twice if α, ŝ or b jumps at this value between optimal points.
     intercept : ndarray of shape (m,)
-        b̂ = b/C; lines other than λ = 1/C store b and α in place of b̂ and ŝ.
+        b̂ = b/C. If the path does not follow C, the record holds b and α in place of b̂ and ŝ.
     elbow : ndarray of shape (m,), int64
         Number of free variables (the elbow) after each breakpoint.
     kind : ndarray of shape (m,), str
-        How each breakpoint was reached.
+        The event or routine that led to each breakpoint, as in `refsvm.core.walk.breakpoint.Breakpoint`.
     start : ndarray of shape (m + 1,), int64
         The changes at breakpoint k are the entries of `changed` and `value` from start[k] to start[k + 1].
     changed, value : ndarrays of shape (c,), int64 and float64
         For each change, the index of ŝ and its new value.
     events : structured ndarray of dtype `EVENT`
-        Changes of the sets: each event moves a variable between the right side, the elbow and the left side.
+        One entry for each variable that moves to another set: right side, elbow or left side (see `EVENT`).
     """
 
     t: np.ndarray

@@ -40,9 +40,9 @@ class TrackedPath(Shown):
     seconds, start_seconds : float
         Seconds for the whole path, and seconds for the kernel matrix and the first point.
     drift : float
-        Largest error of the updated G, in units of decision values, that a recomputation of G has found.
+        Largest difference between the updated G and a G computed from scratch, in units of decision values.
     nullity : int
-        Largest dimension of the null space of the elbow's matrix A along the path; 0 if every elbow was regular.
+        Largest dimension of the null space of A, the matrix of the free variables; 0 if A was always regular.
     tracker : str
         The `repr` of the tracker.
     counts : dict of str to int
@@ -161,7 +161,7 @@ class TrackedPath(Shown):
 
     @abstractmethod
     def cross(self, X: Any, variables: np.ndarray) -> np.ndarray:
-        """Return the kernel values between rows of X and (merged) variables, shape (m, len(variables))."""
+        """Return the kernel values between the rows of X and the given variables, shape (m, len(variables))."""
 
     @np.errstate(under="ignore")
     def crossings(self, X: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:

@@ -35,7 +35,7 @@ EPS_START: Final = 1e-9
 """KKT gap to which SMO solves the first point, in units of the decision function."""
 
 HARD: Final = 1e6
-"""If the first C exceeds the C at which SMO is fast by more than this factor, SMO is not tried at the first C.
+"""SMO is not tried at the first C if this C exceeds the C at which SMO is fast by more than this factor.
 """
 
 TENTH: Final = 0.1 * ACCEPTED
@@ -117,7 +117,7 @@ def followed(
                     break
                 walk.status = limits.reached(point, events)
                 if walk.status is not None:
-                    # a limit reached at the last point of the path does not count
+                    # ignore a limit that was reached together with the end of the path
                     at = 1.0 / point[0] if walk.along.is_c_path else point[0]
                     if unsolved([walk.status]) and math.isclose(at, end, rel_tol=1e-12):
                         walk.status = None
@@ -142,7 +142,7 @@ def followed(
 
 
 def _sound(record: PathRecord, walk: PathState) -> PathRecord:
-    """Return the record up to the first point that NaN or rounding errors have spoiled."""
+    """Return the points before the first point that NaN or rounding errors have spoiled."""
     if not walk.is_finite():
         walk.status = Status.NOT_FINITE
         # a variable whose G is NaN has no events, so all points after the last check may be wrong
@@ -156,7 +156,7 @@ def _sound(record: PathRecord, walk: PathState) -> PathRecord:
 
 
 def look_at_line(limits: PathLimits, begin: float, end: float, name: str, *, by_log: bool = False) -> None:
-    """If the limits have a progress report, let the report show how much of the path has been followed."""
+    """Make the progress report in `limits`, if there is one, show how much of the path has been followed."""
     if limits.progress is not None:
         look = partial(_look, limits.progress, limits.part, (begin, end), name, by_log)
         limits.progress.begin("start", total=100, look=look)
@@ -165,7 +165,7 @@ def look_at_line(limits: PathLimits, begin: float, end: float, name: str, *, by_
 def _look(
     progress: Progress, part: tuple[int, int], ends: tuple[float, float], name: str, by_log: bool
 ) -> None:
-    """Report how much of the path is done, measured in log C or in the parameter of another line."""
+    """Report how much of the path has been followed, measured in log C, or in t if the path does not follow C."""
     if progress.state is None or progress.steps is None:
         return
     value, steps, (begin, end) = float(progress.state[0]), progress.steps, ends
@@ -175,7 +175,7 @@ def _look(
 
 
 def _begin(walk: PathState, t: float, limits: PathLimits, tracker: PathTracker) -> None:
-    """Find the optimum for t by SMO, or by following another path to it if SMO would take too long."""
+    """Find the optimum at t by SMO; if SMO takes too long or stalls, follow another path that ends at this optimum."""
     eps, estimate = EPS_START, tracker.first_estimate(walk) if walk.along.is_c_path else None
     if estimate is not None:
         walk.variables.alpha[:], eps = estimate
@@ -190,7 +190,7 @@ def _begin(walk: PathState, t: float, limits: PathLimits, tracker: PathTracker) 
 
 
 def _walk_from_where_it_is_easy(walk: PathState, t: float, easy: float, limits: PathLimits) -> None:
-    """Follow a path to the optimum for t: from a smaller C, or from a smaller box that grows to full size."""
+    """Reach the optimum at t by following a path from a smaller C, or from a smaller box that grows to full size."""
     along = walk.along
     first, last, eps = easy, t, EPS_START * max(easy, 1.0)  # eps is a KKT gap
     if not along.is_c_path:  # start in a smaller box, which grows to full size
@@ -211,11 +211,11 @@ def _walk_from_where_it_is_easy(walk: PathState, t: float, easy: float, limits: 
 
 
 def _why_it_stalled(record: PathRecord, walk: PathState, begin: float) -> str:
-    """Return the warning for a path that was ended by rounding errors of the kernel values or of the targets."""
+    """Return the warning that rounding errors of the kernel values or of the targets have ended the path."""
     along, where = walk.along, _where(record, walk, begin)
     what = f"kernel values up to {walk.largest:.1g}"
     remedy = "subtract the mean of each feature and scale it (StandardScaler), or choose smaller C"
-    # if targets are far from 0, their rounding error ε max|v|, in the unit of G − b, exceeds the accuracy of a path
+    # targets far from 0 are rounded by up to ε max|v|; compare this error with the accuracy of G − b on a path
     if EPSILON * np.abs(along.arrays(begin)[0]).max() > TENTH * (along.unit[0] + along.unit[1] * begin):
         what, remedy = f"targets up to {np.abs(along.start.v).max():.1g}", "subtract the mean of the targets"
     return (
@@ -225,13 +225,13 @@ def _why_it_stalled(record: PathRecord, walk: PathState, begin: float) -> str:
 
 
 def _where(record: PathRecord, walk: PathState, begin: float) -> str:
-    """Return a phrase that says where a path ends, or that it has no start."""
+    """Return a phrase that says where the path ends, or that the path has no first point."""
     name, at = walk.along.name, 1.0 / begin if walk.along.is_c_path else begin
     return f"ends at {name}={record.t[-1]:.6g}" if len(record.t) else f"has no start at {name}={at:.6g}"
 
 
 def _what_ended_it(record: PathRecord, walk: PathState, begin: float) -> str:
-    """Return the warning for a path that was ended by a limit or by numbers that are not finite."""
+    """Return the warning that a limit, or numbers that are not finite, have ended the path."""
     if walk.status is Status.NOT_FINITE:
         return f"The path {_where(record, walk, begin)}, before its end. {walk.status.value} {REMEDY[walk.status]}"
     limit = "max_events" if walk.status is Status.MAX_ITER else "time_limit"
@@ -240,7 +240,7 @@ def _what_ended_it(record: PathRecord, walk: PathState, begin: float) -> str:
 
 
 def _what_is_noisy(record: PathRecord, walk: PathState) -> str:
-    """Return the warning for a path with too large rounding errors of kernel values at some breakpoint, or ""."""
+    """Return a warning if rounding errors of kernel values are too large at some breakpoint; otherwise return ""."""
     along, diagonal = walk.along, walk.K.diagonal()
     gram = solved_gram(along.start, along.end)
     if noise_of_values(gram, walk.largest) == 0.0:

@@ -9,6 +9,6 @@
 `sufficiency`      checks that decide examples from the full solution, without a round
 `left_out_table`   the results of leave-one-out for each example of one machine
 `chain`            the rounds of folds: Algorithms 1 to 3 of the seeding paper
-`walked`           rounds that a walk in C solves, for problems on which SMO takes many steps
+`walked`           solves that follow a path in C, for problems on which SMO takes many steps
 =================  ===============================================================
 """

@@ -3,7 +3,7 @@
     Solve on all examples.
     Apply the sufficiency checks, which predict some examples.
     For each undecided example:  empty its box, start at the seed, take steps until the stopping rule is satisfied.
-    If the end of a round does not prove the sign of h:  take steps to smaller gaps, until the sign is proved.
+    If a round ends without a proof of the sign of h:  take steps to smaller gaps, until the sign is proved.
     The error is the share of wrong predictions.
 
 `refsvm.leave_one_out` runs this algorithm for each machine of a task.
@@ -36,11 +36,11 @@ def algorithm_1(
     table: LeftOutTable, seeders: tuple[Seeder, Seeder], stop: StoppingRule, kkt: KKTGap, checks: tuple[Check, ...],
     efficiency_test: bool,
 ) -> None:  # fmt: skip
-    """Predict each example of one machine from the other examples (Algorithm 1).
+    """Predict each example of one machine by a model that is trained on the other examples (Algorithm 1).
 
     `seeders` holds the usual seeder, and the seeder for problems on which SMO takes many steps.
     """
-    # 1. solve the problem on all examples, more exactly than a round
+    # 1. solve the problem on all examples, to a smaller KKT gap than the rounds
     table.solve_on_all(kkt)
     rounds, seeder = table.rounds, seeders[table.is_slow]
     if table.status is not Status.CONVERGED:
@@ -63,7 +63,7 @@ def algorithm_1(
         # efficiency test: drop the rule unless it ended half of the first M rounds early
         stop = stop if len(rest) <= tried or table.gap_rule_pays(tried) else kkt
     table.record_rounds(rounds.run(rest[tried:], seeder, stop, proves=table.proves), stop)
-    # if the end of a round does not prove the sign, solve the round again with smaller tolerances
+    # if a round ends without a proof of the sign, solve the round again with smaller tolerances
     if not isinstance(stop, BallRule):
         least, near = table.smallest_tolerance(), kkt.tol * kkt.share_of_tolerance(table.full.decision_range)
         stop = BallRule(least, relative=kkt.relative, near=math.inf if stop.left_out else max(near, least))
@@ -86,9 +86,9 @@ def warn_if_stalled(full: Solution, rules: Rules, tol: float) -> None:
 def checks_valid_for_kernel(
     rounds: Rounds, checks: tuple[Check, ...], stop: StoppingRule
 ) -> tuple[bool, tuple[Check, ...]]:
-    """Return whether K is positive semi-definite, as most proofs require, and the checks whose proofs hold."""
+    """Return two values: whether K is positive semi-definite, and the checks whose proofs hold for this K."""
     rows, n = rounds.rows, rounds.rows.n
-    # if a step on all examples met a curvature below 0, K is indefinite, and its eigenvalues need not be computed
+    # K is indefinite if the solve on all examples met a curvature below 0; then do not compute the eigenvalues of K
     convex = rounds.state.least_curvature >= 0.0
     if convex and rows.holds_all and n <= ALL_AT_ONCE:
         rows.fetch(np.arange(n))

@@ -29,7 +29,7 @@ SMALLEST_TOL: Final = 1e-10
 
 
 class LeftOutTable:
-    """Table of leave-one-out with one entry for each of the m examples of one machine.
+    """The results of leave-one-out for one machine, with one entry for each of its m examples.
 
     Parameters
     ----------
@@ -61,7 +61,7 @@ class LeftOutTable:
     status : Status
         CONVERGED, or the reason why the call ended early.
     full, given : Solution
-        The solution on all examples, for the centred problem of the solver and for the problem as given.
+        The solution on all examples: of the centred problem that the solver uses, and of the problem as given.
     proves : bool
         True if signs can be proved: the problem has labels, a finite box, float64 rows and (as `algorithm_1` finds out)
         a positive semi-definite K.
@@ -78,7 +78,7 @@ class LeftOutTable:
     status = Status.CONVERGED
     is_slow = False
     rule_kept: bool | None = None
-    _early = 0  # number of rounds that a rule for left-out examples has ended
+    _early = 0  # number of rounds that ended before they reached the KKT tolerance
 
     def __init__(
         self, machine: Machine, rounds: Rounds, asked: Sequence[int] | None = None, start: np.ndarray | None = None,
@@ -116,7 +116,7 @@ class LeftOutTable:
             # only this solve reports KKT gaps; the rounds do not
             rounds.limits.progress = self.rounds.limits.progress = None
         self.full = self.rounds.solutions["all"] = self.given.in_solver_coordinates(self.rounds.problem)
-        if self.proves:  # proofs about a round rely on this G, from which the round starts
+        if self.proves:  # compute the G from which rounds start, because proofs rely on it
             fresh = self.full.problem.v - self.rounds.rows.product(self.full.alpha)
             self.full = self.rounds.solutions["all"] = replace(self.full, gradient=fresh, iterations=0)
         if self.full.status not in {Status.CONVERGED, Status.STALLED}:
@@ -180,7 +180,7 @@ class LeftOutTable:
         self.decided[(self.decided == "kkt") & (self.iterations == 0)] = "path"
 
     def smallest_tolerance(self, r: int | None = None) -> float:
-        """Return the smallest KKT gap that rounding errors of G allow in every round, or in the round without r."""
+        """Return the smallest KKT gap that rounding errors of G allow in all rounds, or only in the round without r."""
         sizes, alpha, G = np.sqrt(np.abs(self.rounds.rows.diagonal())), self.full.alpha, self.full.gradient
         if r is not None:
             sizes, alpha, G = (np.delete(each, r) for each in (sizes, alpha, G))
@@ -195,14 +195,14 @@ class LeftOutTable:
         unsolved = self.unsolved.copy()
         self.decided[[each.left_out for each in ties]] = ""
         self.record_rounds(rounds.run(ties, seeder, stop.with_reference(self.full), proves=True), stop)
-        # keep the reason "kkt", because these rounds already reached the KKT tolerance in their first run
+        # record "kkt" in place of "ball", because these rounds already reached the KKT tolerance in their first run
         settled = np.array([each.left_out for each in ties], dtype=np.int64)
         self.decided[settled[self.decided[settled] == "ball"]] = "kkt"
-        if self.status is Status.CONVERGED:  # these rounds reached the user's tolerance in their first run
+        if self.status is Status.CONVERGED:  # the first runs reached the user's tolerance
             self.unsolved = unsolved
 
     def gap_rule_pays(self, tried: int) -> bool:
-        """Return True if M_prec/M ≥ 0.5, where the stopping rule ended M_prec of the first M rounds early."""
+        """Return True if the stopping rule ended M_prec of the first M rounds early, and M_prec/M ≥ 0.5."""
         is_kept = self.status is Status.CONVERGED and self._early >= tried / 2
         if self.status is Status.CONVERGED:
             self.rule_kept = is_kept

@@ -29,8 +29,8 @@ class Round(NamedTuple):
     weights : ndarray of shape (n,), float64, optional
         Factors for the boxes of the examples, in addition to `C`; weight 0 leaves an example out.
     neighbour : (hashable or None, hashable), optional
-        Names of a neighbouring problem's solutions with the old and with the new C, whose difference the seed repeats
-        (`refsvm.core.seeders.neighbour.extrapolate`).
+        Names of two solutions of a neighbouring problem: with the old C and with the new C. The seed repeats the change
+        of α between these two solutions (`refsvm.core.seeders.neighbour.extrapolate`).
     evaluate : int or ndarray of int64, optional
         Examples whose decision values are returned; by default the examples in `left_out`.
 
@@ -62,7 +62,7 @@ class RoundResult(NamedTuple):
     iterations : int
         Number of steps.
     reason : str
-        Sentence of the stopping rule or of the status that ended the round.
+        Sentence that says why the round ended, from the stopping rule or from the status.
     status : Status
         The reason why the round ended.
     seed_seconds, solve_seconds : float

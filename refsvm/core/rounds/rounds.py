@@ -85,8 +85,8 @@ class Rounds(Shown):
     Notes
     -----
     Each round begins with new counters and new scratch memory. The steps of a round depend on earlier rounds only
-    through rounding errors of G. If the round starts cold or names its `origin`, earlier rounds change nothing. Threads
-    must not share an object of this class.
+    through rounding errors of G. If a round starts cold or names its `origin`, earlier rounds do not change its steps.
+    Threads must not share an object of this class.
 
     Examples
     --------
@@ -144,7 +144,7 @@ class Rounds(Shown):
         self._grams = [problem.gram, self.rows]  # the kernel matrices that problems of these rounds may have
 
     def _set_run(self, rows: KernelRows | None = None, limits: Limits[SolverState] | None = None) -> None:
-        """Make the `Run` that solves all rounds; the rounds will read decision values from its G."""
+        """Make the `Run` that solves all rounds, with a G that is exact enough for decision values."""
         self._run = Run(self._given, self.options, rows=rows, limits=limits, reads_values=True)
         self.rows, self.limits, self.backend = self._run.rows, self._run.limits, self._run.backend
 
@@ -167,14 +167,14 @@ class Rounds(Shown):
         """Return a copy for another worker; the copy shares the kernel rows and has its own state and engine."""
         other = object.__new__(Rounds)
         other.__dict__.update({name: value for name, value in self.__dict__.items() if name != "state"})
-        # give the copy no workers: a worker that divided its rounds again would wait for workers that wait for it
+        # give the copy no workers: if a worker divided its rounds again, workers would wait for each other
         other.workers, other.solutions, other._grams = None, self.solutions.copy(), self._grams.copy()
         # the copy has its own run, because the data of a run belong to one thread
         other._set_run(self.rows, copy(self.limits))
         return other
 
     def with_shrinking(self) -> Rounds:
-        """Return a copy that shares the kernel rows, shrinks, and after each round takes one exact step."""
+        """Return a copy that shares the kernel rows; its rounds use shrinking and end with one exact step."""
         other = self.clone_for_worker()
         other.workers, other.options = self.workers, replace(self.options, shrinking=True, polish=True)
         other._set_run(other.rows, other.limits)
@@ -204,10 +204,10 @@ class Rounds(Shown):
         """Run rounds in order; the seeder computes the start of each round from the solution that the round names.
 
         If all kernel rows are in memory and every rule has a compiled version,
-        compiled code runs chunks of rounds, which several workers may share.
-        The α of each round is the same bit for bit in NumPy and in compiled
-        code; with several workers, only the order in which rounds end may
-        vary.
+        compiled code runs several rounds in one call, and several workers may
+        divide the rounds among themselves. The α of each round is the same bit
+        for bit in NumPy and in compiled code; with several workers, only the
+        order in which rounds end may vary.
 
         Parameters
         ----------
@@ -261,8 +261,8 @@ class Rounds(Shown):
         unless_interrupted("Rounds.run", self)
 
     def _reviewed(self, ended: Iterator[RoundResult], stop: StoppingRule) -> Iterator[RoundResult]:
-        """Yield the results; then let the guards review the kept solutions."""
-        # call the guards only after all rounds, because rounding errors of decision values depend on each solution's α
+        """Yield the results; then let the guards check the rounding errors of the kept solutions."""
+        # after all rounds, check every kept solution, because rounding errors of decision values depend on α
         yield from ended
         for solution in self.solutions.values():
             self._run.review_solution(solution, stop)
@@ -330,7 +330,7 @@ class Rounds(Shown):
         Parameters
         ----------
         problem : DualProblem
-            The problem with the box of the round, which reads the shared rows.
+            The problem with the box of this round; its kernel matrix reads the shared rows.
         start, origin, rules, most, trace
             As in `solve`, but without defaults.
         shrinks : bool

@@ -95,7 +95,7 @@ class Runner:
     Attributes
     ----------
     limit : int
-        Largest number of steps that a short round, which begins without shrinking (`is_short`), may take; −1 if no
+        Largest number of steps of a short round, that is, a round that begins without shrinking (`is_short`); −1 if no
         round is short.
     trained : int
         Number of variables that may move.
@@ -108,7 +108,7 @@ class Runner:
     proves : bool
         True if each round must try to prove the sign of h at its only left-out example.
     proofs : tuple of str
-        The reasons of the stopping rule that already prove the sign of h.
+        The sentences of the stopping rule that say that the sign of h is proved.
     """
 
     def __init__(
@@ -257,9 +257,9 @@ class Runner:
             solution = self._resume_with_shrinking(each, solution)
             steps += solution.iterations
         family.most_iterations = max(family.most_iterations, steps)
-        # the first round of a large problem begins at α = 0
+        # keep the number of steps of the first round, which begins at α = 0 if the problem is large
         family.first_iterations = family.first_iterations or steps
-        if solution.status in (Status.INTERRUPTED, Status.CALLBACK):  # both end all rounds
+        if solution.status in (Status.INTERRUPTED, Status.CALLBACK):  # Ctrl-C or the callback ends all rounds
             family.status = solution.status
         if each.keep is not None:
             family.solutions[each.keep] = solution

@@ -21,7 +21,7 @@ from refsvm.core.stopping.midpoint import EXCESS, Rounding, certain_sign, distan
 
 
 def known_to(full: Solution, rows: KernelRows) -> tuple[float, np.ndarray]:
-    """Return a full solution's duality gap at its b (∞ for an unbounded box), and a bound of each Gᵢ's error, (n,)."""
+    """Return a full solution's duality gap at its b (∞ for an unbounded box), and an error bound for each Gᵢ, (n,)."""
     problem, alpha, G, diagonal = full.problem, full.alpha, full.gradient, rows.diagonal()
     share = problem.n * rows.facts.rounding + EPSILON * full.iterations
     term = float(np.abs(alpha).max()) * math.sqrt(float(np.abs(diagonal).max()))
@@ -66,10 +66,10 @@ class ZeroAlpha(Check):
     """Take h(xᵣ) from the full solution if αᵣ = 0, because the solution without r is the same.
 
     If αᵣ = 0, α is feasible without r, and its duality gap without r is at most the gap δ with r. From δ, the check
-    proves the sign of h(xᵣ) as in `refsvm.core.stopping.midpoint`, with distances that need no kernel row; if the proof
-    fails, the check leaves r undecided. The check also leaves r undecided if no variable is free and r determines an
-    end of the interval of b, because this interval is longer without r. In regression, both variables of the example
-    must be 0, and the check proves no sign.
+    proves the sign of h(xᵣ) as in `refsvm.core.stopping.midpoint`, but reads no kernel row, because it bounds ‖φᵢ − φᵣ‖
+    by √Kᵢᵢ + √Kᵣᵣ. If the proof fails, the check leaves r undecided. The check also leaves r undecided if no variable
+    is free and r determines an end of the interval of b, because this interval is longer without r. In regression, both
+    variables of the example must be 0, and the check proves no sign.
 
     References
     ----------
@@ -113,11 +113,11 @@ def largest_but_own(values: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True)
 class TrainingError(Check):
-    """Count r as an error if yᵣh(xᵣ) < −δ/Cᵣ: without r, yᵣh(xᵣ) is at most 0.
+    """Count r as an error if yᵣh(xᵣ) < −δ/Cᵣ, because the model without r then has yᵣh(xᵣ) ≤ 0.
 
-    δ is the duality gap at the b of h, and Cᵣ is the penalty of r, including its weight. For (w, b) of the full
-    solution and the primal objective P_R without r, P_R(w, b) + Cᵣξᵣ ≤ P_R(w_R, b_R) + Cᵣξᵣ(w_R, b_R) + δ and P_R(w_R,
-    b_R) ≤ P_R(w, b). So without r, the slack of r is at least ξᵣ − δ/Cᵣ, which is more than 1.
+    δ is the duality gap at the b of h, and Cᵣ is the penalty of r, including its weight. Let (w, b) be the full model,
+    P_R the primal objective without r, and (w_R, b_R) its minimum. Then P_R(w, b) + Cᵣξᵣ ≤ P_R(w_R, b_R) + Cᵣξᵣ(w_R,
+    b_R) + δ and P_R(w_R, b_R) ≤ P_R(w, b). So without r, the slack of r is at least ξᵣ − δ/Cᵣ, which is more than 1.
 
     References
     ----------
@@ -140,12 +140,12 @@ class XiAlphaBound(Check):
     """Count r as correct if 2|αᵣ|R² + ξᵣ < 1 and the other free variables can take over αᵣ.
 
     Joachims assumes an exact solution, and a bound R² ≥ k(x, x) − k(x, x′) for all pairs. The other free variables can
-    take over αᵣ if Σ (Uⱼ − αⱼ) > αᵣ over the free j ≠ r for yᵣ = 1, and Σ (αⱼ − Lⱼ) > −αᵣ for yᵣ = −1. Joachims only
-    requires one free support vector. If examples have weights, one support vector does not suffice, even if all other
-    examples of the class of r together can take over αᵣ. The proof for yᵣ = 1 uses the duality gap δ at b, the weight
-    vector w_R without r, and f = Kα:
+    take over αᵣ if Σ (Uⱼ − αⱼ) > αᵣ over the free j ≠ r for yᵣ = 1, and Σ (αⱼ − Lⱼ) > −αᵣ for yᵣ = −1. Joachims
+    requires only that one support vector is free. If examples have weights, this requirement does not suffice, even if
+    all other examples of the class of r together can take over αᵣ. The proof for yᵣ = 1 uses the duality gap δ at b,
+    the weight vector w_R without r, and f = Kα:
 
-    1. Moving αᵣ to free variables gives α̃, which is feasible without r, and ‖w − w̃‖² ≤ 2R²αᵣ². In the ball of
+    1. Moving αᵣ to free variables gives α̃, which is feasible without r, and ‖w − w̃‖² ≤ 2R²αᵣ². With T of
        `refsvm.core.stopping.midpoint`, ``T(α̃, G − b) ≤ δ + αᵣ max |Gⱼ − b|`` over the free j. So w_R is within
        ``ρ = αᵣR/√2 + √(½αᵣ²R² + δ + αᵣ max |Gⱼ − b|)`` of w, and each w_R·(φᵢ − φᵣ) is within √2 Rρ of fᵢ − fᵣ.
     2. h_R(xᵣ) is a minimiser η of Σ Cᵢ max(0, 1 − yᵢ(w_R·(φᵢ − φᵣ) + η)) over i ≠ r. With w in place of w_R, this sum
@@ -218,7 +218,7 @@ class Ball(Check):
         signs, shown, (delta, error) = np.zeros(problem.n), read_only_solution(full), known_to(full, rows)
         if delta == math.inf:
             return signs
-        # allow twice the error of G, because moving at most n variables to the seed adds at most as many roundings of G
+        # allow twice the error of G: moving at most n variables to the seed at most doubles this error
         off = 2.0 * float(error.max())
         for r in np.flatnonzero(alpha).tolist():
             left_out, gradient = problem.without(r), G.copy()
@@ -244,7 +244,7 @@ CHECKS: Final = tuple(SHIPPED)[:3]
 
 
 def chosen_checks(checks: Iterable[str | Check] | str | Check) -> tuple[Check, ...]:
-    """Return checks, given as objects or by their names; shipped checks come first, in the order of the paper.
+    """Return the checks that are given as objects or names: first the shipped checks, in the order of the paper.
 
     Examples
     --------

@@ -1,10 +1,10 @@
 """Paths in C: a faster way to the optimum if SMO takes many steps, as with linear models at a large C.
 
-If free α must be exact to 1/1000 of the bounded α, pair steps gain almost nothing. At a small C, SMO reaches the
-optimum in few steps. From this optimum, the seeder `ATO` (`refsvm.core.seeders.ato`) follows the path of optima to the
-problem's C. `ATO` also follows the path from the model of all examples to the model without one example. If the free
-variables' matrix becomes singular, the path ends; SMO with shrinking and one exact step
-(`refsvm.services.guards.polish`) continue from its end.
+Steps on pairs gain almost nothing if the error of each free α must be below 1/1000 of the bounded α. At a small C, SMO
+reaches the optimum in few steps. From this optimum, the seeder `ATO` (`refsvm.core.seeders.ato`) follows the path of
+optima to the problem's C. `ATO` also follows the path from the model of all examples to the model without one example.
+If the matrix of the free variables becomes singular, the path ends early. SMO with shrinking and one exact step
+(`refsvm.services.guards.polish`) then continue from the end of the path.
 """
 
 from __future__ import annotations
@@ -27,21 +27,21 @@ from refsvm.core.stopping.kkt_gap import KKTGap
 
 FEW_STEPS: Final = 10_000
 STEPS_EACH: Final = 100
-"""A walk takes over after FEW_STEPS steps, or after STEPS_EACH steps for each variable if this number is larger; most
-problems need 1 to 10 steps for each variable."""
+"""A path in C continues a solve after FEW_STEPS steps of SMO, or after STEPS_EACH steps for each variable if this
+number is larger; most problems need 1 to 10 steps for each variable."""
 
 LONGEST: Final = 30
-"""Unless the caller gives `max_iter`, a solve on the way of a walk ends after this multiple of the steps after which a
-walk takes over."""
+"""Unless the caller gives `max_iter`, each solve in `walked` ends after this multiple of the steps that `few_steps`
+returns."""
 
 EASIER: Final = 0.1
-"""A walk begins at most at this fraction of the problem's C; if SMO is fast at a larger C, there is no walk."""
+"""A path is followed only if the C at which SMO is fast is below this fraction of the problem's C."""
 
 WALK: Final = ATO(margin=math.inf, budget=math.inf, max_events=100_000)
-"""The seeder that follows every variable to the end of the walk."""
+"""The seeder that follows all variables to the end of the path."""
 
 EASY, WALKED, ORIGIN = "at an easy C", "walked to", "origin"
-"""Names under which rounds keep solutions: two on the way of a walk, and the solution on all examples, from which folds
+"""Names under which rounds keep solutions: at the start and at the end of a path in C, and on all examples, where folds
 start."""
 
 
@@ -51,17 +51,17 @@ def few_steps(n: int) -> int:
 
 
 def walked(rounds: Rounds, begun: Solution, kkt: KKTGap) -> tuple[Rounds, Solution]:
-    """Solve a problem on which SMO alone would take long; return rounds that shrink, and the solution.
+    """Solve a problem on which SMO alone would take long; return a `Rounds` object with shrinking, and the solution.
 
     Parameters
     ----------
     rounds : Rounds
         Rounds without shrinking, whose stopping rule the solution must satisfy.
     begun : Solution
-        The point where the first steps ended.
+        The unfinished solution at which SMO's first steps ended.
     kkt : KKTGap
-        A stopping rule with a larger tolerance than the rule of `rounds`; when it ends the steps, one exact step is
-        expected to reach the optimum.
+        A stopping rule whose tolerance is larger than the tolerance of `rounds`. When the solve satisfies this rule,
+        one exact step is expected to reach the optimum.
 
     Returns
     -------
@@ -93,7 +93,7 @@ def walked(rounds: Rounds, begun: Solution, kkt: KKTGap) -> tuple[Rounds, Soluti
 def folds_walked_to(
     rounds: Rounds, plan: Sequence[Round], seeder: Seeder, walk: Seeder | None, **options: Any
 ) -> Iterator[RoundResult]:
-    """Yield the results of `refsvm.Rounds.run`; if the first round takes many steps, use the seeder `walk`.
+    """Yield the results of `refsvm.Rounds.run`; if the first round takes many steps, `walk` makes the other seeds.
 
     Parameters
     ----------
@@ -133,7 +133,7 @@ def folds_walked_to(
 
 
 def easy_share(problem: DualProblem, diagonal: np.ndarray) -> float:
-    """Return the factor of the box at which no variable changes an output by over 1, or 1 if no path can be followed.
+    """Return the factor ≤ 1 that shrinks the box until no α can change an output by over 1; 1 if there is no path.
 
     Examples
     --------
