@@ -199,7 +199,7 @@ def total_of_sizes(values):  # type: ignore[no-untyped-def]
 
 @called
 def decided(state):  # type: ignore[no-untyped-def]
-    """Return True if F(α, b̂) < H(η), and the intercept that a `Solution` reports gives the same sign as b̂."""
+    """Return True if F(α, b̂) < H(η), and h(xᵣ) has the same sign with b̂ and with the intercept of a `Solution`."""
     memory, r, now = state.stop_memory, int(state.stop_memory[EXAMPLE]), state.now[0]
     eta, gradient, _, v = parts(memory, len(state.alpha))
     G, alpha, highest = state.gradient, state.alpha, largest_of(state.diagonal)

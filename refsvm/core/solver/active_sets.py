@@ -25,9 +25,9 @@ def distance_to_violation(state: SolverState) -> np.ndarray:
 
 
 def active_set(state: SolverState, multiple: int) -> np.ndarray:
-    """Return the sorted indices of all variables except variables that their gradient keeps at a bound.
+    """Return the sorted indices of the active variables; a variable that G keeps at its bound is not active.
 
-    The function adds the variables nearest to a violation until `multiple` divides the number of indices.
+    The function adds the inactive variables nearest to a violation until `multiple` divides the number of indices.
     """
     alpha, distance = state.alpha, distance_to_violation(state)
     distance[(alpha < state.upper) & (alpha > state.lower)] = 0.0
@@ -45,8 +45,8 @@ def block(state: SolverState, most: int) -> np.ndarray:
     """Return the sorted indices of all free variables, and of up to `most` bounded variables that violate most.
 
     The function also computes the missing kernel rows of the returned variables, because a few large products are far
-    cheaper than one product for each row. The function returns an empty array if no row is missing, or if the block
-    would hold most of the problem's variables or more rows than the cache.
+    cheaper than one product for each row. The function returns an empty array if no row is missing, if the block would
+    contain most of the problem's variables, or if the cache cannot hold the rows of the block.
     """
     alpha, G, evaluator = state.alpha, state.gradient, state.rows.evaluator
     bound = (alpha == state.upper) | (alpha == state.lower)

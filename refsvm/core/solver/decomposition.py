@@ -43,7 +43,7 @@ class Decomposition(Shrinking):
     Raises
     ------
     ValueError
-        If size is not an even whole number, or less than 2.
+        If size is odd, less than 2, or not a whole number.
 
     References
     ----------

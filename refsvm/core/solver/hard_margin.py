@@ -9,8 +9,8 @@ most the distance of these two points, ‖w‖/s with ‖w‖² = αᵀKα. If t
 rounding errors, the hulls meet: no function of this kernel separates the classes.
 
 **Stretch.** f(tα) is largest at t = vᵀα/αᵀKα. At the optimum t = 1. If the hulls meet, t is large: multiplying α by
-this t lets α grow much faster than steps would, and the distance of the two points falls to zero as fast as in
-Gilbert's algorithm for the two nearest points.
+this t lets α grow much faster than steps would. The distance of the two points then falls to zero as fast as in
+Gilbert's algorithm, which finds the nearest points of two hulls.
 
 References: E. G. Gilbert, "An iterative procedure for computing the minimum of a quadratic form on a convex set", SIAM
 Journal on Control 4, 1966; S. S. Keerthi et al., "A fast iterative nearest point algorithm for support vector machine
@@ -74,7 +74,7 @@ class HardMargin:
             except ValueError:
                 if self._is_bounded():
                     raise  # α has diverged, and the rules have met NaN or infinite values
-        # α also diverges if the kernel is indefinite and q < 0 in a direction without a bound
+        # α also diverges if the kernel is indefinite and its curvature q is negative in a direction without a bound
         if is_beyond or not self._is_bounded():
             self._state.alpha[:], self._state.iteration = before, iteration
             self._state.refresh()
@@ -83,7 +83,7 @@ class HardMargin:
             return INSEPARABLE
         if self._hulls_meet():
             return INSEPARABLE
-        # multiply α by a factor only while steps continue: when the usual loop converges, α needs no factor
+        # multiply α by a factor only while steps continue: if the usual loop has converged, f(tα) is largest at t = 1
         if not outcome and self._cone:
             self._stretch()
         return outcome
@@ -113,8 +113,8 @@ class HardMargin:
     def _is_nothing(self, quadratic: float, linear: float) -> bool:
         """Return True if αᵀKα is only rounding error in comparison with vᵀα.
 
-        For two classes vᵀα = 2s, and √(αᵀKα)/s is the distance of the hulls. Every w that keeps the margins has
-        ‖w‖ ≥ vᵀα/√(αᵀKα), so |h| would have to reach 1/NARROWEST times the largest |v|.
+        For two classes vᵀα = 2s, and √(αᵀKα)/s is the distance of the hulls. Every w that satisfies the margin
+        constraints has ‖w‖ ≥ vᵀα/√(αᵀKα), so |h| would have to reach 1/NARROWEST times the largest |v|.
         """
         return quadratic <= self._state.largest_diagonal * (0.5 * NARROWEST * linear / self._scale) ** 2
 

@@ -95,7 +95,7 @@ class LIBSVMShrinking(Shrinking):
 
 
 class Work(NamedTuple):
-    """The arguments of one call of `steps`; a state must not store them, because it would refer to itself."""
+    """The arguments of one call of `steps`; a state that stored these arguments would hold a reference to itself."""
 
     backend: Backend
     limits: Limits[SolverState]
@@ -156,7 +156,7 @@ class ShrinkingMemory:
             # G ← G − K δ; for the variables in A, the restricted solves have already computed G
             gradient = subtracted(state, everyone, now.alpha, work.limits)
         except NoTimeError:
-            outcome = 0  # leave the state unchanged
+            outcome = 0  # drop the restricted solve: the state stays unchanged
             if work.trace is not None:
                 work.trace.drop()
         else:
@@ -172,7 +172,7 @@ class ShrinkingMemory:
     ) -> tuple[int, np.ndarray | None]:
         """Take steps on the active variables; return the outcome and the variables that stay active.
 
-        The returned variables are None if no variable became inactive.
+        If no variable became inactive, None replaces the variables.
         """
         trace = None if work.trace is None else Trace(work.trace.every)
         outcome, stay = 0, None

@@ -36,7 +36,7 @@ def steps(state: SolverState, selector: WorkingSetSelector, step: StepRule, stop
         mu = step.length(state, i, j)
         # --- update ---
         if step.uses_momentum:
-            state.move(i, j, *mu)  # the step is (μ, κ)
+            state.move(i, j, *mu)  # `mu` holds μ and κ: with momentum, α also moves by κΔ
         else:
             state.move(i, j, mu)
         yield state
@@ -57,7 +57,7 @@ def iterate(
     Yields
     ------
     SolverState
-        The same object after every step; copy values that you want to keep.
+        The state, which is the same object after every step; copy values that you want to keep.
 
     Raises
     ------
@@ -79,7 +79,7 @@ def iterate(
 
 
 def _each(loop: Steps) -> Steps:
-    """Yield the states; inside a step, underflow gives 0; between steps, the caller's NumPy settings hold."""
+    """Yield the states; underflow gives 0 inside a step; between steps, the caller's NumPy settings apply."""
     take = np.errstate(under="ignore")(next)
     while True:
         try:

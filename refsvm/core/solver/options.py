@@ -106,6 +106,6 @@ def rows_and_guards(
     rows : KernelRows, optional
         Rows that several runs share; new rows by default.
     reads_values : bool
-        True if decision values will be read from G, so that G must have smaller rounding errors.
+        True if decision values will be read from G, so that the rounding errors of G must be smaller.
     """
     return rows or row_store(problem, options.rules, options.cache_mb), [FreshGradient(), Snap()]

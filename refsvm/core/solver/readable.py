@@ -39,7 +39,7 @@ class NumPyBackend:
         return 0
 
     def rounds(self, runner: Any, waiting: Sequence[Any]) -> list[Any]:
-        """Let the runner run the next waiting round."""
+        """Return the result of the next waiting round, which the runner runs."""
         return [runner.round(waiting[0])]
 
     def seeder(self, seeder: Any, rows: Any) -> Any:
@@ -47,7 +47,7 @@ class NumPyBackend:
         return seeder
 
     def events(self, walk: Any, tracker: Any, end: float, most: int) -> list[Any]:
-        """Return no events: the tracker follows the walk in NumPy."""
+        """Return an empty list, so that the tracker finds all events itself, in NumPy."""
         return []
 
 

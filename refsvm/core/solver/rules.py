@@ -75,7 +75,7 @@ class DefaultRules(Rules):
 def chosen_rules(
     selector: WorkingSetSelector | None, step: StepRule | None, stop: StoppingRule | None
 ) -> Rules:
-    """Replace None with default rules; refuse objects that are not rules, and rules that do not fit."""
+    """Replace None with default rules; refuse objects that are not rules, and rules that do not fit together."""
     stop = KKT_GAP if stop is None else StoppingRule.checked("stop", stop)
     if selector is None and step is None:
         return DefaultRules(SECOND_ORDER, PLANNING_AHEAD, stop)
@@ -88,14 +88,14 @@ def chosen_rules(
         step = CONJUGATE if selector.takes_displacement else ordinary
     else:
         step = StepRule.checked("step", step)
-    # planned steps are proved to raise f only if the selector considers the pair with which a step was planned
+    # the proof that planned steps raise f needs a selector that considers the planned pair
     if step.history and (step.uses_momentum or not selector.takes_candidates):
         raise misfit(selector, step)
     return Rules(selector, step, stop)
 
 
 def misfit(selector: WorkingSetSelector, step: StepRule) -> ValueError:
-    """Return the error that says why this planning step does not work with this selector, or with any selector."""
+    """Return the error that says why `step` does not work with `selector`, or why it works with no selector at all."""
     if not selector.takes_candidates:
         return ValueError(
             f"selector={selector!r} cannot be combined with step={step!r}: the convergence proof of planned steps "
@@ -171,8 +171,8 @@ def warn_of_rounding(rounding: float, tolerance: float) -> None:
 def _filled_up(problem: DualProblem) -> np.ndarray:
     """Return α = 0 clipped to the box; if Σα is not z yet, fill the first variables up to their bounds, as LIBSVM does.
 
-    One-class problems start at this α, because z ≠ 0. All changed variables except one end at a bound. Computing G thus
-    needs few kernel rows, and most examples that have α = 0 in the solution begin with α = 0.
+    One-class problems start at this α, because z ≠ 0. Each changed variable ends at a bound, except the last one.
+    Computing G thus needs few kernel rows, and most examples that have α = 0 in the solution begin with α = 0.
     """
     point = np.zeros(problem.n).clip(problem.lower, problem.upper)
     missing = problem.z - float(point.sum())

@@ -51,7 +51,7 @@ class Run:
     limits : Limits, optional
         Limits of the run; by default the limits in `options`, whose clock starts now.
     reads_values : bool
-        True if decision values will be read from G, so that G must have smaller rounding errors.
+        True if decision values will be read from G, so that the rounding errors of G must be smaller.
 
     Attributes
     ----------
@@ -162,7 +162,7 @@ class Run:
             now = time.perf_counter()
             if trace is not None:
                 trace.stamp(began - self._began, now - self._began)
-            # a limit reached in the step that solves the problem does not count
+            # ignore a limit that was reached in the same step in which the stopping rule was satisfied
             code = code or rules.stop.check(state)
             if not is_builtin(type(rules.stop)):
                 code = user_code(rules.stop, state, code, ENDINGS if state.problem.is_open else (-1,))

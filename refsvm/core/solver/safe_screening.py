@@ -91,7 +91,7 @@ class SafeScreening(Shrinking):
             return code
         if state.gap <= 0.0:
             return -1
-        # A are the remaining variables, and `tolerance` is the KKT gap to which their problem is solved
+        # `A` holds the remaining variables; the problem of these variables is solved to the KKT gap `tolerance`
         wanted = rules.stop.with_absolute_tolerance(state).tolerance
         A, tolerance = state.shrinking or (np.arange(len(state.alpha)), wanted)
         if can_prove(state):
@@ -122,8 +122,8 @@ def undecided(state: SolverState) -> np.ndarray:
 def error_of(state: SolverState) -> np.ndarray:
     """Return a bound of the rounding error of each Gᵢ, shape (n,), including errors of the full problem's G.
 
-    G is a sum of terms αⱼKᵢⱼ, none of which exceeds max |αⱼ| √(Kᵢᵢ max Kⱼⱼ). The bound counts sixteen roundings of a
-    term and of the sum for each variable, and one rounding for each update of G.
+    G is a sum of terms αⱼKᵢⱼ, none of which exceeds max |αⱼ| √(Kᵢᵢ max Kⱼⱼ). The bound counts sixteen roundings for
+    each variable, of its term and of the sum, and one rounding for each update of G.
     """
     count = 16.0 * len(state.alpha) + state.updates + state.iteration
     term = state.largest * np.sqrt(state.diagonal * state.largest_diagonal)

@@ -7,10 +7,10 @@
         G ← G − K[:, A] Δα_A, on all variables.
 
 A restricted problem is a problem like any other: it has its own small, contiguous kernel matrix and is solved by the
-same loop. `refsvm.core.solver.rules.Rules.restricted` chooses the rules of the restricted problem: if the user chose a
-selector or a step rule, the rules of the full problem, otherwise conjugate steps. The restricted problem is solved to
-the KKT gap that the stopping rule's `restricted_tolerance` returns; if the full problem has 3,000 variables or more,
-the restricted problem is solved to half this gap, so that f hardly depends on the precision of the kernel rows.
+same loop. `refsvm.core.solver.rules.Rules.restricted` chooses the rules of the restricted problem: the rules of the
+full problem if the user chose a selector or a step rule, and conjugate steps otherwise. The restricted problem is
+solved to the KKT gap that the stopping rule's `restricted_tolerance` returns. If the full problem has 3,000 variables
+or more, this gap is halved, so that f hardly depends on the precision of the kernel rows.
 
 Shrinking is safe: the most violating pair of the full problem is always in A, so no restricted problem begins at its
 optimum, and f rises in every round. The solve ends only when the stopping rule is satisfied by all variables with their
@@ -44,7 +44,7 @@ UNLIMITED_STEPS: Final = 2**31
 
 LARGE_FROM: Final = 3_000
 LOOSE_FROM: Final = 1e-4
-"""From this tolerance on, problems with `LARGE_FROM` variables solve restricted problems to half the gap."""
+"""Problems with `LARGE_FROM` variables or more halve the KKT gap of restricted problems if ε ≥ `LOOSE_FROM`."""
 
 COPIES_MB: Final = 256.0
 """Largest amount of kernel rows, in MiB, that a restricted problem may copy from the full problem."""
@@ -71,10 +71,10 @@ class Shrinking(Rule):
     ) -> int:  # fmt: skip
         """Take up to `budget` steps on the variables that the rule chooses.
 
-        Return 0 if more steps may follow, a code of ``rules.stop`` if this rule is satisfied by all variables with
-        their true gradient, or −1 if no step gains. Use ``backend.steps(state, rules, budget, trace)`` to take steps
-        on all variables of a state, for example the state of a restricted problem. Store data that the next call needs
-        in ``state.shrinking``, which is None at the first call.
+        Return 0 if more steps may follow, a code of ``rules.stop`` if the stopping rule is satisfied by all variables
+        with their true gradient, or −1 if no step gains. Use ``backend.steps(state, rules, budget, trace)`` to take
+        steps on all variables of a state, for example the state of a restricted problem. Store data that the next call
+        needs in ``state.shrinking``, which is None at the first call.
         """
 
     @property
@@ -93,7 +93,7 @@ class Shrinking(Rule):
         may follow, or −1 if no step gains.
         """
         stop, absolute = rules.stop, rules.stop.with_absolute_tolerance(state)
-        # if memory cannot hold the rows of A, each restricted problem computes new rows, so one problem has to suffice
+        # if memory cannot hold the rows of A, solve to ε: a second restricted problem would compute all rows again
         tolerance = absolute.restricted_tolerance(state.gap if fits(state, A) else absolute.tolerance)
         if state.parent is None and len(state.alpha) >= LARGE_FROM and stop.tolerance >= LOOSE_FROM:
             # on large problems, halving the tolerance takes little time and makes f as exact as rounding allows
@@ -113,7 +113,7 @@ class Shrinking(Rule):
             # G ← G − K[:, A] δ
             state.gradient[:] = subtracted(state, A, inner.alpha, limits)
         except NoTimeError:
-            outcome = 0  # leave the state unchanged
+            outcome = 0  # drop the restricted solve: the state stays unchanged
         else:
             take_over(state, A, inner)
             state.refresh(recompute=False)
@@ -151,7 +151,7 @@ class NoShrinking(Shrinking):
 class Restriction(Shrinking):
     """Solve the problem restricted to some variables, update G, and choose the variables again.
 
-    Measured times determined the default values.
+    The default values were chosen by measuring times.
 
     Parameters
     ----------
@@ -162,8 +162,8 @@ class Restriction(Shrinking):
     full_gram_up_to : int
         A restricted problem with at most this many variables gets all its kernel rows at once, by one product.
     multiple : int
-        The size of an active set is rounded up to a multiple of this number, because compiled loops treat this many
-        variables together, and the rest one by one.
+        The size of an active set is rounded up to a multiple of this number: compiled loops treat this many variables
+        at once, and any remaining variables one by one.
     block : int
         Largest number of variables whose kernel rows are computed together as a block.
     """
@@ -181,7 +181,7 @@ class Restriction(Shrinking):
         """Take some steps on all variables, or solve one restricted problem."""
         if code := rules.stop.check(state):
             return code
-        # `recent`: steps of the last call; at the first call `period` if α ≠ 0, because such a start is near a solution
+        # `recent`: steps of the last call; `period` for a first call at α ≠ 0, because such an α is near a solution
         recent = (self.period if state.alpha.any() else 0) if state.shrinking is None else state.shrinking
         before, solve_on = state.iteration, (backend, limits, state, rules, trace)
         # read from the `facts` of the full matrix whether its kernel computes rows faster in batches
@@ -207,7 +207,7 @@ class Restriction(Shrinking):
         return outcome
 
     def _pays(self, state: SolverState, recent: int, m: int) -> bool:
-        """Return True if `recent` steps on m variables in place of n save more than copying the kernel rows costs.
+        """Return True if taking `recent` steps on m variables, not on n, saves more than copying the kernel rows costs.
 
         Savings and cost are measured in numbers of variables: a step updates n or m variables, and a copied row has m
         values.
@@ -331,7 +331,7 @@ def restricted(state: SolverState, A: np.ndarray, rules: Rules, full_gram_up_to:
         most = min(rows.cache_mb if rows.holds_all else rows.cache_mb / 4, COPIES_MB)
         budget = max(most, megabytes(64, len(A)))
         small = stored_rows(source.restrict(chosen), budget, dtype, read=dtype)
-        if small.holds_all:  # leave the rest of the budget to further restricted problems
+        if small.holds_all:  # further restricted problems may use the rest of the budget
             small.cache_mb = budget - megabytes(len(A), len(A), dtype)
         if len(A) <= full_gram_up_to and small.holds_all:
             small.fetch(np.flatnonzero(source.slots[chosen] >= 0))
@@ -349,7 +349,7 @@ def fits(state: SolverState, A: np.ndarray) -> bool:
 
 
 def release_rows(state: SolverState) -> None:
-    """Free the kernel rows of a state, even if a second state shares them, and compiled sessions that hold the rows."""
+    """Free a state's kernel rows, even if a second state shares them, and drop compiled sessions that use the rows."""
     state.rows.evaluator.release()
     state.session = None
     if state.parent is not None:

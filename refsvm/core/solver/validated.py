@@ -56,7 +56,7 @@ def refuse_negative(stop: StoppingRule, code: Any) -> Any:
 
 
 def user_code(stop: StoppingRule, state: SolverState, code: Any, own: Any) -> int:
-    """Return the code of a user's stopping rule after checking it; the run's own codes, in `own`, need no check."""
+    """Return the code of a user's stopping rule after checking it; codes in `own` are the run's and need no check."""
     if code not in own:
         return validated_code(stop, code)
     refuse_negative(stop, stop.check(state))

@@ -118,7 +118,7 @@ class BallRule(StoppingRule):
         return (self.tol, float(self.every), float(self.relative), self.near)
 
     def memory(self, problem: DualProblem, steps: int = 0) -> np.ndarray:
-        """Return the memory: left-out examples, α and G of w, and v, with n values each, then single numbers."""
+        """Return the memory: the left-out examples, α of w, G of w and v, with n values each, then single numbers."""
         examples, n, solved = left_out_examples(self, self.example, problem), problem.n, self.solved
         if not len(examples):
             raise ValueError(
@@ -180,7 +180,7 @@ def of_sign(value: float, sign: int) -> float:
 
 
 def _begin(state: SolverState) -> None:
-    """Take w from the present α if no solution is given, and store max |G| and max |α| for bounds of rounding."""
+    """Take w from the present α if no solution is given; store max |G| and max |α|, which bound the rounding errors."""
     memory = state.stop_memory
     _, alpha, gradient, _ = memory[:BEGUN].reshape(4, -1)
     if not memory[HAS_POINT]:
@@ -192,7 +192,7 @@ def _begin(state: SolverState) -> None:
 
 
 def _proved(state: SolverState) -> int:
-    """Return 2 or 3 for a single example's proved sign, 4 if h has the proved signs at several examples, or 0."""
+    """Return 2 or 3 if the sign at one example is proved, 4 if h has the proved signs at several, otherwise 0."""
     memory, G, v, lower, upper = state.stop_memory, state.gradient, state.v, state.lower, state.upper
     left_out, alpha, gradient, _ = memory[:BEGUN].reshape(4, -1)
     b = state.problem.midway(G, state.top, state.bottom)

@@ -64,7 +64,7 @@ class StoppingRule(Rule):
     def with_absolute_tolerance(self, state: SolverState) -> Any:
         """Return a copy whose absolute tolerance is the number with which this rule last compared the KKT gap.
 
-        Return the rule unchanged if its tolerance is absolute, if ψ exceeds ε, or if this number is not finite.
+        Return the rule unchanged if its tolerance is absolute, if ψ exceeds ε, or if the number is not finite.
         """
         if not self.relative or state.gap > self.tolerance or not math.isfinite(state.stop_memory[-1]):
             return self
@@ -76,9 +76,9 @@ class StoppingRule(Rule):
     def tolerance_for_rounding(self, problem: DualProblem, alpha: np.ndarray, s: float) -> float:
         """Return the tolerance for rounding errors of K: ε, times `share_of_tolerance` for a relative rule.
 
-        If terms of the decision values cancel, for example if the best model is a constant, the range s of the decision
-        values understates their size. In this method, s is therefore at least a hundredth of the range of Σ|αᵢ|Kᵢⱼ.
-        Rules that prove signs allow for rounding themselves; for these rules, ε counts as at least 1e-3.
+        If large terms of the decision values cancel, for example if the best model is a constant, the range s is small,
+        although rounding errors are not. This method therefore uses an s of at least a hundredth of the range of
+        Σ|αᵢ|Kᵢⱼ. Rules that prove signs allow for rounding themselves; for these rules, ε counts as at least 1e-3.
         """
         tol = max(self.tolerance, 1e-3) if self.left_out else self.tolerance
         if not self.relative:
@@ -91,11 +91,11 @@ class StoppingRule(Rule):
         return max(wanted, ROUNDED * float(np.abs(problem.v).max()))
 
     def with_reference(self, solved: Solution) -> StoppingRule:
-        """Return the rule for rounds that start from this solution on all examples; the rule may use the solution."""
+        """Return the rule for rounds that start from `solved`, the solution on all examples; by default this rule."""
         return self
 
     def outcome(self, reason: str, value: float) -> tuple[str, float]:
-        """Return the name under which rounds that end for `reason` are counted, and the decision value of the round."""
+        """Return the name of the test that ended a round for `reason`, such as "kkt", and the decision value."""
         return "kkt", value
 
     @classmethod

@@ -49,7 +49,7 @@ class KKTGap(StoppingRule):
     >>> solve(DualProblem.classification(X, y, kernel=RBF(1.0)), stop=KKTGap(1e-6)).kkt_gap <= 1e-6
     True
 
-    With C = 1e-6, the papers' rule is satisfied at the start:
+    With C = 1e-6, the absolute tolerance of the papers is already satisfied at the start:
 
     >>> tiny = DualProblem.classification(X, y, kernel=RBF(1.0), C=1e-6)
     >>> [solve(tiny, stop=KKTGap(relative=each)).reason for each in (False, True)]

@@ -54,8 +54,8 @@ class LOODualityGap(StoppingRule):
 
     No point with h(xᵣ) = 0 has an objective below H(η). If a point with F < H and the optimum gave h(xᵣ) different
     signs, some point between them would have h(xᵣ) = 0, and by convexity its objective would be at most F < H: a
-    contradiction. The rule stops only if the intercept that a `Solution` reports gives the same sign as b̂. The rule
-    also stops at ψ(α) ≤ ε, because F < H cannot be reached if h(xᵣ) = 0 at the optimum.
+    contradiction. The rule stops only if h(xᵣ) has the same sign with b̂ and with the intercept that a `Solution`
+    reports. The rule also stops at ψ(α) ≤ ε, because F < H cannot be reached if h(xᵣ) = 0 at the optimum.
 
     Parameters
     ----------
@@ -221,7 +221,7 @@ def _ascend(state: SolverState, variables: int) -> bool:
 def _with_partner(
     i: int, row_i: np.ndarray, box: tuple[np.ndarray, np.ndarray, np.ndarray], state: SolverState
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """For all t, return twice the gain of moving ηᵢ and ηₜ, and both steps: Newton, clipped in ηᵢ, then in ηₜ."""
+    """Return, for every partner t, twice the gain of moving ηᵢ and ηₜ together, and the two clipped Newton steps."""
     r = int(state.stop_memory[EXAMPLE])
     _, g, row, _ = _parts(state)
     q, low, high = box
@@ -239,7 +239,7 @@ def _with_partner(
 
 
 def _decided(state: SolverState) -> bool:
-    """Return True if F(α, b̂) < H(η), and the intercept that a `Solution` reports gives the same sign as b̂."""
+    """Return True if F(α, b̂) < H(η), and h(xᵣ) has the same sign with b̂ and with the intercept of a `Solution`."""
     if state.problem.is_open:
         return False
     memory, r = state.stop_memory, int(state.stop_memory[EXAMPLE])
@@ -270,8 +270,8 @@ def best_intercept(
     """Return b̂ and P(b̂), the minimum of P(b) = Σ max(Uᵢ(Gᵢ − b), Lᵢ(Gᵢ − b)), by cutting planes.
 
     P is convex and piecewise linear. The search keeps one point to the left and one point to the right of the minimum.
-    In each iteration, the b at which the tangents at both points meet replaces the point on its side. The search ends
-    when P at this b equals the value of the tangents.
+    Each iteration computes the b at which the tangents at these points meet; this b replaces the point on its side of
+    the minimum. The search ends when P at this b equals the value of the tangents.
     """
     left, right = tangent(G, lower, upper, low), tangent(G, lower, upper, high)
     b, value = (low, left[0]) if left[0] <= right[0] else (high, right[0])

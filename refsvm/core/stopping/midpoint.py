@@ -6,12 +6,12 @@ point of D with weight vector w̃, and (w, b) is any model. Let eᵢ = vᵢ − 
     T(α̃, e)  =  Σ (Uᵢ − α̃ᵢ)(eᵢ)₊ + (α̃ᵢ − Lᵢ)(−eᵢ)₊                    a sum of terms that are never negative   (1).
 
 Since Σ α̃ᵢ = z, P(w, b) − D(α̃) = ½‖w − w̃‖² + T(α̃, e) for every (w, b). Since ½‖w‖² is 1-strongly convex, P(w, b) ≥
-P(w_R, b_R) + ½‖w − w_R‖². The equation at (w, b) and at (w_R, b_R) and the parallelogram law give
+P(w_R, b_R) + ½‖w − w_R‖². This inequality, the equation at (w, b) and at (w_R, b_R), and the parallelogram law give
 
     ‖½(w + w̃) − w_R‖² + T(α̃, e_R)  ≤  ¼‖w − w̃‖² + T(α̃, e)  =:  ρ²                                          (2).
 
-For w = w̃ the right side is δ, the duality gap at b. Computing ρ² does not subtract two objectives, which would lose
-ten digits. w and w̃ need not be optimal, and b may be any number.
+For w = w̃ the right side is δ, the duality gap at b. ρ² is computed as a sum, because the difference of two objectives
+would lose ten digits. w and w̃ need not be optimal, and b may be any number.
 
 For a left-out example r with Dᵢ = ‖φᵢ − φᵣ‖ let tᵢ = vᵢ − ½(w + w̃)·(φᵢ − φᵣ) and τᵢ = vᵢ − w_R·(φᵢ − φᵣ). Then
 |τᵢ − tᵢ| ≤ ρDᵢ, and h_R(xᵣ) is a minimiser ζ of Σ max(Uᵢ(τᵢ − ζ), Lᵢ(τᵢ − ζ)). All minimisers are positive
@@ -19,9 +19,9 @@ For a left-out example r with Dᵢ = ‖φᵢ − φᵣ‖ let tᵢ = vᵢ − �
     if   Σ { Uᵢ : tᵢ − ρDᵢ > 0 }  >  Σ { −Lᵢ : tᵢ − ρDᵢ ≤ 0 }               the sum still falls at ζ = 0           (3)
     or   tᵢ  >  ρDᵢ + (ρ − ½aDᵢ)₊² / a   for one i with a = Uᵢ − α̃ᵢ > 0                                          (4)
 
-Test (4) holds because eᵢ = τᵢ − ζ at the optimum: (2) leaves a(τᵢ − ζ)₊ ≤ ρ² − x² for x = ‖½(w + w̃) − w_R‖, so that ζ
-≥ tᵢ − xDᵢ − (ρ² − x²)/a, which is least at x = min(ρ, ½aDᵢ). The mirrored tests prove h_R(xᵣ) < 0. The proof needs
-neither a unique b nor a free variable. If several b are optimal and give h_R(xᵣ) both signs, neither test ever holds.
+Test (4) holds because eᵢ = τᵢ − ζ at the optimum. For x = ‖½(w + w̃) − w_R‖, (2) leaves a(τᵢ − ζ)₊ ≤ ρ² − x², so that ζ
+≥ tᵢ − xDᵢ − (ρ² − x²)/a. The right side is least at x = min(ρ, ½aDᵢ). Mirrored tests prove h_R(xᵣ) < 0. No proof needs
+a unique b or a free variable. If several b are optimal and give h_R(xᵣ) both signs, neither test ever holds.
 
 The proofs need a positive semi-definite K, a finite box and kernel rows in float64. `Rounding` bounds the rounding
 errors of G.
@@ -55,9 +55,9 @@ INDEFINITE: Final = -1e-8
 class Rounding(NamedTuple):
     """A bound of the rounding error of G = v − Kα.
 
-    G is a sum of terms αⱼKᵢⱼ, none of which exceeds max |αⱼ| √(Kᵢᵢ max Kⱼⱼ). Each update of G, by a step or for a
-    variable that moved, rounds a term and a partial sum. When G was computed, n terms were rounded, and so were the
-    kernel values in the terms. Sixteen roundings for each term cover both errors, and the error of Σα.
+    G is a sum of terms αⱼKᵢⱼ, none of which exceeds max |αⱼ| √(Kᵢᵢ max Kⱼⱼ). A step updates G once, a move to another α
+    once for each changed variable; an update rounds a term and a partial sum. Computing G from scratch rounds n terms
+    and their kernel values; sixteen roundings for each term also cover the error of Σα.
 
     Attributes
     ----------
@@ -181,10 +181,10 @@ def sign_at(state: SolverState, r: int) -> int:
 def ends_elsewhere(
     alpha: np.ndarray, gradient: np.ndarray, lower: np.ndarray, upper: np.ndarray, delta: float, sizes: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
-    """Return each variable's bounds of h* at any x: low ≤ h*(x) − (Kα)(x) ± √(δ k(x, x)) ≤ high.
+    """Return two bounds of h* at any x from each variable: low ≤ h*(x) − (Kα)(x) ± √(δ k(x, x)) ≤ high.
 
     The bounds follow from (4) with Dᵢ ≤ √Kᵢᵢ + √k(x, x), which needs no kernel row. If x is a left-out example, do not
-    use the bounds that come from its own variable.
+    use the bounds from the variable of this example.
 
     Parameters
     ----------

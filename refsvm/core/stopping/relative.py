@@ -10,8 +10,8 @@ If the decision values have a size u that is not near 1, for example because of 
 another unit, the steps change only by rounding. ``relative=True`` means u = 1.
 
 The relative tolerance bounds the relative error of the model: f* − f ≤ ψ · ½‖α* − α‖₁ and ‖w − w*‖² ≤ 2(f* − f), and if
-ψ ≤ εs, all sides are proportional to α². At α = 0, s is the range of v, which holds the targets. The rule computes s
-only when ψ ≤ ε; if s ≥ u, the steps have the same bits as steps with an absolute tolerance.
+ψ ≤ εs, both sides of both inequalities grow with the square of α. At α = 0, s is the range of v, which holds the
+targets. The rule computes s only when ψ ≤ ε; if s ≥ u, the steps are bit for bit as with an absolute tolerance.
 
 If the best model is a constant, s falls to zero with ψ, so that ψ ≤ εs/u might never hold. The rule therefore never
 uses an s below a hundredth of the first s that was computed with some αᵢ ≠ 0.
