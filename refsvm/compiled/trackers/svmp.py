@@ -160,7 +160,7 @@ def svmp(parameters, walk, log, limits):  # type: ignore[no-untyped-def]
         noise_of_alpha, noise_of_excess = particular_direction(walk, parameters[TAU], limits)
         if noise_of_excess < 0.0:
             return k
-        # --- (47): max over 𝓔, 𝓛, 𝓡 ---
+        # --- (47): the step to the next event of any example in 𝓔, 𝓛 or 𝓡 ---
         (i, step), room = reach(walk, noise_of_alpha, noise_of_excess), (end - now[0].t) * way
         i, step = (i, step) if step < room else (-1, room)
         t = now[0].t + step * way if i >= 0 else end

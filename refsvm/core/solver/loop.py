@@ -36,7 +36,7 @@ def steps(state: SolverState, selector: WorkingSetSelector, step: StepRule, stop
         mu = step.length(state, i, j)
         # --- update ---
         if step.uses_momentum:
-            state.move(i, j, *mu)  # `mu` holds μ and κ: with momentum, α also moves by κΔ
+            state.move(i, j, *mu)  # `mu` holds μ and κ: α also moves by κ times the last displacement Δ
         else:
             state.move(i, j, mu)
         yield state

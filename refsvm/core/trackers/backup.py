@@ -22,7 +22,7 @@ ACCEPTED: Final = 1e-6
 largest accepted |Σŝ|/Σ|ŝ|."""
 
 MOST_STEPS: Final = 20_000
-"""SMO may take this many steps, or 100n if 100n is larger; if it needs more steps, rounding errors hide the optimum."""
+"""SMO may take this many steps, or 100n if 100n is larger; if SMO needs more, rounding errors hide the optimum."""
 
 WEAK = 1e-8
 """An example is between two sets if its α is this close to a bound, relative to the box, and its gᵢ is this close to 0.
@@ -30,25 +30,24 @@ WEAK = 1e-8
 
 
 def solve_at(walk: PathState, t: float, eps_smo: float, kind: str) -> bool:
-    """Set `walk` to the optimum at t (or λ), which SMO computes from the present α (or ŝ = λα).
+    """Compute the optimum at t (or λ) by SMO, from the present α (or ŝ = λα), and move the present point there.
 
     Parameters
     ----------
     walk : PathState
-        The walk to move.
+        The present point of the path; the function moves it.
     t : float
         The position on the line.
     eps_smo : float
         Tolerance for the KKT gap, in units of the decision function; for C < 1 the tolerance is multiplied by C, the
         size of the decision values.
     kind : str
-        Name of the event for examples that change their set.
+        The recorded cause, for example "repair", if an example moves to another set.
 
     Returns
     -------
     bool
-        True if the walk is at an optimum. If the walk is not at an optimum, ``walk.status`` says why: a limit, Ctrl-C,
-        or STALLED.
+        True if SMO has reached the optimum. Otherwise, ``walk.status`` says why: a limit, Ctrl-C, or STALLED.
     """
     walk.counts[kind] += 1
     problem = walk.along.at(t).with_gram(walk.problem.gram)
@@ -65,7 +64,7 @@ def solve_at(walk: PathState, t: float, eps_smo: float, kind: str) -> bool:
     if solution is None:
         return False
     walk.place(t, solution.alpha, solution.intercept, kind)
-    # test with `not … <=`, because NaN must also count as a violation
+    # test with `not … <=`, so that NaN also counts as a violation
     if not max(walk.violation(), walk.unbalanced()) <= ACCEPTED:
         walk.status = Status.STALLED
     return walk.status is None
@@ -95,7 +94,7 @@ def solved_on_path(
 
 
 def choose_sets(walk: PathState) -> bool:
-    """Put examples that are on the border of two sets into the elbow or at a bound, so that the path can go on.
+    """Decide for each example on the border of two sets in which set it continues, so that the path can go on.
 
     The derivative x of α along the line solves
 
@@ -141,7 +140,7 @@ def choose_sets(walk: PathState) -> bool:
     low, high = at_low[B] & (x - lower <= tiny), at_high[B] & (upper - x <= tiny)
     side = walk.side.copy()
     side[B] = np.where(high & (~low | (walk.side[B] == ABOVE)), ABOVE, np.where(low, BELOW, FREE))
-    # compare before changing the sets: without a change, the walk could not continue
+    # compare before changing the sets: if no set changes, the path cannot continue
     changed = bool((side != walk.side).any())
     walk.assign(side, "backup")
     if walk.along.pace > 0.0:

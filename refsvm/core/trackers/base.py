@@ -17,9 +17,9 @@ class PathTracker(Rule):
     """Follow the optimum while λ = 1/C falls, or while a problem changes linearly into a second problem.
 
     `refsvm.regularization_path` and `refsvm.parametric_path` call `follow` once for each path; between breakpoints,
-    these two functions check for Ctrl-C and for the time limit. A tracker's compiled version (twin) may have its own
-    signature. The twins of `refsvm.SVMP` and `refsvm.Hastie` follow many events in one call, as long as the events need
-    only the arrays of the walk (`refsvm.core.backend`).
+    these two functions check for Ctrl-C and for the time limit. A tracker's compiled version may have its own
+    signature. The compiled versions of `refsvm.SVMP` and `refsvm.Hastie` follow many events in one call, as long as the
+    events need only the arrays of the walk (`refsvm.core.backend`).
     """
 
     example_call: ClassVar[str] = "SVMP()"
@@ -36,13 +36,13 @@ class PathTracker(Rule):
 
     @abstractmethod
     def follow(self, walk: PathState, end: float) -> Iterator[Point]:
-        """Yield the breakpoints from the present point of the walk to t = `end`; along 1/C, t is λ, which falls.
+        """Yield the breakpoints from the present point to t = `end`; if the path follows C, t is λ = 1/C, which falls.
 
         Parameters
         ----------
         walk : PathState
-            The state at the optimum for its λ. ŝᵢ is inside its box for examples on the elbow and exactly at a bound
-            for all other examples. The tracker moves this walk.
+            The present point, which is the optimum at its λ. ŝᵢ is inside its box for examples on the elbow and exactly
+            at a bound for all other examples. The tracker moves this point.
         end : float
             Last t of the line; along 1/C, this is 1/C_max, the smallest λ.
 

@@ -31,10 +31,10 @@ RUN: Final = 50
 class Hastie(PathTracker):
     """The original tracker: it solves one linear system for each event, and raises an error for singular systems.
 
-    The next breakpoint is the largest λ below the present λ at which an example changes its set: ŝᵢ on the elbow
-    reaches 0 or its bound, or gᵢ outside the elbow reaches 0. The choice of the largest λ is right if events happen one
-    at a time. When an example joins or leaves the elbow, the tracker updates the inverse of the elbow's matrix A; if A
-    is ill-conditioned, it solves from scratch.
+    The next breakpoint is the largest λ below the present λ at which an example changes its set: ŝᵢ of an example on
+    the elbow reaches 0 or its bound, or gᵢ of another example reaches 0. The choice of the largest λ is right if events
+    happen one at a time. When an example joins or leaves the elbow, the tracker updates the inverse of the elbow's
+    matrix A; if A is ill-conditioned, the tracker solves from scratch.
 
     Parameters
     ----------
@@ -128,7 +128,7 @@ class Hastie(PathTracker):
 
     def _check(self, walk: PathState, step: Step) -> None:
         """Raise ValueError if two events occurred at one λ, because the tracker handles only one event at a time."""
-        # if an event was missed, clipping (38) puts its variable back into the box, and then Σŝ ≠ 0
+        # if the tracker missed an event, clipping by (38) moves a variable back into its box, and then Σŝ ≠ 0
         if max(walk.violation(), walk.unbalanced()) > 1e3 * self.tol or step.length <= 0.0:
             raise ValueError(
                 f"Two events coincide at {_where(walk)}, but Hastie's rule follows one event at a time; use "

@@ -31,7 +31,7 @@ from refsvm.core.walk.walk import FREE
 FIRST_JUMP = 1e-7
 
 MOST_REPAIRS = 3
-"""SMO repairs the path at most this many times in a row at one λ."""
+"""Largest number of successive repairs by SMO at one λ."""
 
 
 @dataclass(frozen=True)
@@ -39,15 +39,15 @@ class SVMP(PathTracker):
     """Ong, Shao & Yang's tracker: uses a linear program on singular elbows, and handles several events at one λ.
 
     For each event, the tracker factorises the matrix A of the elbow and finds the rank of A (25). If the rank is full,
-    λ falls as far as (47)–(49) allow, otherwise as far as the linear program (30)–(34) allows. Examples on the border
-    of two sets may prevent λ from falling; the special-event routine then moves each such example from its present set
-    to the set across the border. If the same sets occur again, SMO finds the derivative of the path. The tracker checks
-    the KKT conditions at every breakpoint.
+    λ falls as far as (47)–(49) allow; if not, λ falls as far as the linear program (30)–(34) allows. Examples on the
+    border of two sets may prevent λ from falling; the special-event routine then moves each such example from its
+    present set to the set across the border. If the sets keep repeating at one λ, SMO computes the derivative of the
+    path, which determines the sets. The tracker checks the KKT conditions at every breakpoint.
 
     Parameters
     ----------
     algebra : ElbowAlgebra, default UpdatedInverse()
-        Factorisation of A, which holds the paper's ε_svd: `SVD`, `PivotedQR`, `UpdatedQR` or `UpdatedInverse`.
+        The object that factorises A and holds the paper's ε_svd: `SVD`, `PivotedQR`, `UpdatedQR` or `UpdatedInverse`.
     eps_kkt : float
         The paper's ε_kkt: largest violation of (56), in units of the margin (ξ), that the tracker does not repair. The
         paper uses 1e-6.
@@ -59,16 +59,16 @@ class SVMP(PathTracker):
     tau_2 : float
         The paper's τ₂: a fall of λ by less than τ₂λ does not count as progress. The paper uses 1e-8 in units of λ.
     gamma : float
-        The paper's γ: largest relative decrease of λ by which the backup routine may jump. The first jump is 1e-7,
-        which violates optimality by about 1e-7. Each further jump is ten times larger than the jump before.
+        The paper's γ: largest relative decrease of λ by which the backup routine may jump. The first jump lowers λ by
+        the fraction 1e-7 and violates optimality by about 1e-7. Each further jump is ten times larger.
     ell : int
         The paper's ℓ: number of events without progress after which the backup routine takes over.
     refresh : int
         Number of events between two recomputations of g.
     starts_at_bound : bool
-        If True, SMO starts the first point of a path in C as in eq. (55) of the paper, with every ŝ at its upper bound,
-        except for the first examples of the larger class. SMO then solves to the KKT gap ε_smo. By default SMO starts
-        at ŝ = 0 and reaches the KKT gap 1e-9.
+        If True, SMO finds the first point of a path in C from the ŝ of eq. (55) in the paper: every ŝᵢ is at its
+        non-zero bound, except in the first examples of the larger class. SMO then solves to the KKT gap ε_smo. By
+        default SMO starts at ŝ = 0 and reaches the KKT gap 1e-9.
 
     Raises
     ------
@@ -81,10 +81,10 @@ class SVMP(PathTracker):
 
     Notes
     -----
-    There are three differences from the paper. Tolerances are relative, so that a path does not depend on
-    the unit of the kernel. The linear program keeps only the bound on δλ of (32) and (33), because null vectors do not
-    change g. The backup routine first computes the derivative at λ, which leaves the path exact, and jumps only if the
-    derivative does not help.
+    There are three differences from the paper. Tolerances are relative, so that a path does not depend on the unit of
+    the kernel. In the linear program, (32) and (33) reduce to one bound on δλ, because null vectors do not change g.
+    The backup routine first computes the derivative at λ, which leaves the path exact, and jumps only if the derivative
+    does not help.
 
     Compiled code (`refsvm.core.backend`) follows many events in one call, as long as one example on a regular elbow
     causes each event. NumPy and SciPy handle empty elbows, jumps, events of several examples, singular elbows, the
@@ -176,7 +176,8 @@ class SVMP(PathTracker):
     def _next_step(self, walk: PathState, room: float) -> Step | None:
         """Return the step with the largest decrease of λ (at most `room`); give the walk the direction of this step.
 
-        Return None if the inverse of A has lost its precision; new factors of A may show that α must jump first.
+        Return None if the inverse of A has lost its precision; the caller tries again, because new factors of A may
+        show that α must jump first.
         """
         if not walk.members:
             return empty_elbow_step(walk, room)
@@ -187,7 +188,7 @@ class SVMP(PathTracker):
             return None
         if factors.null.shape[1]:
             return self._singular_step(walk, factors.null, room, db, noise)
-        # (47): max over 𝓔, 𝓛, 𝓡
+        # (47): the step to the next event of any example in 𝓔, 𝓛 or 𝓡
         return Step(min(walk.reach(noise)[1], room), db, noise, "full rank", True)
 
     def _singular_step(
@@ -209,7 +210,7 @@ class SVMP(PathTracker):
         return Step(length, db, noise, "linear program", False)
 
     def _jumped(self, walk: PathState) -> bool:
-        """Move b at fixed t if no variable is free, or α if the system has no solution; return True if b or α moved."""
+        """Move b at fixed t if no variable is free; move α if the system has no solution; return True after a move."""
         moved = not walk.members and jump_of_b(walk)
         while walk.members and jump_of_alpha(walk, self._factors(walk).null):
             moved = True
@@ -263,7 +264,7 @@ class SVMP(PathTracker):
 
 
 def balanced_bounds(bounds: np.ndarray) -> np.ndarray:
-    """Return ŝ of (55): each ŝᵢ at its non-zero bound, but smaller in the first examples of one class: Σŝ = 0.
+    """Return ŝ of (55): every ŝᵢ at its non-zero bound, except in the first examples of one class, so that Σŝ = 0.
 
     Examples
     --------
@@ -274,6 +275,6 @@ def balanced_bounds(bounds: np.ndarray) -> np.ndarray:
     """
     surplus = float(bounds.sum())
     larger = np.where(bounds * surplus > 0.0, np.abs(bounds), 0.0)
-    # the first examples of the heavier class give up the excess; the last of these gives up only a part of its ŝ
+    # reduce ŝ in the first examples of the heavier class to 0 until the excess is gone; the last ŝ falls only in part
     before = np.cumsum(larger) - larger
     return bounds - np.sign(surplus) * (abs(surplus) - before).clip(0.0, larger)

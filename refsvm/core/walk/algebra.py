@@ -63,13 +63,13 @@ def elbow_matrix(walk: PathState, s: float = 1.0) -> np.ndarray:
 
 @dataclass(frozen=True)
 class SVD(ElbowAlgebra):
-    """Singular value decomposition DAD = UΣVᵀ, eq. (25)–(27), the most reliable and the slowest way to the rank of A.
+    """Singular value decomposition DAD = UΣVᵀ, eq. (25)–(27), the most reliable and slowest way to find the rank of A.
 
     Parameters
     ----------
     eps_svd : float
-        Singular values up to eps_svd·(m + 1)·σ₁ count as zero. The paper compares the singular values with m·1e-14,
-        which depends on the scale of the kernel.
+        Singular values up to eps_svd·(m + 1)·σ₁ count as zero. The paper compares the singular values with m·1e-14, so
+        that its rank depends on the scale of the kernel.
 
     Examples
     --------
@@ -197,12 +197,12 @@ class UpdatedInverse(UpdatedAlgebra):
     Parameters
     ----------
     least_indicator : float
-        Smallest squared distance of a new point from the affine hull of the elbow, relative to the largest kernel
-        value, at which the class updates its factors.
+        The class updates its factors for a new point only if the squared distance between the point and the affine hull
+        of the elbow, relative to the largest kernel value, exceeds this number.
     least_ratio : float
         The inverse is computed from A = QR only if no diagonal entry of |R| is below this fraction of the largest.
     qr : PivotedQR
-        Factorisation if A is ill conditioned.
+        The factorisation that gives the inverse, and replaces it if A is ill conditioned.
 
     Raises
     ------
@@ -229,7 +229,7 @@ class UpdatedInverse(UpdatedAlgebra):
 
 @dataclass(frozen=True)
 class _Inverse:
-    # refer to the walk weakly, because it holds this object: a cycle would keep matrices until garbage collection
+    # refer to the walk weakly, because the walk holds this object: a cycle would keep matrices until garbage collection
     walk: ref[PathState]
     null: np.ndarray
 

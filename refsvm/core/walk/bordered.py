@@ -27,16 +27,16 @@ class Bordered:
     P is the inverse of A. The array of the inverse has spare rows and columns of zeros, so that each update adds or
     subtracts the outer product of a vector with itself. s is the squared distance in feature space between φ(xₖ) and
     the affine hull of the points in M; if s were 0, A would become singular. When a variable leaves, the last member
-    takes its place in the array. If the bound of a variable moves at rate `pace`, the formulas for joining set xₖ ←
-    pace + e/s, and the formulas for leaving use xⱼ − pace in place of xⱼ. The class adds numbers from left to right, as
-    its compiled version does.
+    takes its place in the array. If the bound of a variable moves at rate `pace`, a variable that joins gets xₖ ← pace
+    + e/s, and the formulas for leaving use xⱼ − pace in place of xⱼ. The class adds numbers from left to right, as its
+    compiled version does.
 
     Parameters
     ----------
     inverse : ndarray of shape (m + 1, m + 1), float64
         The first inverse; the class copies it.
     least : float
-        Smallest squared distance s at which variables join M.
+        A variable joins M only if its squared distance s exceeds this number.
 
     Attributes
     ----------
@@ -88,7 +88,7 @@ class Bordered:
     def insert(self, u: np.ndarray, corner: float, right: float, pace: float = 0.0) -> bool:
         """Add variable k to a non-empty M; return False, and change nothing, if A would become singular.
 
-        `u` is (1, K_Mk), `corner` is Kₖₖ, and `right` is rₖ, computed with xₖ = pace.
+        `u` is (1, K_Mk), `corner` is Kₖₖ, and `right` is rₖ before k joins, while αₖ moves at the rate `pace`.
         """
         w = self.times(u)
         # s is the pivot of k; if s is only rounding error, A would become singular

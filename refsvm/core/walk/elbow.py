@@ -24,7 +24,7 @@ Solve = Callable[[np.ndarray], np.ndarray]
 
 
 class Step(NamedTuple):
-    """A step along the direction in ``walk.variables``, during which b̂ moves by db for each unit of length."""
+    """A step along the direction in ``walk.variables``; b̂ moves by db for each unit of the step's length."""
 
     length: float
     db: float
@@ -51,7 +51,7 @@ def particular_direction(
     """
     if walk.system is None:
         x = solve(walk.right)
-        # refine the solution once, because Σd may be 0 while db is large
+        # refine the solution once: if db is large, rounding errors could hide a small Σd
         x = x + solve(walk.right - elbow_matrix(walk) @ x)
         return walk.direction(x), noise_of(walk, tau)
     # each refinement of the solution gains digits, as long as the inverse is right to a few digits
@@ -73,7 +73,7 @@ def noise_of(walk: PathState, tau: float) -> tuple[float, float]:
 
 
 def correct(walk: PathState, solve: Solve) -> None:
-    """Correct rounding errors of G − b̂ = 0 on the elbow and of the sum of ŝ, as far as the box allows."""
+    """Correct rounding errors of G − b̂ on the elbow, which should be 0, and of Σŝ, as far as the box allows."""
     walk.unsettled = False
     var, elbow = walk.variables, walk.elbow
     right = np.append(walk.along.z(walk.t) - var.alpha.sum(), var.excess[elbow])
@@ -92,7 +92,7 @@ def correct(walk: PathState, solve: Solve) -> None:
 
 
 def empty_elbow_step(walk: PathState, room: float) -> Step:
-    """Return the step for an empty elbow, on which only b̂ moves (Remark 4): the closed-form solution of (30)–(34)."""
+    """Return the step for an empty elbow: only b̂ moves, and (30)–(34) have a closed-form solution (Remark 4)."""
     # λv − Kŝ − b̂ ≤ 0 if ŝ may rise, and ≥ 0 if ŝ may fall
     var, total = walk.variables, walk.variables.excess + walk.b
     rises, falls = walk.side == BELOW, walk.side == ABOVE
@@ -111,10 +111,10 @@ def empty_elbow_step(walk: PathState, room: float) -> Step:
 
 
 def jump_of_b(walk: PathState) -> bool:
-    """If no variable is free but z¹ ≠ 1ᵀd_B, move b at fixed t until a variable is free; return True if b moves.
+    """If no variable is free but Σα must change, move b at fixed t until a variable is free; return True if b moves.
 
-    If z¹ − 1ᵀd_B > 0, b falls to the largest G among variables at L; otherwise b rises to the smallest G among
-    variables at U.
+    Free variables must change Σα at the rate z¹ − 1ᵀd_B. If this rate is positive, b falls to the largest G among
+    variables at L; otherwise b rises to the smallest G among variables at U.
     """
     var, side = walk.variables, BELOW if walk.total > 0.0 else ABOVE
     waiting = np.flatnonzero(walk.side == side)
@@ -130,7 +130,7 @@ def jump_of_b(walk: PathState) -> bool:
 
 
 def jump_of_alpha(walk: PathState, null: np.ndarray) -> bool:
-    """If the system has no solution, move α at fixed t and return True; otherwise return False.
+    """If the system for d and db has no solution, move α at fixed t and return True; otherwise return False.
 
     The system has a solution only if uᵀv¹ = 0 for every u in the null space, that is, with K u = 0 and 1ᵀu = 0. If uᵀv¹
     ≠ 0 for some u, α moves along u as far as the box allows, and the variable that meets its bound leaves the elbow. w,

@@ -35,8 +35,8 @@ class ProblemLine:
     largest : float
         Largest |Kᵢⱼ|.
     K : ndarray of shape (n, n), optional
-        The kernel matrix. If v is constant, K gives the largest possible difference of decision values. This difference
-        is far less than `largest` if the origin is far from the data.
+        The kernel matrix. If v is constant, the rows of K show how much decision values can differ: far less than
+        `largest` if the origin is far from the data.
 
     Attributes
     ----------
@@ -54,7 +54,7 @@ class ProblemLine:
     widest : float
         Largest width of a box.
     is_c_path : bool
-        True for a path in C, which is complete when no variable is at its non-zero bound.
+        True for a path in C. Such a path is complete when no variable is at its non-zero bound.
     name : str
         Name of the parameter in printed results and messages.
 
@@ -120,12 +120,12 @@ class ProblemLine:
         return one if one == other else float(self.between(one, other, t))
 
     def between(self, one: Any, other: Any, t: float) -> Any:
-        """Return (1 − s) one + s other, exact at both ends and precise near an end with small values."""
+        """Return (1 − s) one + s other; the result is exact at both ends, and precise near an end with small values."""
         way = self.t[1] - self.t[0]
         return ((self.t[1] - t) / way) * one + ((t - self.t[0]) / way) * other
 
     def tolerance(self, t: float, eps: float) -> float:
-        """Return the tolerance of the KKT gap at t: `eps` times the unit, or times the largest |h| if it is smaller."""
+        """Return the tolerance of the KKT gap at t: `eps` times the smaller of the unit and the largest |h|."""
         return max(eps * self.reach, 1e-14) * (self.unit[0] + self.unit[1] * t)
 
     def point(
@@ -147,7 +147,7 @@ def solved_gram(start: DualProblem, end: DualProblem) -> KernelMatrix:
 
 
 class RegularizationLine(ProblemLine):
-    """The line λ = 1/C with falling λ in the scaled variables ŝ = λα: v = λ v(C = 1), with the box for C = 1.
+    """The line of falling λ = 1/C: in the scaled variables ŝ = λα, v is λ v(C = 1), and the box is the box at C = 1.
 
     Parameters
     ----------
@@ -178,7 +178,7 @@ class RegularizationLine(ProblemLine):
         return DualProblem._of_checked(problem.gram, t * problem.v, problem.lower, problem.upper)
 
     def tolerance(self, t: float, eps: float) -> float:
-        """Return the tolerance of the KKT gap; for C < 1 it is also relative to C, the size of the decision values."""
+        """Return the tolerance of the KKT gap, which for C < 1 is relative to C, the size of the decision values."""
         return max(eps * min(t, 1.0), 1e-14 * t) * self.unit[1]
 
     def point(

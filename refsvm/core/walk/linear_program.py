@@ -1,7 +1,7 @@
 """The linear program (30)–(34), which finds the largest decrease of λ if A is singular.
 
-The null space of A does not change the decision function: K u = 0 for every u in it, because uᵀK u = 0 for the elbow's
-block and K is positive semi-definite. So qᵢ = 0 in (32) and (33), and only the box constrains β.
+Null vectors u of A do not change the decision function: K u = 0, because uᵀK u = 0 for the elbow's block and K is
+positive semi-definite. So qᵢ = 0 in (32) and (33), and only the box constrains β.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ def longest_fall(
     Parameters
     ----------
     rate : ndarray of shape (2m,)
-        Speeds at which d_p, without the intercept, approaches the upper and the lower bounds. In the paper the box does
-        not move and t is the decrease of λ, so that the speeds are −d_p and d_p.
+        Speeds at which ŝ on the elbow, moving along d_p, approaches its upper and its lower bounds. In the paper the
+        box does not move and t is the decrease of λ, so that the speeds are −d_p and d_p.
     gap : ndarray of shape (2m,)
         Distances high − ŝ ≥ 0 and ŝ − low ≥ 0.
     null : ndarray of shape (2m, k)
-        U_{m−r}, without the intercept, and −U_{m−r}.
+        U_{m−r} and −U_{m−r}, both without the entries of the intercept.
     limit : float
         The largest t: at this t, the first example outside the elbow reaches the elbow, or the path ends.
 

@@ -1,4 +1,4 @@
-"""Special-event routine (Ong et al., §VI): moves to another set the examples that keep λ from falling.
+"""Special-event routine (Ong et al., §VI): finds the examples that keep λ from falling, and moves them to another set.
 
 Moving all these examples at once is block principal pivoting for the complementarity problem of the direction. Such
 pivoting can cycle. If the sets repeat, the tracker moves only the example with the lowest index; if the sets repeat
@@ -31,7 +31,7 @@ def blocking(walk: Walk, noise: tuple[float, float], shortest: float, regular: b
 
 @dataclass
 class SwitchingGuard:
-    """Detects that the three sets are the same as earlier at this λ; use a new object for each λ.
+    """Detects sets that have occurred before at the same λ; use a new object for each λ.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ class SwitchingGuard:
     chosen: int = 0
 
     def looping(self, walk: Walk) -> bool:
-        """Count a special event; return True after ℓ events, or if flips of single examples repeat the sets."""
+        """Count a special event; return True after ℓ events, or if sets repeat although examples move one by one."""
         self.n_sr += 1
         key = walk.side.tobytes()
         if key in self.visited:

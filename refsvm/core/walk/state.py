@@ -60,14 +60,14 @@ class PathState(Walk):
     Attributes
     ----------
     t : float
-        λ = 1/C, which falls; if the path does not follow C, its parameter.
+        λ = 1/C, which falls; if the path does not follow C, the parameter of the line.
     along : ProblemLine
         The line, whose methods return the problem at any t and the scales of tolerances.
     variables : Variables
         The state of all variables: ``alpha`` is ŝ, ``excess`` is Gᵢ − b̂, ``lower`` and ``upper`` are the box at C = 1.
         If the path does not follow C: α, Gᵢ − b and the box at t.
     b : float
-        b̂ = λb; on other lines b.
+        b̂ = λb, or b if the path does not follow C.
     side : ndarray of shape (n,), int8
         The set of each variable; CLOSED for examples of weight 0.
     sign : ndarray of shape (n,)
@@ -86,11 +86,11 @@ class PathState(Walk):
     backend : Backend
         The backend, which may follow many ordinary events in one call.
     problem : DualProblem
-        The problem with the matrix K, which the backup routine solves in other boxes.
+        The problem with the kernel matrix K; the backup routine solves this problem in other boxes.
     unsettled : bool
         True if `refsvm.core.walk.elbow.correct` must correct rounding errors on the elbow.
     placed : (float, int)
-        The λ at which SMO last found a point, and the number of points in a row that SMO has found at this λ.
+        The λ at which SMO last found a point, and the number of successive points that SMO has found at this λ.
     stale_below : float
         The λ below which accumulated rounding errors of G may be too large; 0 if the path does not follow C.
     deadline : Deadline
@@ -308,6 +308,6 @@ def whole_rows(K: np.ndarray) -> np.ndarray | None:
     base = K if K.flags.c_contiguous else K.base
     if not isinstance(base, np.ndarray) or base.dtype != np.float64 or base.ndim != 2:
         return None
-    # the twin reads rows by the stride of the base array, so K must begin where the base begins
+    # compiled code reads rows by the stride of the base array, so K must begin where the base begins
     same = base.ctypes.data == K.ctypes.data and base.strides == K.strides
     return base if same and base.flags.c_contiguous and base.flags.aligned else None

@@ -29,12 +29,12 @@ class UpdatedQR(UpdatedAlgebra):
     Parameters
     ----------
     least_indicator : float
-        Smallest squared distance of a new point from the affine hull of the elbow, relative to the largest kernel
-        value, at which the class updates its factors.
+        The class updates its factors for a new point only if the squared distance between the point and the affine hull
+        of the elbow, relative to the largest kernel value, exceeds this number.
     least_ratio : float
         Updated factors are used only if no diagonal entry of |R| is below this fraction of the largest.
     qr : PivotedQR
-        Factorisation without an update.
+        The factorisation that computes new factors if the class cannot update them.
 
     Raises
     ------
@@ -136,7 +136,7 @@ class Updated:
         return np.where(np.array(order) == BORDER, self.s, kernel_row[order])
 
     def of_present(self, walk: PathState) -> Updated:
-        """Return the factors with the positions of rows and columns in the present elbow."""
+        """Return the factors together with the positions, in the present elbow, of their rows and columns."""
         place = {i: k for k, i in enumerate([BORDER, *walk.members])}
         rows, columns = (np.array([place[i] for i in order]) for order in (self.rows, self.columns))
         return Updated(self.Q, self.R, self.rows, self.columns, self.s, (rows, columns))
