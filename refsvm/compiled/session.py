@@ -29,7 +29,7 @@ _numbers_of: Final = attrgetter(*_NAMES)
 
 
 class Session:
-    """Runs `refsvm.compiled.solver.loop.compiled_steps` on a state, sharing its arrays and copying its numbers.
+    """Runs `refsvm.compiled.solver.loop.compiled_steps` on a state; shares the state's arrays and copies its numbers.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ class Session:
         self._steps: Iterator[int] = begin(select, length, check, self._parameters, self.shared, self._source)
 
     def fits(self, state: SolverState, rules: Rules, trace: Trace | None) -> bool:
-        """If this session can run these rules, use these rules from now on and return True.
+        """Return True if this session can run these rules on the state; the session then uses these rules.
 
         A session cannot run rules with different twins, or a state with different arrays.
         """

@@ -61,10 +61,7 @@ def set_side(state, t, now):  # type: ignore[no-untyped-def]
 
 @inlined
 def place_of(extreme, side, state, start):  # type: ignore[no-untyped-def]
-    """Return the variable on this side with the gradient `extreme` in the tile that begins at `start`.
-
-    For start = −1, return −1.
-    """
+    """Return the first variable of the tile at `start` that is on this side and has G = `extreme`; −1 for start −1."""
     if start < 0:
         return -1
     stop = min(start + TILE, len(state.gradient))
@@ -160,7 +157,7 @@ def leave_support(state):  # type: ignore[no-untyped-def]
 
 @inlined
 def filled_up(count):  # type: ignore[no-untyped-def]
-    """Return `count` rounded up to a multiple of AT_ONCE, the number of entries that loops read; the rest are 0."""
+    """Return `count` rounded up to a multiple of AT_ONCE: loops read so many entries, and those after `count` are 0."""
     return (count + (AT_ONCE - 1)) & -AT_ONCE
 
 
@@ -291,7 +288,7 @@ def carry(state, i, j, mu, kappa):  # type: ignore[no-untyped-def]
     now.objective += slope - 0.5 * curvature
     now.carried_slope, now.carried_curvature = slope - curvature, curvature
     if anew:
-        # a bound has cut the part of the step along Δ, but not the part along eᵢ − eⱼ:  Δ ← μ(eᵢ − eⱼ)
+        # a bound has cut the step along Δ, but not the step along eᵢ − eⱼ, so keep only the latter: Δ ← μ(eᵢ − eⱼ)
         carry_the_pair(state, i, j, mu, now.slope - kappa * beta - mu * now.raw_curvature)
     remember(state, i, j, mu)
     if kappa != 0.0:

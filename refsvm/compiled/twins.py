@@ -25,7 +25,7 @@ def numba_is_installed() -> bool:
 
 
 def numba_compiles() -> bool:
-    """Return True if Numba is installed and compiles code, which ``NUMBA_DISABLE_JIT`` prevents."""
+    """Return True if Numba is installed, and ``NUMBA_DISABLE_JIT`` does not turn compilation off."""
     return numba_is_installed() and os.environ.get("NUMBA_DISABLE_JIT", "0") in ("", "0")
 
 
@@ -41,7 +41,7 @@ def place_of_twin(module: str) -> str | None:
 
 @cache
 def mirrored(module: str) -> Callable[..., Any] | None:
-    """Return the function in `refsvm.compiled` at the path of this module of `refsvm`, or None.
+    """Return the twin in the module of `refsvm.compiled` that mirrors this module of `refsvm`, or None.
 
     Examples
     --------
@@ -113,7 +113,7 @@ def twins_of(rules: Iterable[Any]) -> tuple[Callable[..., Any], ...]:
 
 
 def parameters_of(rule: Rule) -> np.ndarray:
-    """Return the hyper-parameters for the twin, shape (k,); a user's twin that reads entries after these gets NaN."""
+    """Return the hyper-parameters for the twin, shape (k,); a user's twin that reads beyond their end gets NaN."""
     numbers: Any = rule.parameters()
     if is_builtin(type(rule)):
         return np.array(numbers, dtype=np.float64)

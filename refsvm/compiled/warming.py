@@ -81,10 +81,10 @@ def prepare(seeder: Seeder) -> None:
 def warm_up(tell: Callable[[str], object] | None = None) -> float:
     """Compile all compiled code, or load it from disk, so that later calls and processes need not wait.
 
-    Without this call, ``engine="auto"`` works in NumPy while a child process compiles. Call `warm_up` to get full speed
-    from the first call on, for example when a container is built. Compiled code is kept in the folder that
-    ``NUMBA_CACHE_DIR`` names, by default in a folder next to the package's files or, if this folder is not writable, in
-    the user's cache folder.
+    Without this call, ``engine="auto"`` works in NumPy while a child process compiles. To get full speed from the first
+    solve on, call `warm_up` beforehand, for example when you build a container. Compiled code is kept in the folder
+    that ``NUMBA_CACHE_DIR`` names. By default this is a folder next to the package's files, or the user's cache folder
+    if that folder is not writable.
 
     Parameters
     ----------

@@ -355,7 +355,7 @@ class SolverState(Shown):
             self.lower[i] < self.alpha[i] < self.upper[i] and self.lower[j] < self.alpha[j] < self.upper[j]
         )
         if kappa and inside and ((after == lower) | (after == upper)).any():
-            # a bound has cut the part of the step along Δ, but not the part along eᵢ − eⱼ:  Δ ← μ(eᵢ − eⱼ)
+            # a bound has cut the step along Δ, but not the step along eᵢ − eⱼ, so keep only the latter: Δ ← μ(eᵢ − eⱼ)
             delta.fill(0.0)
             delta[i], delta[j], image[:] = mu, -mu, pair
             self.carried_slope = mu * (self.slope - kappa * beta - mu * self.raw_curvature)

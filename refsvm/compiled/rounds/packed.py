@@ -52,8 +52,8 @@ class PackedRounds:
     runner : Runner
         The runner; if its seeder has no twin, Python computes the seeds first.
     rows : KernelRows
-        The kernel rows, all in memory. The rows may be float32 for the default rules and a seeder that reads no kernel
-        rows.
+        The kernel rows, all in memory. The rows may be float32 if the rules are built into the loop and the seeder
+        reads no kernel rows.
     """
 
     def __init__(self, runner: Runner, rows: KernelRows) -> None:
@@ -61,7 +61,7 @@ class PackedRounds:
         self._runner = weakref.ref(runner)
         self._times_seeds = runner.time_seeds or runner.seeder.twin() is None
         self._seconds: float | None = None  # seconds of a round, once known
-        # seeds made in Python, and seeds that share work, start from a solution that exists before the chunk begins
+        # seeds that share work, or are computed before the rounds, need a solution that exists before the chunk begins
         self._waits = runner.shares or self._times_seeds
         family, seeder, rules = runner.family, runner.seeder, runner.rules
         problem, n = family.problem, family.problem.n
@@ -73,7 +73,7 @@ class PackedRounds:
         box = np.empty(n), np.empty(n)
         self._state = fresh_state(rows, 2 + rules.step.history, memories, *box, rules.step.uses_momentum)
         self._state.now[0].kernel_rounding = rows.facts.rounding
-        # seeders read only float64 rows
+        # give a compiled seeder only float64 rows, because it cannot read float32 rows
         read = family.rows.values if family.rows.values.dtype == np.float64 else np.empty((0, n))
         seeding = room_for_seeds(problem, *box, family.rows, np.zeros(0))
         self._seeding = seeding._replace(kernel=read_only(read))
@@ -83,7 +83,7 @@ class PackedRounds:
         # by the name of a solution: its position in the tables (α, G, L, U), and the solution at this position
         self._places, self._copies = dict[Hashable, int](), dict[Hashable, Solution]()
         self._solutions = [np.empty((0, n)) for _ in range(4)]
-        # if boxes are unbounded, return to Python as often as the NumPy engine would measure the margin
+        # if boxes are unbounded, return to Python when the NumPy engine would check the margin
         limit = min(runner.limit, max(ROUND, n)) if problem.is_open else runner.limit
         largest = float(np.abs(self._state.diagonal).max())
         # the twin's numbers: LIMIT, LARGEST_DIAGONAL, TOLERANCE, IS_RELATIVE, LEAST_CURVATURE, NAMES_EXAMPLE …
@@ -98,7 +98,7 @@ class PackedRounds:
         return self._runner()
 
     def chunk(self, waiting: Sequence[Round]) -> list[RoundResult]:
-        """Run rounds for some ten milliseconds in compiled code; run the next round in Python if necessary."""
+        """Run rounds for some ten milliseconds in compiled code; if it stops in a round, run this round in Python."""
         family, runner, began = self.runner.family, self.runner, time.perf_counter()
         size = self._size()
         chunk = self._ready([*islice(waiting, size)])
@@ -135,8 +135,8 @@ class PackedRounds:
     def _ready(self, rounds: list[Round]) -> list[Round]:
         """Return the first rounds of the list, as many as can run in one chunk.
 
-        If seeds are computed before the rounds or share work, all rounds of a chunk must start from one solution, and
-        no round of the chunk may replace this solution. Python runs a round that begins with shrinking.
+        If seeds are computed before the rounds or share work, all rounds of a chunk must start from the same solution,
+        and only the last round may replace this solution. Python runs a round that begins with shrinking.
         """
         if self.runner.is_large:
             known = {*self._kept}
@@ -174,12 +174,12 @@ class PackedRounds:
         time_seeds : bool
             If True, compute all seeds before the rounds, to measure the time that the seeds take.
         seeds : list of ndarrays of shape (n,)
-            The seeds, if the seeder has no twin.
+            The seeds that Python has computed, if the seeder has no twin.
 
         Returns
         -------
         list of RoundResult, Solution or None
-            The results of the rounds that have converged, and the state of the next round, or None after the last
+            The results of the converged rounds, and the state in which the next round stopped, or None after the last
             round. The status of this state is MAX_ITER at the limit of steps, or STALLED if the round must run again.
         """
         turns: Any = Round._make(zip(*chunk, strict=True))  # a tuple for each field of Round
@@ -216,7 +216,7 @@ class PackedRounds:
         return done
 
     def _packed(self, chunk: Sequence[Round], turns: Any, evaluated: list[Any]) -> tuple[np.ndarray, ...]:
-        """Return the plan, the penalties, all positions and all weights of the rounds as arrays."""
+        """Return the plan, and the penalties, the positions of examples and the weights of all rounds as arrays."""
         # compiled code gets no names and lists, so write all fields of the rounds as numbers to one table
         plan, weights = np.full((len(chunk), 9), -1), turns.weights
         positions, ends = _joined(turns.left_out)
@@ -234,7 +234,7 @@ class PackedRounds:
         # --- store the weights once for all rounds that share them ---
         table = np.empty((0, self._problem.n))
         if {*map(type, weights)} != {NoneType}:
-            # compare weights by identity: rounds of a fold share one array, and a copy only adds a row to `table`
+            # compare weights by identity: rounds of a fold share one array; a copy only takes one more row of `table`
             different = {id(each): each for each in weights if each is not None}
             rows, table = {key: row for row, key in enumerate(different)}, np.array([*different.values()])
             plan[:, WEIGHTS] = [rows.get(id(each), -1) for each in weights]
@@ -280,7 +280,7 @@ class PackedRounds:
     def _rest(self, code: float, steps: float, curvature: float) -> Solution:
         """Return the state of the unfinished round as a solution."""
         if curvature < self._numbers[LEAST_CURVATURE]:
-            self._numbers[LEAST_CURVATURE] = -np.inf  # the NumPy round warns once
+            self._numbers[LEAST_CURVATURE] = -np.inf  # the NumPy round warns; one warning is enough
         status, state = Status.MAX_ITER if code == BUDGET_SPENT else Status.STALLED, self._state
         arrays = state.alpha, state.gradient, state.lower, state.upper
         return self._as_solution(arrays, status, int(steps))
@@ -298,7 +298,7 @@ class PackedRounds:
 
 
 def _joined(parts: Sequence[Any]) -> tuple[np.ndarray, np.ndarray]:
-    """Return all positions in one array, and where each round's positions begin, followed by their total number."""
+    """Return the positions of all rounds in one array, and the bounds of each round's part of this array."""
     if {*map(type, parts)} == {int}:
         return np.array(parts), np.arange(len(parts) + 1)
     arrays = [
@@ -308,7 +308,7 @@ def _joined(parts: Sequence[Any]) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _shared(values: np.ndarray, evaluated: list[Any], ranges: np.ndarray) -> list[Any]:
-    """Return the values of each round: a number if the round evaluates one position, otherwise an array."""
+    """Return each round's decision values: a number if the round evaluates a single position, otherwise an array."""
     if {*map(type, evaluated)} == {int}:  # usually True
         return values[ranges[:, 0]].tolist()
     return [
@@ -325,7 +325,7 @@ def rows_for(runner: Runner) -> KernelRows | None:
         return None  # rounds in compiled code record no steps
     have_twins([seeder])  # raise an error if the seeder's twin is invalid
     family.used = "numba"
-    # only the default rules, with a seeder that reads no kernel rows, have compiled code for float32 rows
+    # float32 rows need rules that are built into the loop, and a seeder that reads no kernel rows
     if (
         rows.gram.is_float32
         and not seeder.reads_rows

@@ -85,7 +85,7 @@ def copy_solution(seeding, place, alphas, gradients, lowers, uppers):  # type: i
 
 @called
 def set_unseeded(seeding, state, after):  # type: ignore[no-untyped-def]
-    """Set α = 0 and G = v; if the round has a neighbouring round, set each α to its nonzero bound instead."""
+    """Set the seed to 0 and its G to v; if the round has a neighbour, set the seed to the nonzero bounds."""
     for t in range(len(state.alpha)):
         if after >= 0:
             seeding.seed[t] = state.lower[t] + state.upper[t]
@@ -98,7 +98,7 @@ def set_unseeded(seeding, state, after):  # type: ignore[no-untyped-def]
 def extrapolate(seeding, after, before, source, lower, upper):  # type: ignore[no-untyped-def]
     """Compiled twin of `refsvm.core.seeders.neighbour.extrapolate`.
 
-    A caller without a source passes `after` also as `before` and as `source`.
+    If there is no source, the caller passes `after` as `before` and as `source`.
     """
     seed = seeding.seed
     for t in range(len(seed)):
@@ -174,7 +174,7 @@ def snap(state, z, largest_diagonal, tolerance):  # type: ignore[no-untyped-def]
 
 @inlined
 def compared_with(state, numbers):  # type: ignore[no-untyped-def]
-    """Return the tolerance of the absolute rule (`refsvm.StoppingRule.with_absolute_tolerance`)."""
+    """Return the tolerance of `refsvm.StoppingRule.with_absolute_tolerance`, the measure of rounding errors."""
     if numbers[IS_RELATIVE] == 0.0 or state.now[0].gap > numbers[TOLERANCE]:
         return numbers[TOLERANCE]
     return state.stop_memory[-1]
@@ -184,7 +184,7 @@ def compared_with(state, numbers):  # type: ignore[no-untyped-def]
 def follow(seeding, stage, origin, before, after, alphas, lowers, uppers):  # type: ignore[no-untyped-def]
     """Shift the seed by the change of the solution between two neighbouring rounds.
 
-    Return True if computing G of the seed from the neighbour's solution needs fewer kernel rows than from `origin`.
+    Return True if computing G of the seed takes fewer kernel rows from the neighbour's solution than from `origin`.
     """
     if stage != STEPS:
         old, new = (before, origin) if min(before, origin) >= 0 else (after, after)
@@ -214,7 +214,7 @@ def is_valid(seeding, state, numbers, outcome, result):  # type: ignore[no-untyp
     """Move each α near a bound to the bound, write the outcome to `result`, and return whether the result is valid.
 
     The result is not valid if a kernel row is missing, I_up or I_down is empty, the kernel is indefinite, a number is
-    not finite, or G has drifted. Python examines an invalid round, and may run it again.
+    not finite, or rounding errors have moved G too far. Python examines an invalid round, and may run it again.
     """
     now, tolerance = state.now[0], compared_with(state, numbers)
     result[1], result[2] = now.iteration, now.least_curvature

@@ -49,13 +49,13 @@ def clip(seeding):  # type: ignore[no-untyped-def]
 
 @called
 def expected(n, m, moving):  # type: ignore[no-untyped-def]
-    """Return the expected work of following a path with m free and `moving` moving variables."""
+    """Return the expected work of following a path on which m variables are free and `moving` variables move."""
     return n * (moving + m) + BEGIN_COST + EVENTS * moving * (EVENT_COST + m * (2 * m + n / 16))
 
 
 @called
 def exchange(seeding, b, far, values, side):  # type: ignore[no-untyped-def]
-    """Write the start of the walk to the new box; return the number of variables that the walk must move."""
+    """Write the state in which the walk to the new box starts; return the number of variables that must move."""
     moving = 0
     for i in range(len(side)):
         alpha, lower, upper, clipped = seeding.solved[i], seeding.lower[i], seeding.upper[i], seeding.seed[i]
@@ -85,7 +85,7 @@ def exchange(seeding, b, far, values, side):  # type: ignore[no-untyped-def]
 
 @called
 def missing_row(seeding, values, side):  # type: ignore[no-untyped-def]
-    """Return the first variable whose kernel row the start of the walk needs and memory lacks, or −1."""
+    """Return the first variable whose kernel row is needed at the start of the walk but is not in memory, or −1."""
     for i in range(len(side)):
         if (side[i] == FREE or values[AT.pace, i] != 0.0) and seeding.slots[i] < 0:
             return i
@@ -98,7 +98,7 @@ def missing_row(seeding, values, side):  # type: ignore[no-untyped-def]
 
 @allocating
 def first_members(seeding, side, members):  # type: ignore[no-untyped-def]
-    """Write the FREE variables to `members`; return the system of these members and their number."""
+    """Write the FREE variables to `members`; return the bordered system of these variables, and their number."""
     m, room = int(seeding.memory[3]), len(members)
     inverse = seeding.memory[4 + m : 4 + m + (m + 1) * (m + 1)].reshape((m + 1, m + 1))
     system, count = system_of(inverse, np.zeros(m + 1), m + 1, room), m
@@ -121,7 +121,7 @@ def first_members(seeding, side, members):  # type: ignore[no-untyped-def]
 
 @called
 def row_sums(target, seeding, indices, factors, count):  # type: ignore[no-untyped-def]
-    """Add `count` rows of K times their factors to `target`, and overwrite the rows' indices by their slots."""
+    """Add `count` rows of K times their factors to `target`; replace each row's index in `indices` by its slot."""
     for s in range(count):
         indices[s] = seeding.slots[indices[s]]
     add_rows(target, factors, seeding.kernel, indices, count)
@@ -149,7 +149,7 @@ def near(values, side, margin):  # type: ignore[no-untyped-def]
 
 @allocating
 def watched(walk, width):  # type: ignore[no-untyped-def]
-    """Return the walk over the `width` variables that are not CLOSED, and write their indices to the walk."""
+    """Return a walk that contains only the `width` variables that are not CLOSED; `places` holds their indices."""
     places, side = np.empty(width, dtype=np.int64), np.empty(width, dtype=np.int8)
     values, rows, place = np.empty((ROWS, width)), np.empty((len(walk.members), width)), 0
     place_of = np.empty(len(walk.side), dtype=np.int64)
@@ -169,7 +169,7 @@ def watched(walk, width):  # type: ignore[no-untyped-def]
 
 @allocating
 def first_walk(seeding, values, side, margin):  # type: ignore[no-untyped-def]
-    """Return the walk over the watched variables, with its free set M and its first direction."""
+    """Return the walk over the variables that `watched` keeps, with its first free set M and its first direction."""
     n, room, pull, count = len(side), int(seeding.memory[3]) + 1 + MORE, 0.0, 0
     members, chosen, factors = np.empty(room, dtype=np.int64), np.empty(n, dtype=np.int64), np.empty(n)
     now, speed = np.zeros(1, dtype=NOW), values[AT.speed]
@@ -198,7 +198,7 @@ def first_walk(seeding, values, side, margin):  # type: ignore[no-untyped-def]
 
 @allocating
 def with_room(walk):  # type: ignore[no-untyped-def]
-    """Return the walk, enlarged so that all variables that are TIED or FREED can join M at once."""
+    """Return the walk, with space in M for all variables that are TIED and for the variable of the next event."""
     more = 1
     for i in range(len(walk.side)):
         more += walk.side[i] == TIED
@@ -209,7 +209,7 @@ def with_room(walk):  # type: ignore[no-untyped-def]
 
 @called
 def rejoin(walk, kind):  # type: ignore[no-untyped-def]
-    """Add to the free set M all variables marked `kind` that can join."""
+    """Let every variable marked `kind` join the free set M if it can."""
     for i in range(len(walk.side)):
         if walk.side[i] == kind:
             join(walk, i)
@@ -246,7 +246,7 @@ def advance(seeding, walk):  # type: ignore[no-untyped-def]
 
 @inlined
 def arrived(seeding, walk):  # type: ignore[no-untyped-def]
-    """Write α at the end of the walk, if the walk did not fail."""
+    """Write α at the end of the walk to the seed if all numbers are finite."""
     alpha, at_the_end = walk.values[AT.alpha], walk.now[0].t >= 1.0 - ROUNDING
     for t in range(len(alpha)):
         i = walk.places[t]

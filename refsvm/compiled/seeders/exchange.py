@@ -13,7 +13,7 @@ ABSENT, SHARED, REMOVED, ADDED = 0, 1, 2, 3
 
 @called
 def mark_sets(seeding):  # type: ignore[no-untyped-def]
-    """Write to ``seeding.chosen`` whether each variable is absent, shared, removed or added, and set α ← clip(α*).
+    """Write to ``seeding.chosen`` whether each variable is absent, shared, removed or added; set the seed to clip(α*).
 
     `mark_sets` is the twin of the functions in `refsvm.core.seeders.exchange`.
     """

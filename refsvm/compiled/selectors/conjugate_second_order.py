@@ -20,7 +20,7 @@ def conjugate_gains(state, i, start, stop, gains):  # type: ignore[no-untyped-de
         1.0 / state.now[0].carried_curvature,
     )
     largest = -LARGEST_INT64
-    for t in range(len(G)):  # without branches, the processor computes several t at once
+    for t in range(len(G)):  # no branches here, so that the processor computes several t at once
         slope = G_i - G[t]
         q = k_ii + diagonal[t] - 2.0 * row[t]
         q = q if q > 0.0 else TAU

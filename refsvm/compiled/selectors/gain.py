@@ -8,7 +8,7 @@ from refsvm.core.selectors.gain import LEAST
 
 @inlined
 def exact_gain(slope, curvature, room):  # type: ignore[no-untyped-def]
-    """Compiled twin of `refsvm.core.selectors.gain.exact_gain` for one pair with ℓ > 0 and room > 0."""
+    """Compiled twin of `refsvm.core.selectors.gain.exact_gain` for one pair with ℓ > 0 and `room` > 0."""
     mu = min(slope / curvature, room)
     return mu * (2.0 * slope - mu * curvature)
 

@@ -10,11 +10,11 @@ from refsvm.compiled.interface.twin import inlined, twin
 
 @inlined
 def newton_gains(state, i, start, stop, gains):  # type: ignore[no-untyped-def]
-    """Write 2g̃ = ℓ²/q of the pair {i, t} to `gains`, −1 if t cannot fall or ℓ ≤ 0; return the largest gain's bits."""
+    """Write 2g̃ = ℓ²/q of each pair {i, t} to `gains`; −1 if t cannot fall or ℓ ≤ 0. Return the largest gain's bits."""
     G_i, k_ii, row = state.gradient[i], state.diagonal[i], state.kernel[state.slots[i], start:stop]
     G, diagonal, sides = state.gradient[start:stop], state.diagonal[start:stop], state.sides[start:stop]
     largest = -LARGEST_INT64
-    for t in range(len(G)):  # without branches, the processor computes several t at once
+    for t in range(len(G)):  # no branches here, so that the processor computes several t at once
         slope = G_i - G[t]
         q = k_ii + diagonal[t] - 2.0 * row[t]
         q = q if q > 0.0 else TAU

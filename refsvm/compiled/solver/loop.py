@@ -71,14 +71,14 @@ def choose(select, check, selector, stop, state):  # type: ignore[no-untyped-def
 
 @inlined
 def fetch(state):  # type: ignore[no-untyped-def]
-    """Count the use of both kernel rows of the pair; return STEP_TAKEN, or MISSING_ROW to continue later."""
+    """Count the use of both kernel rows of the pair; return STEP_TAKEN, or MISSING_ROW if a row is not in memory."""
     now = state.now[0]
     while now.fetched < 2:
         wanted = now.i if now.fetched == now.j_first else now.j
         now.fetched += 1
         if not row_or_ask(state, wanted)[1]:
-            return wait_for_row(state, FETCHING)  # Python counts the row's use
-        # count uses as KernelRows.use does, because the engine must not influence which row is replaced next
+            return wait_for_row(state, FETCHING)  # the code that computes the row counts its use
+        # count the use as `KernelRows.use` does, so that both engines replace the same row next
         now.hits += 1
         now.clock += 1
         state.stamps[state.slots[wanted]] = now.clock

@@ -41,7 +41,7 @@ def plan(state, i, j, h):  # type: ignore[no-untyped-def]
 
 @inlined
 def best_plan(history, state, i, j):  # type: ignore[no-untyped-def]
-    """Return 2g₂ and μ_P of the best plan, or −1 without a plan; make the planned pairs candidates for selection."""
+    """Return 2g₂ and μ_P of the best plan, and store the planned pairs as candidates; without a plan, 2g₂ is −1."""
     now = state.now[0]
     best, chosen = -1.0, 0.0
     for h in range(history):

@@ -43,7 +43,7 @@ def parts(memory, n):  # type: ignore[no-untyped-def]
 
 @called
 def begin(state):  # type: ignore[no-untyped-def]
-    """Take w from α if no solution is given, and store max |G| and max |α|, which bound rounding errors."""
+    """If no solution w is given, store the present α and G as w; store max |G| and max |α| to bound rounding errors."""
     memory, now, n = state.stop_memory, state.now[0], len(state.alpha)
     _, alpha, gradient, _ = parts(memory, n)
     if memory[HAS_POINT] == 0.0:
@@ -73,7 +73,7 @@ def square_of_radius(state, error, most):  # type: ignore[no-untyped-def]
 
 @called
 def prove(state):  # type: ignore[no-untyped-def]
-    """Try to prove one sign after another; return True if all signs are proved. Request a missing kernel row."""
+    """Try to prove all signs; return True if all are proved, False if a proof fails or a kernel row is missing."""
     memory, now, G, diagonal = state.stop_memory, state.now[0], state.gradient, state.diagonal
     left_out, _, gradient, v = parts(memory, len(G))
     highest = largest_of(diagonal)
@@ -109,7 +109,7 @@ def prove(state):  # type: ignore[no-untyped-def]
 
 @called
 def verdict(state):  # type: ignore[no-untyped-def]
-    """Return 2 or 3 for one example's proved sign +1 or −1; for several examples, 4 if h has the proved signs, or 0."""
+    """For one example, return 2 or 3 for the sign +1 or −1; for several, return 4 if h has the proved signs, else 0."""
     memory, now, G = state.stop_memory, state.now[0], state.gradient
     left_out, _, _, v = parts(memory, len(G))
     if memory[COUNT] == 1.0:

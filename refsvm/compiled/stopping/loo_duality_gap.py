@@ -84,7 +84,7 @@ def first_largest(values):  # type: ignore[no-untyped-def]
 
 @called
 def best_single(state):  # type: ignore[no-untyped-def]
-    """Return the i whose single step gains most, twice the gain of this step, and the step."""
+    """Return the i for which a step of ηᵢ alone gains most, twice the gain of this step, and the step."""
     r = int(state.stop_memory[EXAMPLE])
     eta, g, row, _ = parts(state.stop_memory, len(state.alpha))
     lower, upper, k_rr, gains = state.lower, state.upper, row[r], state.scratch
@@ -100,7 +100,7 @@ def best_single(state):  # type: ignore[no-untyped-def]
 
 @inlined
 def both_steps(state, i, t):  # type: ignore[no-untyped-def]
-    """Return twice the gain of moving ηᵢ and ηₜ (−1 if their part of K′ is singular), and both steps."""
+    """Return twice the gain of moving ηᵢ and ηₜ (−1 if the part of K′ of i and t is singular), and both steps."""
     r = int(state.stop_memory[EXAMPLE])
     eta, g, row, _ = parts(state.stop_memory, len(state.alpha))
     low_i, high_i = state.lower[i] - eta[i], state.upper[i] - eta[i]
@@ -131,7 +131,7 @@ def move(state, i, delta):  # type: ignore[no-untyped-def]
 
 @called
 def ascend(state, variables):  # type: ignore[no-untyped-def]
-    """Move the ηᵢ that gains most and its best partner; return 1, 0 if no step gains, or WAIT if a row is missing."""
+    """Move ηᵢ with the largest gain, and its best partner; return 1, 0 if no step gains, WAIT if a row is missing."""
     i, best, delta_i = best_single(state)
     if best <= 0.0:
         return 0
@@ -153,7 +153,7 @@ def ascend(state, variables):  # type: ignore[no-untyped-def]
 
 @called
 def follow(state):  # type: ignore[no-untyped-def]
-    """Move the partner ηⱼ that waits for kernel row j; return 1, or WAIT if row j is missing."""
+    """If a partner ηⱼ remains to be moved, move it; return 1, or WAIT if kernel row j is missing."""
     j = int(state.stop_memory[PARTNER])
     if j >= 0:
         if not row_or_ask(state, j)[1]:

@@ -43,7 +43,7 @@ def rounding_of(state, highest, more, largest, size):  # type: ignore[no-untyped
 
 @inlined
 def error_at(rounding, diagonal):  # type: ignore[no-untyped-def]
-    """Bound the rounding error of Gᵢ."""
+    """Return a bound on the rounding error of Gᵢ; `diagonal` is Kᵢᵢ."""
     return rounding[0] * (rounding[1] + rounding[2] * math.sqrt(abs(diagonal)))
 
 
@@ -69,7 +69,7 @@ def gap(alpha, G, b, lower, upper, error):  # type: ignore[no-untyped-def]
 
 @inlined
 def distances(row, diagonal, r, rounding, result):  # type: ignore[no-untyped-def]
-    """Write ‖φᵢ − φᵣ‖ for all i to `result`, enlarged by rounding errors."""
+    """Write ‖φᵢ − φᵣ‖ for all i to `result`, enlarged by a bound on the rounding errors."""
     for t in range(len(diagonal)):
         # ‖φᵢ − φᵣ‖² = Kᵢᵢ + Kᵣᵣ − 2Kᵣᵢ
         sizes = diagonal[t] + diagonal[r]
@@ -78,7 +78,7 @@ def distances(row, diagonal, r, rounding, result):  # type: ignore[no-untyped-de
 
 @called
 def certain_sign(outputs, r, v_r, distance, square, error, state):  # type: ignore[no-untyped-def]
-    """Return the sign of h_R(xᵣ) if (3) or (4) proves it, or 0.
+    """Return the sign of h_R(xᵣ) if condition (3) or (4) proves the sign, or 0.
 
     `outputs` is a pair of arrays (G_w, G). With their mean M = ½(G_w + G), tᵢ is Mᵢ + vᵣ − Mᵣ.
     """

@@ -23,7 +23,7 @@ TOL = 0
 
 @called
 def next_fall(walk, shortest, room, noise_of_alpha, noise_of_excess):  # type: ignore[no-untyped-def]
-    """Return the variable with the first event between `shortest` and `room`, or −1, and the event's distance."""
+    """Return the variable with the first event at a distance between `shortest` and `room`, or −1, and the distance."""
     values, side, first, fall = walk.values, walk.side, -1, room
     for i in range(len(side)):
         if side[i] == FREE:

@@ -36,7 +36,7 @@ EPS_KKT, TAU, TAU_2 = 0, 2, 3
 
 @called
 def noise_of(walk, tau, limits):  # type: ignore[no-untyped-def]
-    """Write the residuals; return the sizes below which d and dG − db count as 0, and the largest residual."""
+    """Write the residuals; return the noise of d and dG − db (smaller values count as 0), and the largest residual."""
     d, speed, m, rest = walk.values[AT.d], walk.values[AT.speed], walk.now[0].m, walk.system.vectors[1]
     most = total = left = 0.0
     for s in range(m):
@@ -51,7 +51,7 @@ def noise_of(walk, tau, limits):  # type: ignore[no-untyped-def]
 
 @called
 def particular_direction(walk, tau, limits):  # type: ignore[no-untyped-def]
-    """Set the walk's direction; return the first two results of `noise_of`. If it fails, restore x, return −1, −1."""
+    """Set the walk's direction; return the first two results of `noise_of`. On failure, restore x, return −1, −1."""
     system, size = walk.system, walk.now[0].m + 1
     x, rest, change, before = system.x, system.vectors[1], system.vectors[2], system.vectors[3]
     for t in range(size):
@@ -71,7 +71,7 @@ def particular_direction(walk, tau, limits):  # type: ignore[no-untyped-def]
 
 @called
 def foreseen(walk, step, unit, tie, noise_of_alpha, noise_of_excess):  # type: ignore[no-untyped-def]
-    """Return how many examples reach the end of their set in a step, and then the worst violation, Σα and Σ|α|."""
+    """Return how many examples this step takes to the end of their set, and its worst violation, Σα and Σ|α|."""
     values, hits, worst, total, size = walk.values, 0, 0.0, 0.0, 0.0
     for i in range(len(walk.side)):
         side, d, speed = walk.side[i], values[AT.d, i], values[AT.speed, i]
@@ -93,7 +93,7 @@ def foreseen(walk, step, unit, tie, noise_of_alpha, noise_of_excess):  # type: i
 
 @called
 def may_cross(walk, i, hits, is_c_path):  # type: ignore[no-untyped-def]
-    """Return i's squared distance s if i may join M, 1 if i may leave M or i = −1, 0 if the event is not ordinary."""
+    """Return s (see `distance_of`) if i may join M, 1 if i may leave M or i = −1, 0 if the event is not ordinary."""
     m, slot, left = walk.now[0].m, 0, 0
     if i < 0 or hits != 1:
         return 1.0 if i < 0 and hits == 0 else 0.0
@@ -113,9 +113,9 @@ def may_cross(walk, i, hits, is_c_path):  # type: ignore[no-untyped-def]
 
 @called
 def expected(walk, i, step, t, noise_of_alpha, noise_of_excess, limits):  # type: ignore[no-untyped-def]
-    """Return the result of `may_cross` for the event of i at t, and the worst violation of KKT or Σα = 0."""
+    """Return the result of `may_cross` for the event of i at t, and the largest violation of the KKT conditions."""
     unit = limits[UNIT] + limits[UNIT_RATE] * t
-    tie = TIE if i >= 0 else 2.0 * TIE  # at the line's end, bounds are rounded differently
+    tie = TIE if i >= 0 else 2.0 * TIE  # allow more at the line's end, where bounds are rounded differently
     hits, worst, total, size = foreseen(walk, step, unit, tie, noise_of_alpha, noise_of_excess)
     is_c_path = limits[ROOTED] > 0.0
     unbalanced = abs(total) / max(size, 1e-300) if is_c_path else 0.0
@@ -124,7 +124,7 @@ def expected(walk, i, step, t, noise_of_alpha, noise_of_excess, limits):  # type
 
 @called
 def cross(walk, i, s, step, way):  # type: ignore[no-untyped-def]
-    """Advance to the next event and move i into or out of the elbow; i = −1 at the end of the line."""
+    """Advance to the next event, at which i enters or leaves the elbow; at the end of the line, i is −1."""
     values = walk.values
     move(walk, step, way)
     if i < 0:

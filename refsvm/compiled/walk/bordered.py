@@ -62,14 +62,14 @@ def add(values, size, z, sign):  # type: ignore[no-untyped-def]
 
 @called
 def distance(system, size, corner):  # type: ignore[no-untyped-def]
-    """Return the squared distance s of k from u = (1, K_Mk) in ``vectors[1]``; write w to ``vectors[2]``."""
+    """Return the squared distance s of variable k; ``vectors[1]`` is u = (1, K_Mk). Write w to ``vectors[2]``."""
     times(system, size, system.vectors[1], system.vectors[2])
     return corner - inner(system.vectors[1], system.vectors[2], size)
 
 
 @called
 def insert(system, size, s, right, pace):  # type: ignore[no-untyped-def]
-    """Add variable k to a non-empty set M with space; call `distance` for k first."""
+    """Add variable k to a non-empty set M, whose arrays must have space; call `distance` for k first."""
     x, u, w = system.x, system.vectors[1], system.vectors[2]
     change, root = (right - inner(u, x, size)) / s, 1.0 / math.sqrt(s)
     for t in range(size):

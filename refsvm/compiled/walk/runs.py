@@ -1,4 +1,4 @@
-"""Follows runs of ordinary events in compiled code: the elbow is regular, and one example changes its set.
+"""Follows runs of ordinary events (a regular elbow, and one example that changes its set) in compiled code.
 
 A call follows many events, and may reach the end of the line, where no example changes its set. On data without
 duplicates, almost all events are ordinary. An event costs O(mn + m²) operations for m points on the elbow and n
@@ -17,7 +17,7 @@ from refsvm.core.walk.state import PathState
 
 
 def follow_run(walk: PathState, tracker: Rule, end: float, most: int) -> list[Point]:
-    """Follow at most `most` ordinary events with the tracker's twin, if the tracker has a twin; return their points."""
+    """Follow at most `most` ordinary events with the tracker's twin; return the points of the path at these events."""
     m, n = len(walk.members), len(walk.side)
     if most == 0 or m == 0 or walk.system is None or walk.unsettled or walk.status or not walk.has_left():
         return []
@@ -39,7 +39,7 @@ def follow_run(walk: PathState, tracker: Rule, end: float, most: int) -> list[Po
         walk.t, walk.b, walk.factors = float(log.t[events - 1]), float(log.intercept[events - 1]), None
         walk.members, walk.system.size = arrays.members[:m].tolist(), m + 1
     moved = log.moved[:events]
-    # the twin records 1 for U; along λ = 1/C, a `Move` records 1 for the bound that is not 0
+    # the twin records 1 for the bound U; along λ = 1/C, a `Move` must record 1 for the bound that is not 0
     moved[:, 1:3] *= walk.sign[moved[:, :1]].astype(np.int64)
     points = [
         along.point(t, scaled, b, "full rank", (Move(i, before, after, "full rank"),), m)
@@ -47,7 +47,7 @@ def follow_run(walk: PathState, tracker: Rule, end: float, most: int) -> list[Po
             log.t.tolist(), log.scaled, log.intercept.tolist(), moved.tolist(), strict=False
         )
     ]
-    if points and moved[-1, 0] < 0:  # the line has ended
+    if points and moved[-1, 0] < 0:  # the run has reached the end of the line
         walk.clip(end)
         log.scaled[events - 1] = walk.variables.alpha
         points[-1] = points[-1]._replace(kind="end", moves=())

@@ -50,7 +50,7 @@ class Walk(NamedTuple):
 
     values: np.ndarray
     side: np.ndarray
-    rows: np.ndarray  # kernel rows of M; empty if K itself is used, with slots and places 0, 1, 2 …
+    rows: np.ndarray  # kernel rows of M; empty if all of K is used (slots and places are then 0, 1, 2 …)
     members: np.ndarray
     system: System
     # read-only: row i of K contains the entries `places` of kernel[slots[places[i]]]
@@ -145,7 +145,7 @@ def direction(walk):  # type: ignore[no-untyped-def]
 
 @called
 def reach(walk, noise_of_alpha, noise_of_excess):  # type: ignore[no-untyped-def]
-    """Return the variable with the next event and the distance to this event; −1 if no variable has an event."""
+    """Return the variable with the next event, or −1 if no variable has an event, and the distance to the event."""
     values, side, first, step = walk.values, walk.side, -1, np.inf
     alpha, excess, d, speed = values[AT.alpha], values[AT.excess], values[AT.d], values[AT.speed]
     for i in range(len(side)):
@@ -170,7 +170,7 @@ def reach(walk, noise_of_alpha, noise_of_excess):  # type: ignore[no-untyped-def
 
 @called
 def move(walk, step, rate):  # type: ignore[no-untyped-def]
-    """Move the walk by `step` along its direction, and t by `step` times `rate`."""
+    """Move the walk by `step` along its direction, and increase t by `step` times `rate`."""
     values, now = walk.values, walk.now
     alpha, excess, d, speed = values[AT.alpha], values[AT.excess], values[AT.d], values[AT.speed]
     for i in range(len(alpha)):
@@ -193,7 +193,7 @@ def of_members(walk, row, u):  # type: ignore[no-untyped-def]
 
 @called
 def change_pace(walk, i, pace):  # type: ignore[no-untyped-def]
-    """Set the rate at which variable i moves outside M; 0 for a variable that has joined M."""
+    """Set the rate at which variable i moves while it is outside M; the rate is 0 once i joins M."""
     push, change = walk.values[AT.push], pace - walk.values[AT.pace, i]
     walk.values[AT.pace, i] = pace
     if change != 0.0:
@@ -213,7 +213,7 @@ def distance_of(walk, i):  # type: ignore[no-untyped-def]
 
 @called
 def add_member(walk, i, s):  # type: ignore[no-untyped-def]
-    """Add variable i to the free set M, which must have space; `s` is the last result of `distance_of`, for i."""
+    """Add variable i to the free set M, which must have space; call ``s = distance_of(walk, i)`` just before."""
     row, right, pace = (
         walk.kernel[walk.slots[walk.places[i]]],
         walk.values[AT.push, i],
@@ -297,7 +297,7 @@ def solve(walk):  # type: ignore[no-untyped-def]
 
 @called
 def first_taker(walk):  # type: ignore[no-untyped-def]
-    """Return the variable that can balance Σα if M is empty, or −1."""
+    """Return the variable that can balance Σα if M is empty, or −1 if no variable can."""
     values, best, key = walk.values, -1, -np.inf
     for i in range(len(walk.side)):
         if walk.side[i] != CLOSED and values[AT.pace, i] == 0.0:

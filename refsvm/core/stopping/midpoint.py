@@ -124,7 +124,7 @@ def certain_sign(
     t: np.ndarray, distance: np.ndarray, square: float, error: float,
     alpha: np.ndarray, lower: np.ndarray, upper: np.ndarray,
 ) -> int:  # fmt: skip
-    """Return the sign of h_R(xᵣ) if (3) or (4) proves it, or 0.
+    """Return the sign of h_R(xᵣ) if condition (3) or (4) proves the sign, or 0.
 
     Parameters
     ----------
