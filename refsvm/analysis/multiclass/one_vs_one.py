@@ -159,7 +159,7 @@ class BinaryResult:
         return result
 
     def scattered(self, n: int) -> np.ndarray:
-        """Return α of all n training examples, 0 for examples of other classes, shape (n,)."""
+        """Return a vector with α of all n training examples, shape (n,); α is 0 for examples of other classes."""
         full = np.zeros(n)
         full[self.rows] = self.alpha
         return full
@@ -181,7 +181,7 @@ def pairs(
     penalties : ndarray of shape (n,), float64
         C of each example; examples with Cᵢ ≤ 0 are left out. Every class needs an example with Cᵢ > 0.
     only : container of int, optional
-        Indices of the wanted pairs, by default all.
+        Indices of the pairs to yield, by default all.
 
     Yields
     ------

@@ -137,7 +137,7 @@ class SmallProblems:
         self.results[p] = code, state.iteration, state.least_curvature, state.largest, tolerance
 
     def extremes(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return the largest G over I_up and the smallest G over I_down, shape (P,); infinite over an empty set."""
+        """Return the largest G over I_up and the smallest G over I_down, shape (P,); ±∞ for empty sets."""
         top = np.where(self.alpha < self.upper, self.gradient, -np.inf).max(axis=1)
         return top, np.where(self.alpha > self.lower, self.gradient, np.inf).min(axis=1)
 

@@ -1,9 +1,9 @@
 """Finds the largest of many floats by comparing several at once.
 
-The compiler normally compares floats one by one, because a float may be NaN. `larger` and `smaller` promise that no
-float is NaN, so that the processor can compare several floats at once. The processor can also compare several floats as
-integers, but without AVX-512 such a comparison takes more instructions. Gains are still compared as integers (`bits`):
-the additional instructions cost no time, because loops over gains mostly wait for divisions.
+The compiler normally compares floats one by one, because a float may be NaN. `larger` and `smaller` promise the
+compiler that no float is NaN, so that the processor can compare several floats at once. The processor can also compare
+several floats as integers, but without AVX-512 such a comparison takes more instructions. Gains are still compared as
+integers (`bits`): the additional instructions cost no time, because loops over gains mostly wait for divisions.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ functions of their own.
 `from_python`  for a function that Python calls, which is compiled when its file is imported, and cached
 =============  ========================================================
 
-Python cannot call helpers, because `inlined`, `called` and `allocating` make no entry point for Python.
+Python cannot call helpers, because the decorators `inlined`, `called` and `allocating` make no entry point for Python.
 """
 
 from __future__ import annotations

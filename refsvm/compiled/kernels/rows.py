@@ -19,8 +19,8 @@ _factors, _indices = (types.Array(kind, 1, "C", readonly=True) for kind in (floa
 def add_rows(target, factors, rows, chosen, count):  # type: ignore[no-untyped-def]
     """Compiled twin of `refsvm.core.arithmetic.Arithmetic.add_rows` for the first `count` factors, with the same bits.
 
-    One pass over the target adds four rows in their order, so that the target is read and written only a quarter as
-    often. Rows may be longer than the target, and `chosen`, the indices of the rows, may be float64.
+    One pass over the target adds four rows in their order, so that the target is read and written only once for four
+    rows. Rows may be longer than the target, and `chosen`, the indices of the rows, may be float64.
     """
     length, whole = len(target), count - count % 4
     for k in range(0, whole, 4):

@@ -136,7 +136,7 @@ class PackedRounds:
         """Return the first rounds of the list, as many as can run in one chunk.
 
         If seeds are computed before the rounds or share work, all rounds of a chunk must start from the same solution,
-        and only the last round may replace this solution. Python runs a round that begins with shrinking.
+        and only the last round may replace this solution. If a round begins with shrinking, Python runs this round.
         """
         if self.runner.is_large:
             known = {*self._kept}

@@ -74,7 +74,7 @@ def leave_out(lower, upper, positions, first, end):  # type: ignore[no-untyped-d
 
 @called
 def copy_solution(seeding, place, alphas, gradients, lowers, uppers):  # type: ignore[no-untyped-def]
-    """Copy a kept solution to the seeder's solved problem and return max |α|."""
+    """Copy a kept solution to `seeding`, where it is the solved problem, and return max |α|."""
     largest = 0.0
     for t in range(len(seeding.solved)):
         seeding.solved[t], seeding.gradient[t] = alphas[place, t], gradients[place, t]

@@ -155,8 +155,8 @@ merged_steps = inlined(compiled_steps)
 def resumed_steps(select, length, check, selector, step, stop, state, source):  # type: ignore[no-untyped-def]
     """Run `compiled_steps` as a generator, for rules that are called through pointers.
 
-    Passing three pointers from Python takes 0.3 ms, longer than computing most kernel rows; Python passes the pointers
-    to a generator only once.
+    Passing three pointers from Python takes 0.3 ms, longer than computing most kernel rows. To a generator, Python
+    passes the pointers only once.
     """
     while True:
         yield merged_steps(select, length, check, selector, step, stop, state, source)

@@ -48,7 +48,7 @@ def next_fall(walk, shortest, room, noise_of_alpha, noise_of_excess):  # type: i
 
 @twin(FOLLOW)
 def hastie(parameters, walk, log, limits):  # type: ignore[no-untyped-def]
-    """Follow ordinary events until the log is full or the next event is not ordinary; return their number."""
+    """Follow events until the log is full or the next event is not ordinary; return the number of logged events."""
     end, way, now, tol = limits[END], limits[WAY], walk.now, parameters[TOL]
     enough = max(1e-12 * max(min(abs(end), limits[SPAN]), limits[LEAST]), 1e-10 * limits[LEAST])
     for k in range(len(log.t)):

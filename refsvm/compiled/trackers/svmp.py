@@ -152,7 +152,7 @@ def logged(walk, log, k, i, s, step, way, t):  # type: ignore[no-untyped-def]
 
 @twin(FOLLOW)
 def svmp(parameters, walk, log, limits):  # type: ignore[no-untyped-def]
-    """Follow ordinary events until the log is full or the next event is not ordinary; return their number."""
+    """Follow events until the log is full or the next event is not ordinary; return the number of logged events."""
     end, way, now = limits[END], limits[WAY], walk.now
     enough = max(1e-12 * max(min(abs(end), limits[SPAN]), limits[LEAST]), 1e-10 * limits[LEAST])
     for k in range(len(log.t)):
