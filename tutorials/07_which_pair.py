@@ -2,10 +2,10 @@ r"""
 7 · Which pair
 ==============
 
-Any pair that gains leads uphill. The best pair is too expensive to find, and the steepest pair need not be the best.
-This chapter draws the gain of every pair as a map, shows which part of the map each selector examines, and presents
-four examples on which a plausible rule gets stuck. Glasmachers and Igel (2006) published the maximum-gain rules, Fan,
-Chen and Lin (2005) second-order selection.
+A step on any pair that gains raises the objective. The best pair is too expensive to find, and the steepest pair need
+not be the best. This chapter draws the gain of every pair as a map, shows which part of the map each selector examines,
+and presents four examples on which a plausible rule gets stuck. Glasmachers and Igel (2006) published the maximum-gain
+rules, and Fan, Chen and Lin (2005) second-order selection.
 """
 
 # fold: Imports and settings
@@ -47,8 +47,8 @@ NEGATIVE, POSITIVE, INK = "#0072B2", "#D55E00", "#222222"
 # its curvature is large. The parabola of the second pair begins less steep and rises higher. Which pair would you take?
 
 # fold: The code of this figure
-# alt: Two parabolas are drawn over the length of the step. The steep parabola has a low top after a short step, the
-#     flat parabola a higher top further out.
+# alt: Over the length of the step, a steep parabola has a low top after a short step, and a flat parabola has a higher
+#     top further out.
 lengths = np.linspace(0.0, 2.6, 200)
 figure, axes = plt.subplots(figsize=(6.4, 3.0))
 for ell, q, colour, name in ((2.0, 4.0, NEGATIVE, "steep and short"), (1.2, 0.6, POSITIVE, "flat and long")):
@@ -69,8 +69,7 @@ plt.show()
 #
 # A step on :math:`(i,j)` gains :math:`g(\mu)=\mu\ell-\tfrac12q\mu^2` (:doc:`chapter 4 <04_one_step>`). The *exact* gain
 # is the gain of the step that the box allows; the Newton step would gain :math:`\tilde g=\tfrac12\ell^2/q`. The map
-# shows the exact gain of all pairs of sixty examples, twenty steps after the start. Rows and columns are sorted by
-# :math:`G`, largest first.
+# shows the exact gain of all pairs of sixty examples, twenty steps after the start.
 
 # fold: The code of this figure
 # alt: A map of all pairs is coloured by exact gain. The most violating pair is the upper right corner of the coloured
@@ -150,7 +149,7 @@ def second_order(K, G, alpha, lower, upper):
 
 
 # %%
-# How often would the exact gain select a different :math:`j`?
+# How often does the exact gain select another :math:`j` than the Newton gain?
 
 # fold: Newton gain and exact gain
 for C in (0.1, 1.0, 10.0):
@@ -176,7 +175,7 @@ def maximum_gain(K, G, alpha, lower, upper, last):
     best, pair = 0.0, (-1, -1)
     for k in last:
         slope, q = np.abs(G[k] - G), np.maximum(K[k, k] + K.diagonal() - 2.0 * K[k], 1e-12)
-        rises = G[k] > G  # of the two the one with the larger gradient rises
+        rises = G[k] > G  # the variable with the larger gradient rises
         room = np.where(
             rises,
             np.minimum(upper[k] - alpha[k], alpha - lower),
@@ -198,7 +197,7 @@ print(
 )
 
 # %%
-# ``Greedy`` examines the whole map; it is too expensive for use and serves as a yardstick.
+# ``Greedy`` examines the whole map, which is too expensive except for comparisons.
 #
 # .. shipped:: core/selectors/second_order.py
 #    :twin:
@@ -229,9 +228,9 @@ print(
 # their second modification, the solver moves the pair (up, down) between two passes until its violation is within the
 # tolerance. A solver that stores all of :math:`G` needs no passes.
 #
-# ``ImprovedSMO`` selects the pairs of the second modification, and counts the kernel values that the paper's solver
-# computes. Each step needs two kernel values for each known :math:`G_i`; examining a bounded example needs one per
-# support vector. Without a store, ``MostViolatingPair`` needs two whole rows in each step.
+# ``ImprovedSMO`` selects the pairs of the second modification, and counts the kernel values that Keerthi's solver
+# computes. Each step needs two kernel values for each known :math:`G_i`. Examining a bounded example needs one kernel
+# value for each support vector. Without memory for rows, ``MostViolatingPair`` computes two whole rows in each step.
 
 points = make_banana(150, rng=0)
 print("     C  selector           steps   kernel values, in rows")
@@ -247,9 +246,9 @@ for C in (1.0, 30.0, 300.0):
         print(f"{C:6.0f}  {type(selector).__name__:17s} {state.iteration:6d}   {values / each.n:8.0f}")
 
 # %%
-# With a small :math:`C` most examples are support vectors, and the passes cost more kernel values than they save.
-# With a large :math:`C` few examples of this set are free, so each step needs few kernel values, but ``ImprovedSMO``
-# takes more steps than ``MostViolatingPair``.
+# With a small :math:`C` most examples are support vectors, and the passes cost more kernel values than they save. With
+# a large :math:`C` few examples are free here, so each step needs few kernel values, but ``ImprovedSMO`` takes more
+# steps than ``MostViolatingPair``.
 #
 # .. shipped:: core/selectors/improved_smo.py
 #    :twin:
@@ -295,11 +294,11 @@ for name, (sample, C, gamma) in problems.items():
         )
 
 # %%
-# On tic-tac-toe the hybrid takes more steps than second-order selection but computes fewer rows; on ionosphere it takes
-# more steps and computes more rows. The kernel for ionosphere is narrow: its median value for two examples is nearly
-# zero. So a step changes most entries of :math:`G` little, and moving one of its two variables again gains less than
-# with a wider kernel. Glasmachers and Igel warn against such repeated moves if the kernel is narrow, or so wide that
-# most variables end at a bound (§4.3).
+# On tic-tac-toe and ionosphere the hybrid takes more steps than second-order selection. It computes fewer rows on
+# tic-tac-toe, and more on ionosphere. The kernel for ionosphere is narrow: its median value for two examples is nearly
+# zero. So a step changes most entries of :math:`G` little, and a next step with one of the same two variables gains
+# less than with a wider kernel. Glasmachers and Igel warn against such repeated moves if the kernel is narrow, or so
+# wide that most variables end at a bound (§4.3).
 #
 # The figure shows the runs on tic-tac-toe; thick lines show the smallest gap so far:
 
@@ -318,7 +317,7 @@ plt.show()
 # --------------------------------------------
 #
 # A rule that always reselects one of the last two variables may get stuck. Glasmachers and Igel prove their Theorem 7
-# with this example, written with :math:`y_iy_jK_{ij}` and :math:`a_i=y_i\alpha_i\in[0,C]`.
+# with the following matrix of all :math:`y_iy_jK_{ij}`, and with variables :math:`a_i=y_i\alpha_i\in[0,C]`.
 
 root = np.sqrt(3.0)
 printed = np.array([[2, root, 1, root], [root, 4, root, 3], [1, root, 2, root], [root, 3, root, 4]])
@@ -332,7 +331,7 @@ for selector in (MaximumGain(), HybridMaximumGain()):
     print(f"    KKT gap {solution.kkt_gap:.2g}. {solution.status.value}")
 
 # %%
-# Choose "Theorem 7" as examples of the stepper above, and "maximum gain" as pair.
+# In the stepper above, choose "Theorem 7" as examples and "maximum gain" as pair.
 #
 # Maximum gain and its hybrid both start with the most violating pair; the lowest index wins a tie. The first step is
 # clipped, and both variables end at :math:`C`. Then only one of the six pairs gains, and this pair contains neither
@@ -361,7 +360,7 @@ plt.show()
 
 
 def hybrid_maximum_gain(K, G, alpha, lower, upper, last):
-    """Return the pair of maximum gain, or the most violating one if both of the last pair stand at a bound."""
+    """Return the pair of maximum gain, or the most violating pair if both variables of the last pair are at bounds."""
     if all(alpha[k] in (lower[k], upper[k]) for k in last):
         i = int(np.argmax(np.where(alpha < upper, G, -np.inf)))
         j = int(np.argmin(np.where(alpha > lower, G, np.inf)))
@@ -373,18 +372,17 @@ there = four.gram.block(np.arange(4)), stuck.gradient, stuck.alpha, four.lower, 
 print("maximum gain:", maximum_gain(*there, [2, 0]), " the hybrid:", hybrid_maximum_gain(*there, [2, 0]))
 
 # %%
-#
 # .. shipped:: core/selectors/hybrid_maximum_gain.py
 #    :twin:
 #    :fold: HybridMaximumGain in the package
 #
-# Maximum gain gets stuck only in corners: if a variable of the previous set is free and the point is not optimal, a
-# pair with this variable gains (Lemma 8). The lemma's authors checked 2,834,352 cases by computer; this package's tests
-# repeat the check. To prove the lemma, let variable :math:`r` be free and suppose no pair with :math:`r` gains. Then
-# :math:`G_t\le G_r` for every :math:`t` that may rise and :math:`G_t\ge G_r` for every :math:`t` that may fall, so
-# :math:`\psi\le0`. Hence the hybrid never stalls before the optimum. Its gains might still shrink to zero before the
-# optimum; Theorem 1 of Glasmachers and Igel (2006) proves that the hybrid converges if all principal :math:`2\times2`
-# minors of :math:`K` are positive.
+# Maximum gain gets stuck only in corners, where both variables of the previous set stand at a bound: if a variable of
+# this set is free and the point is not optimal, a pair with this variable gains (Lemma 8). The lemma's authors checked
+# 2,834,352 cases by computer; this package's tests repeat the check. To prove the lemma, let variable :math:`r` be free
+# and suppose no pair with :math:`r` gains. Then :math:`G_t\le G_r` for every :math:`t` that may rise and
+# :math:`G_t\ge G_r` for every :math:`t` that may fall, so :math:`\psi\le0`. Hence the hybrid never stalls before the
+# optimum. Its gains might still shrink to zero before the optimum; Theorem 1 of Glasmachers and Igel (2006) proves that
+# the hybrid converges if all principal :math:`2\times2` minors of :math:`K` are positive.
 #
 # Corners are not rare, because with a small :math:`C` most variables end at a bound. How often does each rule get stuck
 # on the banana with :math:`C=0.1`, in ten orders of the examples?
@@ -404,8 +402,8 @@ for name, solutions in ended.items():
     print(f"{name:18s} stalled in {stalled:2d} of 10 orders, largest KKT gap at the end {largest:.2g}")
 
 # %%
-# In floating point, a converged pair still shows a tiny gain of pure rounding error. If the largest gain is only
-# rounding error, ``HybridMaximumGain`` and ``Greedy`` take the most violating pair.
+# In floating point, a pair that has reached its maximum still shows a tiny gain of pure rounding error. If the largest
+# gain is only rounding error, ``HybridMaximumGain`` and ``Greedy`` take the most violating pair.
 #
 # .. worth:: 7
 #
@@ -429,8 +427,8 @@ for name, solutions in ended.items():
 # .. fold:: Hints
 #
 # 1. Which selector sees the best pair?
-# 2. The default budget keeps all rows in memory.
-# 3. Compare the rows that a step needs with the examples that ever moved.
+# 2. By default, memory holds all rows.
+# 3. Steps need only the rows of examples that move. How many ever move?
 #
 # .. endfold::
 #
@@ -443,7 +441,7 @@ taken = {
 
 
 def mean_share(rule):
-    """Return the exact gain of the pairs of a run, as a mean share of the largest gain of any pair at that step."""
+    """Return the pair's exact gain as a share of the largest exact gain, in the mean over a run."""
     shares, alpha, G = [], np.zeros(60), few.v
     for state in iterate(few, selector=rule, step=NewtonStep()):
         room = np.minimum((few.upper - alpha)[:, None], alpha - few.lower)
@@ -479,8 +477,8 @@ for selector in (SecondOrder(), HybridMaximumGain()):
 #    many steps here, and more than ``SecondOrder``. Both maximum-gain rules compare about twice as many pairs as
 #    ``SecondOrder``, but only pairs with a variable that has just moved, so on average they find a smaller share of the
 #    best gain.
-# 2. Here the rule takes fewer steps if it examines more rows, but each step costs more.
-# 3. Both selectors compute the row of every example that ever moved, once.
+# 2. If the hybrid examines more rows, it takes fewer steps here, but each step costs more.
+# 3. Both selectors compute one row for each example that ever moved.
 #
 # .. endfold::
 #

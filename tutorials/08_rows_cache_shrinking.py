@@ -3,8 +3,8 @@ r"""
 ==========================
 
 Three ideas make the loop fast: keep the kernel rows that are needed again, compute many rows at once, and leave out
-variables that will not move. A store of rows changes no step. With *shrinking*, the solver takes different steps to the
-same optimum: the same loop solves smaller problems within the problem.
+variables that will not move. Keeping rows changes no step. With *shrinking*, the solver takes different steps to the
+same optimum: the same loop solves smaller problems, each for some of the variables.
 """
 
 # fold: Imports, the data, and the code of this figure
@@ -52,23 +52,23 @@ for r, rows, share in zip(room, computed, hits, strict=True):
 
 # %%
 # The left panel shows how often each example moved in a solve. The right panel shows the *hit rate*, the share of the
-# requested kernel rows that are already in memory, over the number of rows that memory holds. A memory for 32 of the
-# 400 rows saves nearly as much work as a memory for all rows.
+# requested kernel rows that are already in memory, for memories of different sizes. A memory for 32 of the 400 rows
+# saves nearly as much work as a memory for all rows.
 #
 # A row is the cost
 # -----------------
 #
 # A step needs two rows of :math:`K`. A row of the Gaussian kernel takes :math:`n` inner products of :math:`d` numbers
 # and :math:`n` exponentials; the remainder of a step is a few passes over :math:`n` numbers. One product of two
-# matrices computes a block of rows, and reads each example once. So on an idle computer a block is cheaper
-# than the same rows computed one by one. The next lines print the shortest times of many runs on one thread:
+# matrices computes a block of rows, and reads each example once. So on an idle computer a block is cheaper than its
+# rows computed one by one. The next lines print the shortest times of many runs on one thread:
 
 wave = make_waveform(2000, rng=0)
 waves = DualProblem.classification(wave.X, wave.y, kernel=RBF(gamma=0.05), C=1.0)
 
 
 def fastest(*works, turns=20):
-    """Return the fewest seconds of each, which take turns."""
+    """Return the fewest seconds of each of the `works`."""
     clock = []
     for work in works * turns:
         began = time.perf_counter()
@@ -88,7 +88,7 @@ print(f"n = {wave.n}, d = {wave.d}: a row {one:.0f} µs alone, {many:.0f} µs in
 print(f"a pass over n numbers {update:.1f} µs")
 
 # %%
-# The next lines time one solve, and the same steps with all rows known:
+# The next lines time one solve, and then the same steps when all kernel rows are known:
 
 K = waves.gram.block(np.arange(wave.n))
 known = DualProblem.classification(K, wave.y, kernel=Precomputed(), C=1.0)
@@ -104,12 +104,12 @@ print(
 )
 
 # %%
-# So a store keeps rows up to a budget (``cache_mb``). When the store is full, it drops the least recently used row.
-# This function finds the rows that the store computes for a sequence of pairs:
+# So a store keeps computed rows, up to a budget (``cache_mb``). When the store is full, it drops the least recently
+# used row. This function finds the rows that have to be computed for a sequence of pairs:
 
 
 def lru(pairs, room):
-    """Yield, for each pair, the rows that had to be computed and those in the store, least recently used first."""
+    """Yield for each pair the rows to compute and the rows in the store, least recently used first."""
     kept = []
     for pair in pairs:
         computed = []
@@ -195,7 +195,7 @@ print(
 )
 
 # %%
-# A variable left out by mistake does no harm if the solver checks the excluded variables again at the end.
+# Leaving a variable out by mistake does no harm if the solver checks all variables again at the end.
 #
 # A problem within the problem
 # ----------------------------
@@ -218,14 +218,14 @@ print(
 
 
 def shrunk(problem, tol=1e-3, part=0.3):
-    """Return α, and of each restricted problem the size, the steps, the gain and how many variables moved."""
+    """Return α, and the size, steps, gain and number of moved variables of each restricted problem."""
     alpha, G = np.zeros(problem.n), problem.v.copy()
     sizes, steps, gains, moved = [], [], [], []
     K = problem.gram.block(np.arange(problem.n))
     while (gap := problem.kkt_gap(alpha, G)) > tol:
         up, down = alpha < problem.upper, alpha > problem.lower
         highest, lowest = G[up].max(), G[down].min()
-        # those that may rise and lie above the lowest that may fall, and the reverse
+        # the variables of violating pairs, and all free variables
         A = np.flatnonzero((up & (G > lowest)) | (down & (G < highest)) | (up & down))
         inner = DualProblem(
             problem.restrict(A).gram, G[A], 0.0, problem.lower[A] - alpha[A], problem.upper[A] - alpha[A]
@@ -254,16 +254,16 @@ print(
 # %%
 # LIBSVM shrinks in place: now and then it drops the variables that can be left out, and from then on updates only the
 # gradient of the remaining variables. When the gap is within ten times its tolerance, and at the end, LIBSVM completes
-# the gradient and checks all variables. LIBSVM stores the contribution of variables at :math:`C` to the gradient, and
-# reads the row of each variable that reaches or leaves :math:`C`. So completing the gradient needs only kernel values
-# of the free variables. For a step, count the entries of :math:`G` that it updates; for a whole gradient, count all
-# numbers of the rows that it needs. How many numbers does each way of shrinking touch?
+# the gradient and checks all variables. LIBSVM stores what variables at :math:`C` contribute to the gradient, and
+# updates this sum with the row of each variable that reaches or leaves :math:`C`. So completing the gradient needs only
+# kernel values of the free variables. How many numbers does each way of shrinking touch? The table counts the entries
+# of :math:`G` that steps update, and all numbers of the rows that whole gradients need:
 
 # fold: Shrinking in place, as LIBSVM does it
 
 
 def in_place(problem, tol=1e-3):
-    """Return α, how many variables were active in each step, and how many rows the whole gradients needed."""
+    """Return α, the number of active variables in each step, and the number of rows for whole gradients."""
     n, lower, upper = problem.n, problem.lower, problem.upper
     K, alpha, G, A = problem.gram.block(np.arange(n)), np.zeros(n), problem.v.copy(), np.arange(n)
     far, active, rows, restored = np.where(problem.v > 0.0, upper, lower), [], 0, False
@@ -319,8 +319,8 @@ figure.legend(loc="outside upper center", ncols=3, frameon=False)
 plt.show()
 
 # %%
-# Whole gradients make up about a fifth of the numbers that a solve touches with shrinking in place, and about a third
-# with restricted problems.
+# With shrinking in place, whole gradients make up about a fifth of the numbers that a solve touches; with restricted
+# problems, about a third.
 #
 # Why is a restriction safe? The stopping rule checks all variables, with their exact gradient. If a variable was left
 # out wrongly, a later round includes it: the most violating pair of the whole problem is always in :math:`A`, so every
@@ -329,20 +329,21 @@ plt.show()
 # Shrinking in the package
 # ------------------------
 #
-# By default, the package shrinks with restricted problems, which may be restricted again. The solver first steps on all
-# variables, because the early gradient does not show which variables can be left out. If the kernel computes rows much
-# faster in batches, the solver begins with *blocks*: a block holds the free variables and the most violating bounded
-# variables, and large matrix products compute its missing rows.
+# By default, the package shrinks with restricted problems, which may be restricted again. The solver begins with steps
+# on all variables, because the early gradient does not show which variables can be left out. If the kernel computes
+# rows much faster in batches than one by one, the solver begins with *blocks*: a block holds the free variables and the
+# most violating bounded variables, and large matrix products compute its missing rows.
 #
 # .. shipped:: core/solver/shrinking.py
 #    :object: Restriction restricted displaced
 #    :fold: Restriction, and how a problem is restricted
 #
-# ``solve`` calls ``steps`` until the solve ends. While blocks pay, each call of ``steps`` roughly solves a block. Later
-# calls solve the problem restricted to the active set, or take a number of steps on all variables.
+# ``solve`` calls ``steps`` until the solve ends. While blocks save time, each call of ``steps`` solves a block to a
+# loose tolerance. Later calls solve the problem restricted to the active set, or take a number of steps on all
+# variables.
 #
-# A restriction pays (``_pays``) if the active set is small, and if as many steps as in the last call would save more
-# work than copying the kernel rows costs. ``displaced`` makes the problem in :math:`\delta`, with ``G`` as its linear
+# A restriction pays (``_pays``) if the active set is small, and if as many steps on it as in the last call save more
+# work than copying its kernel rows costs. ``displaced`` makes the problem in :math:`\delta`, with ``G`` as its linear
 # term.
 #
 # .. shipped:: core/solver/active_sets.py
@@ -396,7 +397,7 @@ for name, sample, gamma, C in (
 #
 # .. fold:: Hints
 #
-# 1. How exactly is the first restricted problem solved with ``part=0``?
+# 1. To which gap is the first restricted problem solved with ``part=0``?
 # 2. Differentiate the objective of the restricted problem, then set :math:`\delta=0`.
 # 3. In which directions may a free variable move, and with which partners?
 #

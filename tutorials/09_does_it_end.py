@@ -2,8 +2,8 @@ r"""
 9 · Does it end, and how long?
 ==============================
 
-Each step goes uphill, and the hill has a top. This chapter proves that the loop ends, although its steps might become
-ever shorter, measures how steps and time grow with the number of examples, and says when to use another method.
+This chapter proves that the loop ends, although its steps might become ever shorter, measures how steps and time grow
+with the number of examples, and says when to use another method.
 """
 
 # fold: Imports, the data, and the code of this figure
@@ -73,16 +73,17 @@ plt.show()
 # free steps holds. Let :math:`d^2` be the smallest curvature (the package puts :math:`10^{-12}` in place of
 # :math:`q\le0`), and :math:`\sigma=d/D`. Then :math:`\ell\ge\sigma\psi`, and :math:`\sigma\varepsilon` replaces
 # :math:`\varepsilon` in the other bounds. The rising variable again has the largest :math:`G_i` in :math:`I_\text{up}`,
-# so the three statements of the list stay true.
+# so the three statements above stay true.
 #
-# *The rounds of* :doc:`chapter 8 <08_rows_cache_shrinking>` end for the same reason, if either rule solves the
-# restricted problems. All steps of a round have :math:`\psi>\varepsilon` in the restricted problem, so the bounds hold
-# for the steps of all rounds together. When a round begins, :math:`G_i\ge\min_{I_\text{down}}G` for every variable of
-# :math:`A`, and :math:`G_i\le\min_{I_\text{down}}G` for every left-out variable that may rise. After :math:`T` a rising
-# variable has a larger :math:`G_i` than its partner in :math:`A`, and so than these left-out variables. So a rising
-# variable has the largest :math:`G_i` in :math:`I_\text{up}`, and the three statements stay true.
+# *The rounds of* :doc:`chapter 8 <08_rows_cache_shrinking>` end for the same reason, if their steps use the most
+# violating pair or second-order selection. All steps of a round have :math:`\psi>\varepsilon` in the restricted
+# problem, so the bounds hold for the steps of all rounds together. When a round begins,
+# :math:`G_i\ge\min_{I_\text{down}}G` for every variable of :math:`A`, and :math:`G_i\le\min_{I_\text{down}}G` for every
+# left-out variable that may rise. After :math:`T` a rising variable has a larger :math:`G_i` than its partner in
+# :math:`A`, and so than these left-out variables. So a rising variable has the largest :math:`G_i` in
+# :math:`I_\text{up}`, and the three statements stay true.
 #
-# A solve stays far below these bounds:
+# The steps of a solve stay far below these bounds:
 
 free, way, last = 0, 0.0, 0.0
 for state in iterate(problem, selector=MostViolatingPair(), step=NewtonStep()):
@@ -128,8 +129,8 @@ for name, each in (
 # large :math:`C` slows convergence: few examples stay bounded, and many neighbouring examples share the same stretch of
 # boundary.
 #
-# If few variables are free, a single linear system, :math:`G_i=b` for all free variables, replaces the last steps:
-# ``solve(polish=True)`` ends with it.
+# If few variables are free, a single linear system, :math:`G_i=b` for all free variables, can replace the last steps:
+# ``solve(polish=True)`` solves this system at its end.
 #
 # .. shipped:: services/guards/polish.py
 #    :fold: One exact step on the free variables
@@ -143,16 +144,15 @@ for name, each in (
 # * A prediction takes :math:`\#\text{SV}\cdot d` multiplications and :math:`\#\text{SV}` exponentials, because
 #   :math:`h(x)=\sum_i\alpha_ik(x_i,x)+b` has a term for each support vector. With a linear kernel a prediction takes
 #   only :math:`d` multiplications.
-# * The whole of :math:`K` takes :math:`8n^2` bytes of memory, but the loop needs only the rows of the variables that
-#   move.
+# * All of :math:`K` takes :math:`8n^2` bytes, but the loop needs only the rows of variables that move.
 #
 # If the share of support vectors stays constant as :math:`n` grows, the rows alone cost a multiple of :math:`n^2d`. If
 # the classes overlap, the share does not vanish: every training error is a bounded support vector. Steinwart (2003)
 # proved for the Gaussian kernel that the share tends to *twice* the error of the best classifier. In this theorem
 # :math:`nC` grows without bound, but so slowly that :math:`C` tends to 0. The theorem says nothing about a fixed
-# :math:`C`, as below.
+# :math:`C`, as in the next table.
 #
-# The table shows the share of support vectors, the error on new points, the multiplications of a prediction, and the
+# This table shows the share of support vectors, the error on new points, the multiplications of a prediction, and the
 # memory of the rows and of :math:`K`. The figure shows the exponent :math:`p` of quantities that grow like :math:`n^p`:
 
 # fold: The code of this figure
@@ -216,10 +216,10 @@ plt.show()
 # categories, gaps, mixed scales      trees                               they need no common scale
 # ==================================  ==================================  ============================================
 #
-# The next table shows seconds and errors on new points of a kernel machine, a line (scikit-learn's ``LinearSVC``), a
-# line on random features (see below), and gradient boosting, all untuned. On the banana every straight boundary makes
-# many errors. The last lines add features of noise, which boosting hardly notices, whereas the Gaussian kernel weighs
-# all features alike:
+# The next table compares a kernel machine, a line (scikit-learn's ``LinearSVC``), a line on random features (see below)
+# and gradient boosting, all untuned, by seconds of training and errors on new points. On the banana every straight
+# boundary makes many errors. Table lines with a larger :math:`d` add features of noise, which boosting hardly notices,
+# whereas the Gaussian kernel weighs all features alike:
 #
 # .. rivals::
 #
@@ -233,7 +233,6 @@ for C in (0.01, 1.0, 100.0):
     print(f"linear kernel, C = {C:6g}: {run.iterations:6d} steps. {run.status.value}")
 
 # %%
-#
 # How many random features can replace a kernel? For the Gaussian kernel draw directions :math:`\omega_s` at random,
 # with normal entries of variance :math:`2\gamma`, and shifts :math:`u_s` between 0 and :math:`2\pi`. The product
 # :math:`2\cos(\omega\cdot x+u)\cos(\omega\cdot x'+u)` is :math:`\cos(\omega\cdot(x-x'))` plus a cosine whose mean over
@@ -247,9 +246,9 @@ for C in (0.01, 1.0, 100.0):
 #
 # the inner product is a mean of :math:`D` numbers between −2 and 2. The error of the inner product falls like
 # :math:`1/\sqrt D` (Rahimi and Recht, 2007). A linear machine on :math:`\varphi_D` touches :math:`nD` numbers in a pass
-# over the examples. In the table its training takes longer than the kernel machine's, unless many features of noise are
-# added, but with many examples its predictions are faster. The errors below are means over a hundred draws of all
-# directions; the decisions use the first draw.
+# over the examples. In the table it trains more slowly than the kernel machine, unless many features of noise are
+# added. With many examples it predicts faster. The left panel shows errors as means over a hundred draws of all
+# directions; the right panel uses the first draw.
 
 # fold: The code of this figure
 # alt: With more random features, the error of kernel values falls like one over the root of their number, and the
@@ -302,13 +301,13 @@ plt.show()
 # 3. ★ Which steps of the proof need :math:`\varepsilon>0`?
 # 4. ★ A third of a hundred thousand examples are support vectors. How large is :math:`K`, and how many kernel values
 #    must training compute?
-# 5. ★★ How many features of the last picture are needed for 97 % of the decisions to agree with the kernel machine?
-#    With how many examples is a step on these features cheaper than a step of this loop?
+# 5. ★★ In the last picture, with how many features do 97 % of the decisions agree with the kernel machine? With how
+#    many examples is a step on these features cheaper than a step of this loop?
 #
 # .. fold:: Hints
 #
 # 1. Compare :math:`\mu` with :math:`\ell/q`.
-# 2. How much do two copies cost together, at half the price each?
+# 2. If each of two copies costs half, what do both cost together?
 # 3. Which bound on the number of steps contains :math:`\varepsilon`?
 # 4. Which rows does a step need?
 # 5. A step on features passes over the features, a step of this loop over the examples.
@@ -336,10 +335,11 @@ print(f"5. from D = {enough} on")
 # %%
 # 1. A clipped step has :math:`\mu\le\hat\mu=\ell/q`, so :math:`q\mu\le\ell` and
 #    :math:`\mu\ell-\tfrac12\mu\,(q\mu)\ge\tfrac12\mu\ell`.
-# 2. At half the price two copies count as one example, so the street and :math:`f^*` stay the same. The copies may
-#    share the weight in many ways.
-# 3. All steps of the proof but the bound :math:`\tfrac12\mu\ell` need :math:`\varepsilon>0`. With :math:`\varepsilon=0`
-#    the gains of free steps have no lower bound, and the loop may reach the optimum only in the limit.
+# 2. With half the :math:`C` two copies count as one example, so the street and :math:`f^*` stay the same. The copies
+#    may share the weight in many ways.
+# 3. In the proof, only the bound :math:`\tfrac12\mu\ell` does not need :math:`\varepsilon>0`. With
+#    :math:`\varepsilon=0` the gains of free steps have no lower bound, and the loop may reach the optimum only in the
+#    limit.
 # 4. Every support vector has moved, so its row was computed: a third of :math:`n` rows of :math:`n` values.
 # 5. A step on features is cheaper if there are more examples than features. On heart few features suffice, because its
 #    kernel is wide and smooth.

@@ -3,8 +3,8 @@ r"""
 ======================
 
 The Newton step is the best single step on a pair, but it need not be the best first half of two steps. This chapter
-shows how steps on a few variables undo each other, and two remedies: a step that allows for the next step (Glasmachers,
-2008), and a step that preserves what the last step achieved (Torres-Barrán, Alaíz and Dorronsoro, 2021).
+shows how steps on a few variables undo each other, and two remedies: a step planned together with the next step
+(Glasmachers, 2008), and a step that preserves what the last step achieved (Torres-Barrán, Alaíz and Dorronsoro, 2021).
 """
 
 # fold: Imports and settings
@@ -150,7 +150,7 @@ print(f"Newton {newton:.3f}, planned {planned:.3f}, Newton/(1 - cosine squared) 
 
 
 def planned_step(K, G, alpha, lower, upper, pair, before):
-    """Return the step on a pair that is best together with one on the pair before, or None if a step leaves the box."""
+    """Return the best first step of two, on `pair` and then on `before`, or None if a step leaves the box."""
     (i, j), (k, m) = pair, before
     Q11, Q22 = (K[a, a] + K[b, b] - 2.0 * K[a, b] for a, b in (pair, before))
     Q12 = K[i, k] - K[i, m] - K[j, k] + K[j, m]
@@ -201,7 +201,7 @@ print(f"a step within 1 ± 0.9 of the Newton step gains at least {1 - 0.9**2:.2f
 # (exercise 2 of chapter 4). If :math:`\omega` differs from 1 by at most 0.9, this share is at least the printed number.
 #
 # The convergence proof allows the objective to fall in a planned step, but not over this step and the next together.
-# The next lines count losses over one and over two steps on the chessboard:
+# The next lines count how often :math:`f` falls on the chessboard, over one and over two steps:
 
 board = make_chessboard(300, rng=0)
 chessboard = DualProblem.classification(board.X, board.y, kernel=kernel, C=1e3)
@@ -219,9 +219,9 @@ print(
 )
 
 # %%
-#
-# The next step rarely moves the planned pair. Why does planning still pay? As a control, every second Newton step is
-# multiplied by a random factor :math:`\mu_P/\hat\mu` from a run with planning, so the step is longer but unplanned:
+# The next step rarely moves the planned pair. Why does planning still pay? As a control, the next run multiplies every
+# second Newton step by a random factor :math:`\mu_P/\hat\mu` from a run with planning, so these steps are longer but
+# unplanned:
 
 
 # fold: Lengths of planned steps in random order
@@ -279,8 +279,8 @@ print(f"share of the saving without a plan: {(newton - stretched) / (newton - pl
 # only the kernel rows of the pair, because :math:`Kp=K_{i\cdot}-K_{j\cdot}-\tfrac\beta{q_\Delta}K\Delta`. But a
 # conjugate step can move many variables, and each may meet its bound. If a variable of the pair meets its bound first,
 # the step ends, and the next step is a Newton step. If a variable outside the pair meets its bound first, the package
-# cuts the move along :math:`\Delta` there. The pair moves on along :math:`d` to the maximum or a bound, and this move
-# is the next :math:`\Delta`. Without the box the rule is short:
+# ends the move along :math:`\Delta` at this bound. The pair moves on along :math:`d` to the maximum or a bound, and
+# this move of the pair is the next :math:`\Delta`. Without the box the rule is short:
 
 
 def conjugate_move(K, G, i, j, last):
@@ -303,8 +303,8 @@ print("slopes after two conjugate steps", three.gradient(first + conjugate_move(
 #
 # Does the loop end with conjugate steps? No step lowers :math:`f`, because a step of length :math:`\mu` gains at least
 # :math:`\tfrac12\mu\ell`. Torres-Barrán, Alaíz and Dorronsoro (2021) prove that their rule converges, at a linear rate
-# if :math:`K` is positive definite. The package selects pairs and cuts steps differently from their rule, and this book
-# has no proof for the package's rule.
+# if :math:`K` is positive definite. The package selects pairs and cuts steps differently, and this book has no proof
+# for its rule.
 #
 # .. shipped:: core/steps/conjugate.py
 #    :twin:
@@ -314,7 +314,7 @@ print("slopes after two conjugate steps", three.gradient(first + conjugate_move(
 #    :twin:
 #    :fold: ConjugateSecondOrder in the package
 #
-# :math:`\alpha` moves by :math:`\mu d+\kappa\Delta`; inside the box :math:`\kappa=-\mu\beta/q_\Delta`:
+# A conjugate step moves :math:`\alpha` by :math:`\mu d+\kappa\Delta`; inside the box :math:`\kappa=-\mu\beta/q_\Delta`:
 #
 # .. shipped:: core/state.py
 #    :object: SolverState._carry
@@ -366,7 +366,7 @@ for name, (sample, C, gamma) in samples.items():
 # For one run with planning, ``free`` is the share of unclipped steps, and ``cos²`` is the median of
 # :math:`\cos^2\vartheta` over the planned steps. If :math:`\cos^2\vartheta` is nearly zero, consecutive steps hardly
 # disturb each other, and the planned step is nearly the Newton step. In the table, planning saves most on problems with
-# many steps; there consecutive directions are related.
+# many steps, where consecutive directions are related.
 #
 # The figure shows one run of each rule on the chessboard. Most losses of planned steps are too small to see: the median
 # loss is below a hundredth of :math:`f^*-f`. The largest loss sticks out of the curve as a thin line.
@@ -436,8 +436,8 @@ assert counts[10] < counts[5] < counts[1]
 # 1. :math:`g_2'(\mu)=\ell_1-Q_{11}\mu-\tfrac{Q_{12}}{Q_{22}}(\ell_2-Q_{12}\mu)=0`; multiply by :math:`Q_{22}` and
 #    solve.
 # 2. Over-relaxation takes more steps than Newton on the three points and fewer on the chessboard.
-# 3. More sets save more steps. But every planned step takes longer, because the rule compares more plans. For the older
-#    sets :math:`\ell_2\ne0`, so some planned steps are shorter than the Newton step, or go backwards.
+# 3. Plans with more sets save more steps. But every planned step takes longer, because the rule compares more plans.
+#    For the older sets :math:`\ell_2\ne0`, so some planned steps are shorter than the Newton step, or go backwards.
 # 4. The sum constraint leaves a plane, in which two conjugate steps reach the optimum.
 #
 # .. endfold::

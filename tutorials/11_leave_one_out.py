@@ -5,7 +5,7 @@ r"""
 How well will a classifier do on examples that it has not seen? Leave an example out, train on all other examples, and
 predict it; repeat this for every example. The share of wrong predictions is the *leave-one-out error*. Every example
 serves for training and for testing, and no split is random. The error usually costs far less than :math:`n` trainings:
-three proofs decide many examples after one training, and its solution is the start of the remaining rounds. Franc,
+three proofs decide many predictions after one training, from whose solution all remaining trainings start. Franc,
 Laskov and Müller (2008) published the procedure.
 """
 
@@ -77,19 +77,19 @@ for tol in (1.0, 1e-3):
     print(f"tolerance {tol:5g}: {wrong} of {heart.n} wrong, {steps} steps")
 
 # %%
-# The tolerance matters: an inexact machine may get other examples wrong than an exact machine. So we ask not how exact
-# a *solution* must be, but how to be certain of a *sign*.
+# The tolerance matters: an inexact machine may err on other examples than the exact machine. So we ask not how exact a
+# *solution* must be, but how to be certain of a *sign*.
 #
 # Three proofs
 # ------------
 #
-# After one training on all examples, three proofs give many signs.
+# After one training on all examples, each of three proofs settles many predictions.
 #
 # **Zero alpha.** If :math:`\alpha_r=0`, the solution is also feasible without :math:`r`, and the conditions of chapter
 # 6 hold for all other examples as before. So the solution stays optimal without :math:`r`, and :math:`y_rh(x_r)\ge1`:
 # the prediction is right. If :math:`b` is unique, only support vectors can be predicted wrongly. (A free support vector
 # fixes :math:`b`. If no support vector is free, :math:`b` is the middle of an interval between two examples. Leaving
-# out either example lengthens the interval, so the package trains without it.)
+# out either example lengthens the interval, so the package trains without this example.)
 #
 # **Training error.** If the machine predicts :math:`r` wrongly although it was trained with :math:`r`, the machine
 # trained without :math:`r` also predicts :math:`r` wrongly. Let :math:`P` be the primal objective with :math:`r`, and
@@ -175,12 +175,12 @@ print(f"example {r}: the weights move by {moved:.4f}, at most by {np.sqrt(2 * R2
 #
 # * *Zero alpha.* If :math:`\alpha_r=0`, the point is feasible without :math:`r`, and its gap in the problem without
 #   :math:`r` is at most :math:`\delta`. If this gap is small enough, the ball of chapter 12 proves the sign; otherwise
-#   a round decides.
+#   the package trains without :math:`r`.
 # * *Training error.* The second inequality of the proof holds up to :math:`\delta`, which leaves
 #   :math:`\xi_r(m)-\delta/C_r\le\xi_r(m')`. So the check requires :math:`y_rh(x_r)<-\delta/C_r`, with the penalty
 #   :math:`C_r` of the example.
-# * *The ξα bound.* In step 1, :math:`w_r` lies in a ball whose radius grows with :math:`\delta`; the docstring below
-#   derives the radius.
+# * *The ξα bound.* In step 1 of the proof, :math:`w_r` lies in a ball whose radius grows with :math:`\delta`; the
+#   docstring below derives the radius.
 #
 # .. shipped:: core/rounds/sufficiency.py
 #    :object: ZeroAlpha.decide TrainingError.decide XiAlphaBound.decide
@@ -215,8 +215,8 @@ three = leave_one_out([[-1.0], [0.0], [1.0]], [-1, 1, 1], kernel=Linear(), C=0.1
 print(three.decided_by, three.error_bounds)
 
 # %%
-# Leave examples out: set "a tap" to "leaves it out", and tap an example. The line under the buttons names the proof
-# that decides the example, or the length of its round. The dotted boundary belongs to the machine without the example.
+# To leave an example out, set "a tap" to "leaves it out", and tap it. The line under the buttons names the proof that
+# decides the example, or counts the steps of its round. The dotted boundary belongs to the machine without the example.
 #
 # .. stepper::
 #    :selector: second-order
@@ -234,7 +234,7 @@ print(three.decided_by, three.error_bounds)
 # .. math:: y_rh_r(x_r) = y_rh(x_r)-|\alpha_r|\,S_r^2 ,\qquad S_r=\lVert\varphi(x_r)-p\rVert ,
 #
 # where :math:`S_r` is the distance of :math:`\varphi(x_r)` from the plane through all free :math:`\varphi(x_i)`,
-# :math:`i\ne r`. One inverse gives all distances:
+# :math:`i\ne r`. The inverse of one matrix gives all distances:
 
 F = np.flatnonzero(free)
 inverse = np.linalg.inv(
@@ -256,11 +256,11 @@ print(
 #
 # If the examples are independent and from one distribution, each round predicts an example that is independent of the
 # :math:`n-1` training examples. So the mean of the leave-one-out error over all samples is the mean error of machines
-# trained on :math:`n-1` examples (Luntz and Brailovsky, 1969). The estimate has nearly no bias. Only support vectors
-# can be wrong, so this mean error is at most :math:`E[\#\mathrm{SV}]/n` if :math:`b` is unique. Cross-validation with
-# :math:`k` folds estimates the error of machines trained on :math:`n-n/k` examples, with only :math:`k` trainings. The
-# smallest of the estimates for several :math:`C` and :math:`\gamma` is on average too optimistic. The table shows means
-# over forty samples of sixty points, with the errors on 2,000 new points:
+# trained on :math:`n-1` examples (Luntz and Brailovsky, 1969). The estimate has nearly no bias. If :math:`b` is unique,
+# only support vectors can be predicted wrongly, so the mean leave-one-out error is at most :math:`E[\#\mathrm{SV}]/n`.
+# Cross-validation with :math:`k` folds estimates the error of machines trained on :math:`n-n/k` examples, with only
+# :math:`k` trainings. If you estimate for several :math:`C` and :math:`\gamma`, the smallest estimate is on average too
+# optimistic. The table shows means over forty samples of sixty points, with the errors on 2,000 new points:
 
 # fold: Estimates and errors on new points
 new = make_banana(2000, rng=1)
@@ -292,12 +292,12 @@ print(f"correlation of the estimate with ten folds {correlation[1]:.2f}, with th
 # %%
 # The means in the first line differ by less than the standard error of an estimate, so they show no bias. From sample
 # to sample both estimates rise and fall together, and vary more than the error on new points. Leave-one-out hardly
-# tells which sample gave the better machine: it estimates the mean error over all samples.
+# tells which samples gave better machines: it estimates the mean error over all samples.
 #
 # Where a round begins
 # --------------------
 #
-# The round of an example without proof begins at the solution on all examples. To keep the sum at zero, the weight
+# If no proof decides an example, its round begins at the solution on all examples. To keep the sum at zero, the weight
 # :math:`\alpha_r` has to go to other examples, which a *seeder* chooses. As far as the boxes permit, ``TOP`` gives this
 # weight to the most similar example, and ``AVG`` shares it equally among all free examples. ``Cold`` starts from zero.
 
@@ -311,18 +311,18 @@ for seeder in (Cold(), AVG(), TOP()):
 # All starts give the same error, although the tolerance is only :math:`10^{-3}`: if a round ends without a proof, the
 # package solves it again.
 #
-# How much does a seed lose? Let :math:`\delta` be the change of :math:`\alpha`: :math:`\alpha_r` goes to zero, and
-# other variables take this weight. The entries of :math:`\delta` sum to zero, so :math:`b` may be subtracted from
-# :math:`G`:
+# How much lower is :math:`f` at the start of a round, the *seed*? Let :math:`\delta` be the change of :math:`\alpha`:
+# :math:`\alpha_r` goes to zero, and other variables take this weight. The entries of :math:`\delta` sum to zero, so
+# :math:`b` may be subtracted from :math:`G`:
 #
 # .. math:: f(\alpha)-f(\alpha+\delta)
 #           = -\sum_i(G_i-b)\,\delta_i + \tfrac12\,\Bigl\lVert\sum_i\delta_i\varphi(x_i)\Bigr\rVert^2 .
 #
 # The second term is half the squared distance that :math:`w` moves. If a single :math:`j` receives the weight, this
 # term is :math:`\tfrac12\alpha_r^2\lVert\varphi(x_r)-\varphi(x_j)\rVert^2`. ``TOP`` makes the second term small: it
-# takes the :math:`j` with the largest :math:`K_{rj}`, the nearest one if all :math:`K_{jj}` are equal. If all receivers
-# are free, they have :math:`G_i=b`, and the first term is only :math:`|\alpha_r|\,\xi_r`. ``AVG`` makes the first term
-# small; in the second term the mean of the free :math:`\varphi(x_i)` replaces :math:`\varphi(x_j)`.
+# takes the :math:`j` with the largest :math:`K_{rj}`, which is the nearest example if all :math:`K_{jj}` are equal. If
+# all receivers are free, they have :math:`G_i=b`, and the first term is only :math:`|\alpha_r|\,\xi_r`. ``AVG`` makes
+# the first term small; in the second term the mean of the free :math:`\varphi(x_i)` replaces :math:`\varphi(x_j)`.
 
 
 def top(K, alpha, lower, upper, r):
@@ -375,7 +375,7 @@ print("the seed of the package:", np.allclose(own, AVG().seed(full, problem.with
 # .. shipped:: core/seeders/base.py
 #    :fold: What a seeder is
 #
-# This function is the procedure, in the order of the paper:
+# This function carries out the procedure in the order of the paper:
 #
 # .. shipped:: core/rounds/leave_one_out.py
 #    :object: algorithm_1
@@ -403,8 +403,8 @@ print("the seed of the package:", np.allclose(own, AVG().seed(full, problem.with
 #    are needed?
 # 2. ★ Write the first two checks yourself, with :math:`\alpha` and the decision values, in two lines of NumPy. Do your
 #    checks decide as many examples as the package's?
-# 3. ★★ Leave out the correctly predicted example with the largest weight. Compute both terms of the loss for its seeds
-#    by ``TOP`` and ``AVG``. How far are the seeds from the new optimum?
+# 3. ★★ Leave out the correctly predicted example with the largest weight. For the seeds of ``TOP`` and ``AVG``, compute
+#    both terms of :math:`f(\alpha)-f(\alpha+\delta)`. How far are the seeds from the new optimum?
 #
 # .. fold:: Hints
 #
@@ -439,10 +439,10 @@ for seeder in (TOP(), AVG()):
     print(f"3. {type(seeder).__name__}: {first:.4f} + {second:.4f}; lost {lost:.4f}, lacks {lacks:.4f}")
 
 # %%
-# 1. The predictions do not change: the checks are theorems. Without checks each example needs a round.
+# 1. The predictions do not change, because the checks are proved. Without checks each example needs a round.
 # 2. The first check is :math:`\alpha_r=0`, the second :math:`y_rh(x_r)<0`. No example passes both checks: a training
 #    error has a slack above one, and so :math:`|\alpha_r|=C`.
-# 3. The new optimum exceeds the :math:`f` of the seed by at most the loss of the seed, because leaving out an example
-#    never raises the optimum.
+# 3. The new optimum exceeds :math:`f(\alpha+\delta)` by at most :math:`f(\alpha)-f(\alpha+\delta)`, because leaving out
+#    an example never raises the optimum.
 #
 # .. endfold::

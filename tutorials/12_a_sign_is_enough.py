@@ -2,10 +2,10 @@ r"""
 12 · A sign is enough
 =====================
 
-Three proofs decide most examples of :doc:`chapter 11 <11_leave_one_out>`; each remaining example needs a round of
-training, which has to find one bit: the side of the boundary on which the example lies. Often this side is certain long
-before the optimum. This chapter presents two proofs for use during a round: a bound that meets the objective, by Franc,
-Laskov and Müller (2008), and a ball that contains the machine, which this package adds.
+In :doc:`chapter 11 <11_leave_one_out>` three proofs decide most examples. Each remaining example needs a round of
+training, which has to find only the side of the boundary on which the example lies. Often this side is certain long
+before the optimum. This chapter presents two proofs that can end a round early: a bound that rises above the primal
+objective, by Franc, Laskov and Müller (2008), and a ball that contains the machine, which this package adds.
 """
 
 # fold: Imports, the data, and the code of this figure
@@ -87,12 +87,12 @@ print(
 # A ball that holds the machine
 # -----------------------------
 #
-# Before we train without :math:`r` we do not know this machine, but we know a region in which it lies. Okumura and
-# others (2015) and Hanada and others (2023) derived balls that contain the machine after a change of the data; Ndiaye
-# and others (2017) used balls that contain the optimum and shrink with the duality gap. Let :math:`(w_r,b_r)` be the
-# machine without :math:`r`, :math:`(w,b)` *any* machine, and :math:`\tilde w` the weights of any feasible
-# :math:`\tilde\alpha`. Let :math:`P_r` and :math:`D_r` be the primal and the dual objective without :math:`r`, and
-# :math:`P_r^*=D_r^*` the optimum.
+# Before we train the machine without :math:`r`, we know only a region in which it lies. Okumura and others (2015) and
+# Hanada and others (2023) derived balls that contain the machine after a change of the data; Ndiaye and others (2017)
+# used balls that contain the optimum and shrink with the duality gap. Let :math:`(w_r,b_r)` be the machine without
+# :math:`r`, :math:`(w,b)` *any* machine, and :math:`\tilde w` the weights of any feasible :math:`\tilde\alpha`. Let
+# :math:`P_r` and :math:`D_r` be the primal and the dual objective without :math:`r`, and :math:`P_r^*=D_r^*` the
+# optimum.
 #
 # * The primal contains :math:`\tfrac12\lVert w\rVert^2`, so it curves upwards at least as much as this term:
 #   :math:`P_r(w,b)\ge P_r^*+\tfrac12\lVert w-w_r\rVert^2`.
@@ -120,10 +120,9 @@ print(
 #    \bigl\lVert\tfrac12(w+\tilde w)-w_r\bigr\rVert^2 + T(w_r,b_r)
 #    \;\le\; \tfrac14\lVert w-\tilde w\rVert^2 + T(w,b) \;=:\; \rho^2 .
 #
-# Hence :math:`w_r` lies in a ball of radius :math:`\rho` around the midpoint. Neither :math:`w` nor :math:`\tilde w`
-# need be optimal. If :math:`w=\tilde w`, then :math:`\rho^2` is the duality gap. In general
-# :math:`\rho^2=P_r-D_r-\tfrac14\lVert w-\tilde w\rVert^2`. The package computes :math:`\rho` from :math:`T`, because a
-# difference of large numbers loses digits near the optimum.
+# Hence :math:`w_r` lies in a ball of radius :math:`\rho` around the midpoint. If :math:`w=\tilde w`, then
+# :math:`\rho^2` is the duality gap. In general :math:`\rho^2=P_r-D_r-\tfrac14\lVert w-\tilde w\rVert^2`. The package
+# computes :math:`\rho` from :math:`T`, because a difference of large numbers loses digits near the optimum.
 #
 # With the linear kernel and two features :math:`w` is a point of a plane, and the ball is a disc:
 
@@ -258,7 +257,7 @@ for state in iterate(without, start=TOP().seed(full, without), stop=KKTGap(1e-5)
 # %%
 # ``BallRule`` tries both tests at the seed and during the round. When a round reaches its tolerance under any rule, the
 # package tries both tests with :math:`w=\tilde w`. If they fail, the package solves the round again to a smaller
-# tolerance; with ``BallRule`` each round starts with this tolerance. If the sign stays unproved at every tolerance, the
+# tolerance; ``BallRule`` uses the smaller tolerance from the start. If the sign stays unproved at every tolerance, the
 # example is a *tie*.
 #
 # .. shipped:: core/stopping/midpoint.py
@@ -299,9 +298,9 @@ for stop in (KKTGap(), LOODualityGap(), BallRule()):
 # 1. ★ Leave out one of two equal examples, and compute :math:`K'_{ii}` of the remaining example.
 # 2. ★★ Leave out the correctly predicted example of heart with the largest weight. Compute :math:`\rho` and the
 #    distance of :math:`w_r` from the midpoint.
-# 3. ★★★ Without the sum constraint a variable may move alone (exercise 3 of chapter 3). Write the ascent of :math:`H`
-#    in six lines for the linear machine of the disc, and show that :math:`H` ends at the :math:`F` of a machine with
-#    :math:`h(x_r)=0`.
+# 3. ★★★ Without the sum constraint a variable may move alone (exercise 3 of chapter 3). For the linear machine of the
+#    disc, write six lines that maximise :math:`H` in this way, and show that the maximum is the :math:`F` of a machine
+#    with :math:`h(x_r)=0`.
 #
 # .. fold:: Hints
 #
