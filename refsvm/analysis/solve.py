@@ -54,10 +54,11 @@ def solve(
     selector, step, stop : rules
         The rules that choose which pair moves next, how far it moves, and when
         to stop: by default SecondOrder(), PlanningAheadStep() and
-        KKTGap(1e-3). If you give a selector that ignores the pairs that a
-        PlanningAheadStep proposes, the default step is NewtonStep(). If you
-        give neither selector nor step, shrinking uses ConjugateSecondOrder()
-        and ConjugateStep().
+        KKTGap(1e-3). With ConjugateSecondOrder(), the default step is
+        ConjugateStep(); with any other selector that ignores the pairs that a
+        PlanningAheadStep proposes, it is NewtonStep(). If you give neither
+        selector nor step, shrinking uses ConjugateSecondOrder() and
+        ConjugateStep().
     start : array-like of shape (n,), optional
         Signed α to start from, for instance ``error.result.alpha`` of an
         interrupted solve; by default zero, or a feasible point near zero. An
@@ -83,8 +84,7 @@ def solve(
     max_iter : int, optional
         Limit on the steps, by default max(10⁷, 100n).
     time_limit : float, optional
-        Limit in seconds. The solver checks the limit about every ten
-        milliseconds.
+        Limit in seconds, checked about every ten milliseconds.
     callback : callable, optional
         Function that takes a `refsvm.core.engine.progress.Progress`, whose
         ``state`` is the `SolverState`. The solver calls the function between
