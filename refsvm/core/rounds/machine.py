@@ -22,7 +22,7 @@ class Machine(NamedTuple):
     problem : DualProblem
         The problem with all examples.
     pair : (int, int)
-        Numbers of the two classes; (0, 0) if there are no classes.
+        Indices of the two classes; (0, 0) if there are no classes.
     copies : int
         Number of variables of an example.
     """

@@ -100,7 +100,7 @@ class Runner:
     trained : int
         Number of variables that may move.
     is_large : bool
-        True if shrinking saves time from the first steps of a round that begins at α = 0.
+        True if a round that begins at α = 0 is faster with shrinking from its first step on.
     shares : bool
         True if the seeder computes data from a solution once, for all seeds from this solution (`Seeder.memory`).
     time_seeds : bool

@@ -31,7 +31,7 @@ INSEPARABLE: Final = -2
 """The code that `HardMargin.steps` returns if no function of the kernel separates the classes."""
 
 NARROWEST: Final = 1e-7
-"""Smallest width of a margin, in units of the largest ‖φ(xᵢ)‖, that differs from the rounding errors of K."""
+"""Smallest width of a margin, in units of the largest ‖φ(xᵢ)‖, that can be told from rounding errors of K."""
 
 MOST_ALPHA: Final = 1e100
 """If an |αᵢ| is larger than this number, α counts as diverging."""
@@ -40,7 +40,7 @@ ROUND: Final = 1000
 """Number of steps between two measurements of the margin, or the number of variables if that number is larger."""
 
 LONGER: Final = 1.5
-"""Smallest factor t by which α is multiplied; the usual steps make smaller corrections."""
+"""Smallest factor t by which `HardMargin` multiplies α; the usual steps make smaller corrections."""
 
 
 class HardMargin:

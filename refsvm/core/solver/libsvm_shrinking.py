@@ -1,6 +1,6 @@
 """LIBSVMShrinking: LIBSVM's shrinking heuristic, built from restricted problems.
 
-    Every min(n, period) steps on the active variables A:
+    Every min(n, period) steps on the active variables A, whose KKT gap is ψ_A:
         the first time that ψ_A ≤ 10 ε, all variables become active;
         A loses the variables that G keeps at a bound: Gᵢ > max over I_up of G, or Gᵢ < min over I_down of G.
     When ψ_A ≤ ε, all variables become active, the solver takes a step on all variables and chooses A again.
@@ -55,7 +55,7 @@ class LIBSVMShrinking(Shrinking):
     Parameters
     ----------
     period : int
-        Number of steps between two choices of the active set, or n if smaller.
+        Number of steps between two choices of the active set, or n if n is smaller.
 
     Raises
     ------

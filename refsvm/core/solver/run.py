@@ -1,8 +1,8 @@
 """Run: takes the steps of a solve in chunks, until the guards accept a reason to end the solve.
 
     Until the stopping rule is satisfied, no step gains, or a limit is reached:
-        take a chunk of steps                     (`refsvm.core.solver.shrinking`, by a `refsvm.core.backend.Backend`).
-    Each guard reviews the reason, and may reject it             (`refsvm.core.guards`).
+        a backend takes a chunk of steps                        (`refsvm.core.solver.shrinking`, `refsvm.core.backend`).
+    Each guard reviews the reason to end, and may reject it     (`refsvm.core.guards`).
 
 `refsvm.solve` (through `solved`) and `refsvm.Rounds` both use `Run`.
 """

@@ -27,7 +27,7 @@ ROUNDING: Final = 1e-10
 """H must exceed F by this fraction of |F| + |H|, which covers the rounding errors of the sums."""
 
 SINGULAR: Final = 1e-10
-"""A pair does not move if the determinant of its 2 × 2 part of K′, over the product of its diagonal, is below this."""
+"""A pair does not move if the determinant of its 2 × 2 part of K′, over the product of the diagonal, is below this."""
 
 CUTS: Final = 64
 """Largest number of tangents in the search for b̂."""

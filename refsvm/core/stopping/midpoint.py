@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from refsvm.core.state import SolverState
 
 EXCESS: Final = 1e-10
-"""Relative margin for rounding of sums, by which one side of (3) must exceed the other and ρ² is enlarged."""
+"""Relative margin for rounding of sums: one side of (3) must exceed the other by it, and ρ² grows by it."""
 
 INDEFINITE: Final = -1e-8
 """K counts as indefinite if the least curvature of a step, relative to Kᵣᵣ, was below this number."""

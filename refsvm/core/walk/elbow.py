@@ -17,7 +17,7 @@ TIE: Final = 1e-10
 """An example within this distance of its event, relative to the box and to the unit of G − b̂, changes its set."""
 
 LEFT_OVER: Final = 1e-4
-"""Largest accepted residual of a direction, relative to its zero tolerance; rounding alone leaves about 1e-5."""
+"""Largest accepted residual, relative to the size up to which rates count as zero; rounding leaves about 1e-5."""
 
 
 Solve = Callable[[np.ndarray], np.ndarray]
