@@ -30,8 +30,8 @@ class Doors:
         `refsvm.core` cannot pass `rows_and_guards` as an argument, because users call ``Rounds(problem)`` themselves.
     workers : callable
         ``workers(n_jobs)`` returns an object that shares rounds among several workers; the default function returns
-        None, and a single worker then runs all rounds. Code outside `refsvm.core` cannot pass `workers` as an argument,
-        because users call ``Rounds(problem, n_jobs=2)`` themselves.
+        None, and one worker then runs all rounds. Code outside `refsvm.core` cannot pass `workers` as an
+        argument, because users call ``Rounds(problem, n_jobs=2)`` themselves.
     """
 
     def __init__(self) -> None:
