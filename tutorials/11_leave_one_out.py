@@ -309,7 +309,7 @@ for seeder in (Cold(), AVG(), TOP()):
 
 # %%
 # All starts give the same error, although the tolerance is only :math:`10^{-3}`: if a round ends without a proof, the
-# package solves it again.
+# package solves it more exactly.
 #
 # How much lower is :math:`f` at the start of a round, the *seed*? Let :math:`\delta` be the change of :math:`\alpha`:
 # :math:`\alpha_r` goes to zero, and other variables take this weight. The entries of :math:`\delta` sum to zero, so

@@ -224,8 +224,8 @@ plt.show()
 
 # %%
 # Dots mark the lowest points; the middle dot is at :math:`\zeta=h_r(x_r)`. In the left panel even the curve with the
-# smallest :math:`c_i` rises at 0. So the curve of :math:`w_r` rises at 0, and the sign is negative. In the right panel
-# the curve with the smallest :math:`c_i` falls at 0, so this test leaves the sign open.
+# smallest :math:`c_i` rises at 0, so the sign is negative. In the right panel the curve with the smallest :math:`c_i`
+# falls at 0, so this test leaves the sign open.
 #
 # A second test uses a single variable, and the term :math:`T(w_r,b_r)`, which the ball ignores. Let :math:`x` be the
 # distance of :math:`w_r` from the midpoint, so :math:`x^2+T(w_r,b_r)\le\rho^2`. Take an example :math:`i` whose

@@ -2,10 +2,9 @@ r"""
 13 · Seeds and folds
 ====================
 
-Related problems, ten folds, say, or twenty values of :math:`C`, have related solutions. This chapter guesses the
-solution of a problem from a related solution. The solver continues from the guess, or *seed*, so a seed changes the
-answer only within the tolerance. A seed may save nearly all steps, a few, or none. Wen and others (2017) published the
-three seeds for folds.
+Take related problems: ten folds, say, or twenty values of :math:`C`. Their solutions are similar, so this chapter
+guesses one solution from another. The solver continues from the guess, or *seed*, so a seed changes the answer only
+within the tolerance. Wen and others (2017) published the three seeds for folds.
 """
 
 # fold: Imports and settings
@@ -61,8 +60,8 @@ print(f"and {(near & heavy).sum()} of the {heavy.sum()} that have a weight")
 # %%
 # A seed has to satisfy the sum constraint and the box. Three seeds redistribute the weight of the removed examples:
 #
-# * **SIR**, *single instance replacement*, gives the weight of each removed example to the most similar unused added
-#   example of its class.
+# * **SIR**, *single instance replacement*, gives the weight of each removed example to the most similar added example
+#   of its class that is still unused.
 # * **MIR**, *multiple instance replacement*, computes the :math:`\alpha` of all added examples together, by least
 #   squares.
 # * **ATO**, *adjusting alpha towards the optimum*, moves the weights of the removed examples gradually to 0 and lets
@@ -79,8 +78,8 @@ for seeder, axes in zip((SIR(), MIR(), ATO(budget=np.inf)), row, strict=True):
 plt.show()
 
 # %%
-# An example on the diagonal has its final weight from the start. With ``budget=np.inf`` ATO follows its walk to the
-# end, and here its seed is the optimum.
+# An example on the diagonal already has its optimal weight in the seed. With ``budget=np.inf`` ATO follows its walk to
+# the end, and here its seed is the optimum.
 #
 # One for one, or all at once
 # ---------------------------
@@ -111,7 +110,7 @@ print(f"{gave} removed examples had a weight, {took} added ones have it now")
 
 # %%
 # If no added example of the class is left, the package's SIR gives the weight, with the opposite sign, to a random
-# unused example. If the sum constraint is then violated, SIR spreads the missing sum, first over the added examples.
+# unused example. If the sum constraint is then violated, SIR corrects the sum, first with the added examples.
 #
 # **MIR** looks for weights :math:`x` of the added examples that restore optimality. Let the examples :math:`R` be
 # removed and :math:`T` added, and let :math:`X` be all examples of the new problem. If :math:`\alpha_R` goes to zero
@@ -129,7 +128,7 @@ print(f"{gave} removed examples had a weight, {took} added ones have it now")
 #    \begin{pmatrix}K_{XR}\,\alpha_R-dG_X\\ \mathbf 1^\top\alpha_R\end{pmatrix} .
 #
 # MIR solves the system by least squares and clips the solution to the box. If the sum constraint is then violated, MIR
-# spreads the missing sum over :math:`T`, then over the free variables, then over all variables.
+# corrects the sum with :math:`T`, then with the free variables, then with all variables.
 #
 # In the figure, areas of rings and discs show weights of points. Here only ATO changes the weights of shared examples:
 
@@ -196,8 +195,8 @@ print("the decision values of the package:", np.allclose(values, result.decision
 # %%
 # ``origin=full`` names the solution from which :math:`G` is updated: :math:`G\mathrel{-}=K\,\delta`, where
 # :math:`\delta` is the seed minus :math:`\alpha` of this solution. In this loop every round starts from the solution on
-# all examples. In a *chain*, as in the paper, each round starts from the previous round: then ``run`` replaces ``full``
-# at the end of each pass.
+# all examples. In a *chain*, as in the paper, each round starts from the solution of the previous round, so ``run``
+# replaces ``full`` at the end of each pass.
 #
 # .. shipped:: core/rounds/chain.py
 #    :object: planned
@@ -210,8 +209,8 @@ print("the decision values of the package:", np.allclose(values, result.decision
 # .. shipped:: analysis/resampling/cross_validate.py
 #    :fold: The whole of cross_validate
 #
-# ``planned`` lists the rounds, each with its held-out examples and the solution that it starts from. ``take`` stores
-# the decision values of each round.
+# ``planned`` lists for each round the held-out examples and the solution from which it starts. ``take`` stores the
+# decision values of each round.
 #
 # The savings of a seed
 # ---------------------
@@ -245,7 +244,7 @@ for name in ("SIR", "MIR", "ATO"):
 # (:doc:`chapter 11 <11_leave_one_out>`). Bounded weights are proportional to :math:`C`, so this loss grows like
 # :math:`C^2`, but a cold start is only :math:`f^*\le Cn` below the optimum (exercise 2 of chapter 1). For the second
 # round of the first picture, the table shows how far :math:`f` is below the optimum at each start, and after how many
-# steps a cold solve comes as near:
+# steps a cold solve comes as near to it:
 
 print(f"{'':14}{'missing of f':>14}{'as near, cold, after':>22}{'steps in all':>14}")
 for C in (1.0, 10.0, 100.0, 1000.0):
@@ -260,12 +259,12 @@ for C in (1.0, 10.0, 100.0, 1000.0):
 
 # %%
 # Measured by :math:`f`, these seeds only skip the first steps of a cold solve, which raise :math:`f` fastest; for a
-# large :math:`C` they even start below the :math:`f` of :math:`\alpha=0`. Wherever the solver starts, it spends most
-# steps at the end, while the free variables settle (:doc:`chapter 9 <09_does_it_end>`). ATO keeps :math:`G_i=b` on the
-# free variables, so nothing is left to settle.
+# large :math:`C`, :math:`f` is even lower at the seeds than at :math:`\alpha=0`. Wherever the solver starts, it spends
+# most steps at the end, while the free variables settle (:doc:`chapter 9 <09_does_it_end>`). ATO keeps :math:`G_i=b` on
+# the free variables, so nothing is left to settle.
 #
 # If every round starts from the solution on all examples (``from_full=True``, the default), no example is added. SIR
-# and MIR then do the same: they spread the removed weight. Do these rounds or the chain take fewer steps?
+# and MIR then give the same seed: they spread the removed weight. Do these rounds or the chain take fewer steps?
 
 print(f"{'':12}{'chain':>8}{'from the full solution':>24}")
 for C in (10.0, 1000.0):
@@ -279,15 +278,15 @@ for C in (10.0, 1000.0):
         print(f"{C:6g} {type(seeder).__name__:5}{chain:8}{full:24}")
 
 # %%
-# Neither start is better everywhere. The right column includes the steps of the full solution.
+# Neither start is better everywhere. The right column includes the steps of the solve on all examples.
 #
 # Along C
 # -------
 #
 # When :math:`C` grows to :math:`C'`, a copy of :math:`\alpha` is feasible, and so is :math:`\alpha\,C'/C`. Multiplying
 # keeps the same variables at their bounds, but also moves the free variables. ``ActiveSet`` moves bounded variables to
-# their new bounds and spreads the missing sum over the free variables. The table shows the steps for twenty :math:`C`
-# that span two powers of ten:
+# their new bounds and corrects the sum with the free variables. The table shows the steps for twenty :math:`C` that
+# span two powers of ten:
 
 curved = make_banana(400, rng=0)
 sets = {
@@ -318,7 +317,7 @@ for name, guess in guesses.items():
     print(f"{name:14}" + "".join(f"{steps_along(each, guess):8}" for each in sets.values()))
 
 # %%
-# On both sets all three seeds take fewer steps than a cold start, and multiplying takes fewest.
+# On both sets the solver takes fewer steps from each seed than from a cold start, and fewest after multiplying.
 #
 # .. shipped:: core/seeders/sir.py
 #    :twin:
@@ -351,7 +350,7 @@ for name, guess in guesses.items():
 # Exercises
 # ---------
 #
-# 1. ★ Use ``cross_validate(..., folds=problem.n)``, leave-one-out. Why do most rounds take no step?
+# 1. ★ Run leave-one-out: ``cross_validate(..., folds=problem.n)``. Why do most rounds take no step?
 # 2. ★ Let one fold hold all positive examples. How does the machine predict this fold?
 # 3. ★★ For the second round of the first picture, compute :math:`f` of the seeds of ``SIR``, ``MIR`` and ``ATO``, of a
 #    cold start, and of the optimum.
@@ -380,7 +379,7 @@ for seeder in (Cold(), SIR(), MIR(), ATO(budget=np.inf)):
 print(f"3. optimum f = {solve(next_box, stop=KKTGap(1e-6)).objective:7.2f}")
 
 # %%
-# 1. A round without a step leaves out an example with :math:`\alpha_r=0`, which changes nothing.
+# 1. If :math:`\alpha_r=0` for the left-out example, the seed is already optimal.
 # 2. The training part has one class, so :math:`\alpha=0`. Every :math:`b\le-1` is optimal, and the package takes −1.
 # 3. Here a more expensive seed is nearer to the optimal :math:`f`, and the walk of ATO ends at the optimum. But a
 #    nearer :math:`f` does not always mean fewer steps.

@@ -3,8 +3,8 @@ r"""
 ===========================================
 
 Let :math:`C` grow, or let an example fade away. The optimum then moves along straight lines, from corner to corner, and
-each corner needs only a linear system instead of a solve. This chapter derives the direction and the length of such a
-line and follows the optimum with thirty lines of NumPy.
+a linear system, not a new solve, gives each corner. This chapter derives the direction and the length of such a line
+and follows the optimum with thirty lines of NumPy.
 """
 
 # fold: Imports, the data, and the code of this figure
@@ -67,7 +67,7 @@ plt.show()
 #
 # This linear system does not depend on :math:`t`. So :math:`\alpha`, :math:`b` and :math:`G` move along straight lines
 # until an *event*: a free variable reaches a bound, or a bounded variable reaches :math:`G_i=b`. After the event the
-# walk continues with the new sets. Many families of problems change like this:
+# walk continues with the new sets. The table lists problems that change like this:
 #
 # =============================  ======================================================  ==========================
 # the line                       what moves                                              known as
@@ -85,11 +85,11 @@ plt.show()
 # For each row of the table, thirty lines of NumPy find the direction, the distance to the event, and the example that
 # changes sets.
 
-BELOW, FREE, ABOVE, CLOSED = -1, 0, 1, 2  # closed: a box without width, which travels
+BELOW, FREE, ABOVE, CLOSED = -1, 0, 1, 2  # closed: a box of no width that moves
 
 
 def event(K, now, rates, room):
-    """Move α, G, b and the box to the next event, at most so far; return how far that was."""
+    """Move α, G, b and the box to the next event, at most by `room`; return the distance."""
     alpha, G, lower, upper, side = (now[name] for name in ("alpha", "G", "lower", "upper", "side"))
     M, m = np.flatnonzero(side == FREE), int((side == FREE).sum())
     # --- the direction ---
@@ -100,7 +100,7 @@ def event(K, now, rates, room):
     x = np.linalg.solve(system, np.append(rates["z"] - d.sum(), rates["v"][M] - K[M] @ d))
     db, d[M] = x[0], x[1:]
     dG = rates["v"] - K @ d
-    # --- how far until a free one meets a bound, or a bounded one G = b ---
+    # --- how far until a free variable meets a bound, or a bounded variable meets G = b ---
     with np.errstate(divide="ignore", invalid="ignore"):
         to_upper = np.where(
             (side == FREE) & (d > rates["upper"]), (upper - alpha) / (d - rates["upper"]), np.inf
@@ -148,12 +148,12 @@ print(
 # Examples leave, others join
 # ---------------------------
 #
-# Exchanging one fold for another is also a line of problems. For a *removed* example both bounds move linearly from
-# :math:`\alpha_r` to 0, and its variable moves with these bounds. For an *added* example :math:`i`, :math:`\alpha_i`
-# starts at 0. If :math:`\alpha_i=0` violates the condition of :math:`i`, both bounds start at 0, and one bound moves
-# linearly to :math:`\pm C`. The variable moves with this bound until :math:`G_i=b`, and then becomes free. At
-# :math:`t=1` every box is the box of the new problem, so the walk ends at the new optimum. The end of this walk is the
-# seed ATO of :doc:`chapter 13 <13_seeds_and_folds>`.
+# Exchanging one fold for another also changes the problem at constant rates. For a *removed* example both bounds move
+# linearly from :math:`\alpha_r` to 0, and its variable moves with these bounds. For an *added* example :math:`i`,
+# :math:`\alpha_i` starts at 0. If :math:`\alpha_i=0` violates the condition of :math:`i`, both bounds start at 0, and
+# one bound moves linearly to :math:`\pm C`. The variable moves with this bound until :math:`G_i=b`, and then becomes
+# free. At :math:`t=1` every box is the box of the new problem, so the walk ends at the new optimum. The end of this
+# walk is the seed ATO of :doc:`chapter 13 <13_seeds_and_folds>`.
 
 
 def exchange(K, solved, target, removed, added):
@@ -207,7 +207,7 @@ print(
 # The walk of the package
 # -----------------------
 #
-# The walk of the package updates the inverse of the matrix from event to event.
+# The walk of the package updates the inverse of the matrix at each event.
 #
 # How does an inverse change when example :math:`k` joins the free set :math:`M`? Let :math:`A` be the matrix of the
 # system for :math:`M`, :math:`P` its inverse, and :math:`u=(1,K_{Mk})` the new column. Eliminating the old variables
@@ -218,10 +218,11 @@ print(
 #    \begin{pmatrix}A&u\\u^\top&K_{kk}\end{pmatrix}^{-1}
 #    = \begin{pmatrix}P&0\\0&0\end{pmatrix}+\frac{zz^\top}{s} .
 #
-# To check the formula, multiply from the left, with :math:`APu-u=0` and :math:`u^\top Pu-K_{kk}=-s`. To remove an
-# example, read the formula backwards. Column :math:`k` of the large inverse is :math:`p=-z/s`, with the diagonal entry
-# :math:`p_k=1/s`; subtracting :math:`pp^\top/p_k` from this inverse leaves :math:`P`. For :math:`m` free examples an
-# update of the inverse takes about :math:`m^2` operations, and a new solve about :math:`m^3`.
+# To check the formula, multiply the large matrix by its right side, and use :math:`APu-u=0` and
+# :math:`u^\top Pu-K_{kk}=-s`. To remove an example, read the formula backwards. Column :math:`k` of the large inverse
+# is :math:`p=-z/s`, with the diagonal entry :math:`p_k=1/s`; subtracting :math:`pp^\top/p_k` from this inverse leaves
+# :math:`P`. For :math:`m` free examples an update of the inverse takes about :math:`m^2` operations, and solving anew
+# about :math:`m^3`.
 
 
 def joined(P, u, corner):
@@ -273,14 +274,14 @@ print("one more", np.allclose(more @ A, np.eye(7)), "one less", np.allclose(less
 # ---------
 #
 # 1. ★★ Why does no event lie between two corners, and why is :math:`f` not a straight line between them?
-# 2. ★★ Leave one example out with ``event``, without ``exchange``. Which vectors of ``line`` change, and what is
+# 2. ★★ Leave one example out with ``event``, not with ``exchange``. Which vectors of ``line`` change, and what is
 #    :math:`t` at the end?
 # 3. ★★★ Let ``event`` follow :math:`\nu` of novelty detection on the sixty points, from 0.2 to 0.5. Which numbers move?
 #
 # .. fold:: Hints
 #
 # 1. Which change makes an event? Which powers of :math:`t` does :math:`\alpha^\top G` contain?
-# 2. The box of one variable closes while all other boxes stay. The variable of a closing box needs the side ``CLOSED``.
+# 2. The box of one variable closes while all other boxes stay. Set the side of this variable to ``CLOSED``.
 # 3. ``DualProblem.one_class`` shows whether the box or the sum depends on :math:`\nu`.
 #
 # .. endfold::
@@ -293,7 +294,7 @@ now = {
     "lower": box.lower.copy(), "upper": box.upper.copy(), "side": sets(end.alpha, box),
 }  # fmt: skip
 now["lower"][r] = now["upper"][r] = end.alpha[r]
-now["side"][r] = CLOSED  # nothing is asked of its G
+now["side"][r] = CLOSED  # its G may have any value
 rates = {"v": np.zeros(60), "lower": np.zeros(60), "upper": np.zeros(60), "z": 0.0}
 rates["lower"][r] = rates["upper"][r] = -end.alpha[r]
 t, events = 0.0, 0
@@ -319,8 +320,8 @@ while nu < 0.5 and events < 1000:
 print(f"3. {events} events: {np.abs(now['alpha'] - many.alpha).max():.0e} from a solution")
 
 # %%
-# 1. A corner *is* where a set changes. With constant rates :math:`\alpha` and :math:`G` are linear in :math:`t`, and
-#    :math:`f=\tfrac12\alpha^\top(v+G)` is a product of two linear functions: a parabola.
+# 1. Each event is a corner, because an example changes sets there. With constant rates :math:`\alpha` and :math:`G` are
+#    linear in :math:`t`, and :math:`f=\tfrac12\alpha^\top(v+G)` is a product of two linear functions: a parabola.
 # 2. Only the bounds of :math:`r` change: both go from :math:`\alpha_r` to 0 while :math:`t` goes from 0 to 1.
 # 3. Only the sum :math:`z=\nu n` depends on :math:`\nu`; its rate is :math:`n`.
 #

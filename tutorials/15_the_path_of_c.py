@@ -2,9 +2,9 @@ r"""
 15 · The path of C
 ==================
 
-The walk of :doc:`chapter 14 <14_straight_lines>` gives the solution for every :math:`C`, with a linear system for each
-corner. So the errors of cross-validation and of leave-one-out become exact functions of :math:`C`. Hastie and others
-(2004) published the path; Ong, Shao and Yang (2010) made it work on any data.
+The walk of :doc:`chapter 14 <14_straight_lines>` gives the solution for every :math:`C`, and solves a linear system at
+each corner. So the errors of cross-validation and of leave-one-out become exact functions of :math:`C`. Hastie and
+others (2004) published the path; Ong, Shao and Yang (2010) made it work on any data.
 """
 
 # fold: Imports, the data, and the code of this figure
@@ -64,8 +64,8 @@ plt.show()
 # Divide the problem by :math:`C`. With :math:`\lambda=1/C`, :math:`\hat s=\lambda\alpha` and :math:`\hat b=\lambda b`,
 # the box no longer moves, bounded variables stand still, and :math:`v=\lambda y`. On this path the three sets are
 # called *right* (of the margin, :math:`\alpha_i=0`), *left* (:math:`\alpha_i=y_iC`), and *elbow* (free, named after the
-# bend of the hinge loss). If the elbow is empty, :math:`b` may be any number between two gradients. The walk goes on
-# until these gradients meet, and their examples join the elbow.
+# bend of the hinge loss). If the elbow is empty, :math:`b` may be any number between the gradients of two examples. The
+# walk goes on until these gradients meet, and both examples join the elbow.
 #
 # Move :math:`C`. The picture is exact for every :math:`C`.
 #
@@ -75,8 +75,8 @@ plt.show()
 # --------------------
 #
 # Let three points be at right angles to one another in the space of :math:`\varphi`, each of length 1. Then :math:`K`
-# is the unit matrix, and :math:`G_i=y_i(1-a_i)` with :math:`a_i=y_i\alpha_i`. Points 0 and 1 are positive, and point 0
-# has a quarter of the weight of an example: its box is :math:`[0,C/4]`. Point 2 is negative. The sum requires
+# is the unit matrix, and :math:`G_i=y_i(1-a_i)` with :math:`a_i=y_i\alpha_i`. Points 0 and 1 are positive, and point 2
+# is negative. Point 0 has a quarter of the usual weight: its box is :math:`[0,C/4]`. The sum requires
 # :math:`a_2=a_0+a_1`.
 #
 # * For a small :math:`C` points 2 and 0 are in *left*: :math:`a_2=C` and :math:`a_0=C/4`. The remaining weight goes to
@@ -98,7 +98,7 @@ print("breakpoints", by_hand.C.round(6), " 8/7 and 8/3 are", round(8 / 7, 6), ro
 assert np.allclose(by_hand.alpha(2.0), [0.5, 0.75, -1.25])  # C/4, 1 - C/8, -(1 + C/8)
 
 # %%
-# The next lines print the last breakpoints for the sixty points, with the size of the elbow:
+# The next lines print the last breakpoints and the size of the elbow for the sixty points:
 
 print(f"{len(banana.y)} points, {len(path.C)} breakpoints")
 print(path.to_frame().tail(5).to_string(index=False))
@@ -133,9 +133,9 @@ print(f"{len(patients.C)} breakpoints")
 # Choosing C
 # ----------
 #
-# Between breakpoints :math:`\lambda h(x)` is linear in :math:`\lambda` for *any* :math:`x`. So the :math:`C` at which
-# the prediction of a held-out example changes is as exact as the breakpoints, and the error of cross-validation is a
-# step function of :math:`C`. A grid may miss the minimum of this function; the path cannot:
+# Between breakpoints :math:`\lambda h(x)` is linear in :math:`\lambda` for *any* :math:`x`. So each :math:`C` at which
+# the prediction of a held-out example changes is known as exactly as the breakpoints, and the error of cross-validation
+# is a step function of :math:`C`. A grid may miss the minimum of this function; the path cannot:
 
 # fold: The code of this figure
 # alt: The error of ten-fold cross-validation over C falls in steps, is least in a narrow band, and rises slowly. The
@@ -164,9 +164,9 @@ plt.show()
 #
 # Leave-one-out does not require :math:`n` separate paths. While :math:`\alpha_r=0` and another example is free, the
 # path of all examples is also the path without :math:`r`. While the path of all examples predicts :math:`r` wrongly,
-# the path without :math:`r` also predicts :math:`r` wrongly. For other values of :math:`C` the ball of chapter 12 moves
-# with :math:`C`. The package follows the path without :math:`r` only near those :math:`C` where the ball does not prove
-# the sign:
+# the path without :math:`r` also predicts :math:`r` wrongly. For other values of :math:`C`, the ball of chapter 12
+# moves with :math:`C`. The package follows the path without :math:`r` only near those :math:`C` where the ball does not
+# prove the sign:
 
 # fold: The code of this figure
 # alt: In the row of a patient a line marks each C for which the machine without the patient is wrong: nearly all C in
@@ -188,12 +188,11 @@ display.ax_.legend(loc="center right", frameon=False)
 plt.show()
 
 # %%
-# Each row is a patient, coloured at every :math:`C` for which the machine without this patient predicts the patient
-# wrongly.
+# Each row is a patient, coloured at every :math:`C` for which the machine without this patient predicts it wrongly.
 #
 # Ten folds and leave-one-out reach the same least error, on two disjoint intervals of :math:`C`. Ten folds count 43
 # errors at the best :math:`C` of the grid, and 38 at the exact minimum. The binomial standard deviation of such a count
-# is about 6, so the exact minimum buys little accuracy.
+# is about 6, so the exact minimum hardly improves the accuracy.
 #
 # α may jump, w cannot
 # --------------------
@@ -224,9 +223,9 @@ except ValueError as error:
 #    \max_{s,\,\beta}\ s \quad\text{where}\quad
 #    L_M \;\le\; \hat s_M + s\,d_p + N\beta \;\le\; U_M, \qquad 0\le s\le s_{\max} .
 #
-# At :math:`s_{\max}` the first bounded variable reaches :math:`G_i=b`, whatever :math:`\beta` is. Unless
-# :math:`s=s_{\max}`, variables reach their bounds at the solution and leave the elbow. The next lines solve this
-# program for two points, each with a twin; all four are on the elbow:
+# At :math:`s_{\max}` the first bounded variable reaches :math:`G_i=b`, whatever :math:`\beta` is. If the solution has
+# :math:`s<s_{\max}`, variables reach their bounds there and leave the elbow. The next lines solve this program for two
+# points, each with a twin; all four are on the elbow:
 
 
 def longest(rate, gap, null, limit):
@@ -260,7 +259,7 @@ print("weights before", weights, "and after", (weights + fall * d_p + N @ beta).
 #    :object: longest_fall
 #    :fold: The linear program in the package
 #
-# ``SVMP`` uses this program. If examples between two sets stop the walk, ``SVMP`` moves them to other sets; if this
+# ``SVMP`` uses this program. If examples on the border of two sets stop the walk, ``SVMP`` moves them across; if this
 # fails, ``SVMP`` uses SMO:
 #
 # .. shipped:: core/trackers/svmp.py
@@ -306,7 +305,7 @@ print(f"same function at C/2: {np.abs(change).max():.0e}")
 # .. fold:: Hints
 #
 # 1. Which variables depend on :math:`C` if no variable is at :math:`\pm C`?
-# 2. ``curve.best()`` returns the interval of least error.
+# 2. ``curve.best()`` returns the interval of :math:`C` with the least error.
 # 3. ``len(path.C)`` counts the breakpoints.
 #
 # .. endfold::
@@ -330,7 +329,7 @@ for n in (30, 60, 120, 240):
 
 # %%
 # 1. No variable is at :math:`\pm C`, so :math:`\alpha` satisfies all conditions for every larger :math:`C`.
-# 2. The intervals of least error overlap; leave-one-out has the smaller interval.
+# 2. The intervals of :math:`C` with the least error overlap; leave-one-out has the shorter interval.
 # 3. On the banana the number of breakpoints grows roughly in proportion to the number of examples.
 #
 # .. endfold::

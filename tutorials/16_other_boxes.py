@@ -3,8 +3,8 @@ r"""
 ================
 
 Classification, regression, novelty detection and the hard margin look like four methods. This chapter derives each
-method like :doc:`chapter 2 <02_prices>`, with a price for each constraint. The result is always the same dual problem,
-with its own linear term, sum and box, so the same selectors and step rules serve all four methods.
+method as :doc:`chapter 2 <02_prices>` did, with a price for each constraint. The result is always the same dual
+problem, with its own linear term, sum and box, so the same selectors and step rules serve all four methods.
 """
 
 # fold: Imports, the data, and the code of this figure
@@ -89,7 +89,8 @@ plt.show()
 # all :math:`\alpha`.
 #
 # **Hard margin.** Slack is not allowed: :math:`y_ih(x_i)\ge1`. Nothing caps the prices, so the box is open on one side:
-# :math:`[0,\infty)` or :math:`(-\infty,0]`. If no street exists, the prices grow for ever; the solver reports this.
+# :math:`[0,\infty)` or :math:`(-\infty,0]`. If no street exists, the prices grow without limit, and the solver reports
+# this.
 #
 # **Regression.** The target :math:`y_i` is a number, and errors up to :math:`\varepsilon` cost nothing:
 #
@@ -112,13 +113,13 @@ plt.show()
 #    \quad\text{where}\quad w\cdot\varphi(x_i)+b\ge-\xi_i,\quad \xi_i\ge0 .
 #
 # The right-hand side is zero, so :math:`v=0`. A unit of slack costs 1, so the box is :math:`[0,1]`. A unit of :math:`b`
-# costs :math:`\nu n`. The slope of the bill in :math:`b`, :math:`\nu n-\sum_i\alpha_i`, has to vanish, so :math:`z=\nu
-# n`. An example outside the region has :math:`\alpha_i=1`, so at most :math:`\nu n` examples are outside. No
-# :math:`\alpha_i` exceeds 1, so at least :math:`\nu n` examples are support vectors. (*SVDD* by Tax and Duin (2004)
+# costs :math:`\nu n`. The slope of the bill in :math:`b`, :math:`\nu n-\sum_i\alpha_i`, has to vanish, so
+# :math:`z=\nu n`. An example outside the region has :math:`\alpha_i=1`, so at most :math:`\nu n` examples are outside.
+# No :math:`\alpha_i` exceeds 1, so at least :math:`\nu n` examples are support vectors. (*SVDD* by Tax and Duin (2004)
 # asks for the smallest ball around most :math:`\varphi(x_i)`. If all :math:`k(x_i,x_i)` are equal, SVDD has the same
 # dual problem up to constants.)
 #
-# **ν-SVC.** Let :math:`\rho`, the value of :math:`|h|` on the margins, be an unknown that earns :math:`\nu`:
+# **ν-SVC.** Let :math:`\rho`, the value of :math:`|h|` on the margins, be an unknown with the cost :math:`-\nu\rho`:
 #
 # .. math::
 #
@@ -171,8 +172,6 @@ plt.show()
 #
 # Four problems on the same examples
 # ----------------------------------
-#
-# The points of the first figure have labels and targets.
 
 problems = {
     "classification": DualProblem.classification(X, labels, kernel=kernel, C=2.0),
@@ -263,10 +262,10 @@ print(f"{outside} of 40 examples are outside; at most ν·n = 8 may be")
 # * A *directed acyclic graph* of pairs (Platt and others, 2000) predicts by the street between the first and the last
 #   class, removes the loser, and repeats. The graph needs the same streets as the votes, but a prediction uses only
 #   :math:`k-1` streets.
-# * *Output codes* (Dietterich and Bakiri, 1995) give each class a word of bits. Each bit has a street between the
-#   classes with 1 and the classes with 0, and the class whose word is nearest to the predicted bits wins. Words that
-#   differ in many bits correct errors of single streets. Each split of three classes in two is a split of one-vs-rest,
-#   so output codes and one-vs-rest have similar errors on iris and wine below.
+# * *Output codes* (Dietterich and Bakiri, 1995) give each class a word of bits. For each bit, a street separates the
+#   classes with 1 from the classes with 0. The class whose word is nearest to the predicted bits wins. Words that
+#   differ in many bits correct errors of single streets. Any split of three classes into two groups is a split of
+#   one-vs-rest, so output codes and one-vs-rest have similar errors on iris and wine below.
 # * A *joint machine* (Crammer and Singer, 2001) trains a :math:`w_c` for each class in a single problem without
 #   intercepts:
 #
@@ -285,10 +284,10 @@ print(f"{outside} of 40 examples are outside; at most ν·n = 8 may be")
 #      \max_\alpha\; \sum_i\alpha_{iy_i}-\tfrac12\sum_c\alpha_c^\top K\alpha_c \quad\text{where}\quad
 #      \sum_c\alpha_{ic}=0,\quad \alpha_{iy_i}\le C,\quad \alpha_{ic}\le0\ \text{for}\ c\ne y_i .
 #
-#   Each example has its own sum, so our solver does not fit; LIBLINEAR has a solver for the linear kernel. Weston and
-#   Watkins (1999) give each constraint its own slack. At points where no class has half of the probability, the joint
-#   machine need not predict the likeliest class, even with unlimited data; the machine of Lee, Lin and Wahba (2004)
-#   predicts this class.
+#   Each example has its own sum constraint, so our solver cannot solve this problem; LIBLINEAR has a solver for the
+#   linear kernel. Weston and Watkins (1999) give each constraint its own slack. At points where no class has half of
+#   the probability, the joint machine need not predict the likeliest class, even with unlimited data; the machine of
+#   Lee, Lin and Wahba (2004) predicts this class.
 
 # fold: The code of this figure
 # alt: In each panel straight lines divide the plane among three classes, clouds side by side, the middle cloud a little
@@ -320,8 +319,9 @@ plt.show()
 #
 # The next lines compare all these schemes but the graph on iris, wine and a third of the digits, with five random
 # splits. Features are scaled on the training examples of each split, and :math:`\gamma=1/d`. In each split, each scheme
-# takes the best of five :math:`C` on a validation part of the training examples. For each set the two lines show mean
-# and standard deviation of the error and of its difference, in each split, from the first column with the same kernel.
+# takes the best of five :math:`C` on a validation part of the training examples. For each set the first line shows the
+# mean and standard deviation of the error over the splits. The second line shows them for the difference from the first
+# column with the same kernel.
 
 # fold: Errors of five schemes on iris, wine and digits
 splits = StratifiedShuffleSplit(5, test_size=0.3, random_state=0)
@@ -369,8 +369,8 @@ for n in (2000, 4000, 8000):
 # With the Gaussian kernel no mean difference exceeds its standard deviation, so the table does not rank these schemes.
 # Rifkin and Klautau (2004) also found one-vs-rest as accurate as other schemes if its streets are tuned well. Hsu and
 # Lin (2002) recommend votes of pairs and the directed graph, because both train fast. On the ten clouds pairs train
-# faster than one-vs-rest at every :math:`n`. With the linear kernel the joint machine had fewer errors here than
-# one-vs-rest on iris, which has a middle class.
+# faster than one-vs-rest at every :math:`n`. On iris, which has a middle class, the joint machine makes fewer errors
+# here than one-vs-rest, both with the linear kernel.
 #
 # A sigmoid, fitted on decision values of held-out examples, turns the :math:`h` of a pair into a probability
 # :math:`r_{ij}` of class :math:`i` in its pair with class :math:`j`. Class probabilities :math:`p` would give

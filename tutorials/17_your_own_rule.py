@@ -3,8 +3,8 @@ r"""
 ==================
 
 In this package a rule makes each decision of a loop, and you can write your own rules. This chapter writes a selector
-in eight lines, proves that a solve with it ends, races it on five sets, and checks it and a wrong selector. :doc:`Write
-your own </write_a_rule>` shows the other kinds of rules.
+in eight lines, proves that a solve with it ends, races it on five sets, and checks both this selector and a wrong one.
+:doc:`Write your own </write_a_rule>` shows the other kinds of rules.
 """
 
 # fold: Imports and settings
@@ -39,7 +39,8 @@ problem = DualProblem.classification(heart.X, heart.y, kernel=RBF(gamma=0.005), 
 # --------------
 #
 # A rule is a frozen dataclass of its hyper-parameters. You write only one method, which the base class names. A rule
-# serves many solves, so it must not store anything that changes; each solve keeps an array as the memory of the rule.
+# serves many solves, so it must not store anything that changes; each solve keeps an array for a rule that needs
+# memory.
 #
 # .. shipped:: core/rule.py
 #    :object: Rule
@@ -49,9 +50,9 @@ problem = DualProblem.classification(heart.X, heart.y, kernel=RBF(gamma=0.005), 
 #
 # ``select(state)`` returns the rising :math:`i` and the falling :math:`j`, or (−1, −1) if no pair gains. The selector
 # below takes the variables in turn: it selects the next :math:`i` whose violation is at least a share of :math:`\psi`,
-# by default half. The variable ``state.bottom`` has the lowest :math:`G` of all that may fall, ``state.gap`` is the
-# violation :math:`\psi`, and ``state.working_sets[0, 0]`` is the :math:`i` of the last step, or −1 before the first
-# step.
+# by default half. The variable ``state.bottom`` has the lowest :math:`G` of all variables that may fall, ``state.gap``
+# is the violation :math:`\psi`, and ``state.working_sets[0, 0]`` is the :math:`i` of the last step, or −1 before the
+# first step.
 
 
 @dataclass(frozen=True)
@@ -66,7 +67,7 @@ class InTurn(WorkingSetSelector):
 
 
 # %%
-# ``np.roll`` turns the array ``gains`` so that it begins behind the last :math:`i`; ``argmax`` finds the first true
+# ``np.roll`` rotates the array ``gains`` so that it begins behind the last :math:`i`; ``argmax`` finds the first true
 # entry.
 
 runs = {}
@@ -121,7 +122,8 @@ for share in (0.0, 0.1, 0.5, 0.9):
 # The race
 # --------
 #
-# The next lines race the rule on five problems; :doc:`/gallery/examples/07_race_your_rule` races a rule from its file:
+# The next lines race the rule on five problems; :doc:`/gallery/examples/07_race_your_rule` races a rule that a file
+# contains:
 
 races = (
     ("chessboard", make_chessboard(300, rng=0), 0.5, 1000.0),
@@ -209,7 +211,7 @@ class Zero(WorkingSetSelector):
     answer: tuple | None = (0, 0)
 
     def select(self, state):
-        """Return what is none."""
+        """Return `answer`."""
         return self.answer
 
 

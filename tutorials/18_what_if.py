@@ -3,9 +3,9 @@ r"""
 ============
 
 Between two events the optimum is a smooth function of every number in the problem, if the linear system of
-:doc:`chapter 14 <14_straight_lines>` is not singular. This system gives the derivative without following a path, also
-with respect to parameters of the kernel, along which the optimum does not move in straight lines. So a machine can
-learn which features count.
+:doc:`chapter 14 <14_straight_lines>` is not singular. This system gives the derivative without following a path. This
+works even for parameters of the kernel, along which the optimum does not move in straight lines. So a machine can learn
+which features matter.
 """
 
 # fold: Imports, the data, and the code of this figure
@@ -28,18 +28,18 @@ path = regularization_path(X, y, kernel=kernel, C_min=0.2, C_max=20.0)
 
 
 def optimum(C, kernel=kernel):
-    """Return the machine of the sixty points, so exact that its sets are known."""
+    """Return the machine of the sixty points, exact enough to know its sets."""
     problem = DualProblem.classification(X, y, kernel=kernel, C=C)
     return solve(problem, stop=KKTGap(1e-12), polish=True, start=problem.feasible(path.alpha(C)))
 
 
 def value(C):
-    """h of the point, read off the path."""
+    """Return h of the point, from the path."""
     return path.decision_function(point, C)[0]
 
 
 def bend(k):
-    """How much both slopes at an event differ."""
+    """Return the jump of the slope at an event."""
     found = optimum(path.C[k]).derivative("C")
     return abs(float((found.right.decision_function(point) - found.left.decision_function(point))[0]))
 
@@ -88,8 +88,8 @@ plt.show()
 #
 # For :math:`C` this is the system of chapter 14: :math:`\dot K=0`, and the bounds move. For :math:`\gamma` of a
 # Gaussian kernel the bounds stand still and :math:`\dot k(x,z)=-\lVert x-z\rVert^2\,k(x,z)`. The next lines print
-# derivatives of :math:`b` and of a decision value. Solves with slightly different :math:`\gamma`, and the path of
-# :math:`C`, confirm the derivatives of :math:`b`:
+# derivatives of :math:`b` and of a decision value. Solves with slightly different :math:`\gamma` and the path of
+# :math:`C` confirm the derivatives of :math:`b`:
 
 machine = optimum(smooth)
 step = 1e-5
@@ -137,8 +137,8 @@ for name, right_side in sides.items():
 # ----------------
 #
 # At an event an example is between two sets: it is at its bound, and :math:`G_i=b`. Usually the example enters one set
-# if :math:`C` rises and the other set if :math:`C` falls. Then each direction has its own derivative, and without a
-# direction the package raises an error:
+# if :math:`C` rises and the other set if :math:`C` falls. Then each direction has its own derivative, and the package
+# raises an error if you choose no direction:
 
 kink = optimum(path.C[event]).derivative("C")
 for name, side, (one, other) in (
@@ -179,8 +179,8 @@ except ValueError as error:
 #           + \sum_s\frac{\partial\ell}{\partial h(x_s)}\sum_i\alpha_i\,\dot k(x_s,x_i)
 #
 # the vector :math:`A^{-1}g` does not depend on :math:`\theta`, so ``pullback`` solves a single system for all
-# parameters. The second term is zero unless bounds move, as with :math:`C`; the third is zero unless the kernel
-# changes, as with :math:`\gamma`.
+# parameters. The second term is zero unless bounds move (with :math:`C`), and the third term is zero unless the kernel
+# changes (with :math:`\gamma`).
 #
 # .. shipped:: analysis/derivatives/pullback.py
 #    :object: Gradients
@@ -189,8 +189,8 @@ except ValueError as error:
 # Features that count
 # -------------------
 #
-# Train on 200 points of the banana and validate on 200, with eight features of noise beside the two coordinates of the
-# plane. A kernel with the same :math:`\gamma` for all features measures distances that are mostly noise:
+# Train on 200 points of the banana and validate on 200. Each point has the two coordinates of the plane and eight
+# features of noise. A kernel with the same :math:`\gamma` for all features measures distances that are mostly noise:
 
 rng = np.random.default_rng(0)
 data = make_banana(1400, rng=3)
@@ -224,7 +224,7 @@ for step in range(40):
     history.append((gammas, np.log1p(np.exp(-margin)).mean()))
     by_h = -data.y[judge] / (1.0 + np.exp(margin)) / 200.0
     gradient = machine.pullback(X=wide[judge], decision_function=by_h)["gamma"]
-    slope = gammas * gradient  # by log γ
+    slope = gammas * gradient  # in log γ
     gammas = gammas * np.exp(-0.5 / (1.0 + 0.1 * step) * slope / np.abs(slope).max())
 h = fit(RBF(gammas), wide)[1]
 last, fair = (np.log1p(np.exp(-data.y[rows] * h(rows))).mean() for rows in (judge, test))
@@ -261,9 +261,9 @@ print(f"random search: loss {min(losses):.3f}, error {error(RBF(lucky), wide):.3
 
 # %%
 # The descent used the validation points to choose ten parameters, so the loss on these points is optimistic; only the
-# test points give an honest estimate. The descent finds a local minimum at best. Its test error is larger than the best
-# printed error in the plane. The printed error without the noise lies between these errors: the remaining noise causes
-# a part of the difference, and the two :math:`\gamma_j` of the plane cause the rest.
+# test points give an honest estimate. The descent finds a local minimum at best. Its test error is larger than the
+# smallest error printed for the plane. The error printed without the noise lies between these two errors: the remaining
+# noise causes a part of the difference, and the two :math:`\gamma_j` of the plane cause the rest.
 #
 # .. worth:: 18
 #
