@@ -219,14 +219,14 @@ print(
 #
 # To find the steepest pair a solver needs all of :math:`G`. To update one :math:`G_i` after a step, it needs two kernel
 # values. The first SMO, by Platt (1998), kept :math:`G` of the free examples only. It alternated a pass over all
-# examples with passes over the free examples. An example that violated its KKT condition became one half of the pair;
-# the first choice for the second half was the free example whose :math:`G` differed most from the first example's.
+# examples with passes over the free examples. An example that violated its KKT condition became one half of the pair.
+# The other half was, if possible, the free example whose :math:`G` differed most from the :math:`G` of the first half.
 #
 # Platt compared each :math:`G_i` with a single :math:`b`, so at an optimal :math:`\alpha` an example could look like a
 # violator. Keerthi, Shevade, Bhattacharyya and Murthy (2001) replaced :math:`b` by two examples: *up* has the largest
 # known :math:`G` of an example that may rise, and *down* the smallest known :math:`G` of an example that may fall. In
-# their second modification, the solver moves the pair (up, down) between two passes until its violation is within the
-# tolerance. A solver that stores all of :math:`G` needs no passes.
+# their second modification, the solver moves the pair (up, down) between two passes until the violation of this pair is
+# within the tolerance. A solver that stores all of :math:`G` needs no passes.
 #
 # ``ImprovedSMO`` selects the pairs of the second modification, and counts the kernel values that Keerthi's solver
 # computes. Each step needs two kernel values for each known :math:`G_i`. Examining a bounded example needs one kernel

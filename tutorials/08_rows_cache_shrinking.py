@@ -214,7 +214,7 @@ print(
 #
 # .. math:: G \leftarrow G-K_{\cdot A}\,\delta ,
 #
-# and the solver looks for violating variables in the next *round*. This function shrinks:
+# and looks for violating variables in the next *round*. This function shrinks:
 
 
 def shrunk(problem, tol=1e-3, part=0.3):

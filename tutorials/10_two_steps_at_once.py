@@ -369,7 +369,7 @@ for name, (sample, C, gamma) in samples.items():
 # many steps, where consecutive directions are related.
 #
 # The figure shows one run of each rule on the chessboard. Most losses of planned steps are too small to see: the median
-# loss is below a hundredth of :math:`f^*-f`. The largest loss sticks out of the curve as a thin line.
+# loss is below a hundredth of :math:`f^*-f`. The largest loss is a thin line above the curve.
 
 # fold: The code of this figure
 # alt: The distance of the objective from its maximum is drawn over the steps for four rules. Conjugate steps end first,

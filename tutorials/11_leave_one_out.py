@@ -91,10 +91,9 @@ for tol in (1.0, 1e-3):
 # fixes :math:`b`. If no support vector is free, :math:`b` is the middle of an interval between two examples. Leaving
 # out either example lengthens the interval, so the package trains without this example.)
 #
-# **Training error.** If the machine predicts :math:`r` wrongly although it was trained with :math:`r`, the machine
-# trained without :math:`r` also predicts :math:`r` wrongly. Let :math:`P` be the primal objective with :math:`r`, and
-# :math:`P_r` without :math:`r`, so that :math:`P=P_r+C\,\xi_r`. Let :math:`m` minimise :math:`P`, and :math:`m'`
-# minimise :math:`P_r`. Adding the inequalities
+# **Training error.** If the machine trained with :math:`r` predicts :math:`r` wrongly, so does the machine trained
+# without :math:`r`. Let :math:`P` be the primal objective with :math:`r`, and :math:`P_r` without :math:`r`, so that
+# :math:`P=P_r+C\,\xi_r`. Let :math:`m` minimise :math:`P`, and :math:`m'` minimise :math:`P_r`. Adding the inequalities
 #
 # .. math:: P_r(m')\le P_r(m), \qquad P_r(m)+C\,\xi_r(m)\le P_r(m')+C\,\xi_r(m')
 #

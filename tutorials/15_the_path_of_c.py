@@ -163,10 +163,9 @@ plt.show()
 # ----------------------
 #
 # Leave-one-out does not require :math:`n` separate paths. While :math:`\alpha_r=0` and another example is free, the
-# path of all examples is also the path without :math:`r`. While the path of all examples predicts :math:`r` wrongly,
-# the path without :math:`r` also predicts :math:`r` wrongly. For other values of :math:`C`, the ball of chapter 12
-# moves with :math:`C`. The package follows the path without :math:`r` only near those :math:`C` where the ball does not
-# prove the sign:
+# path of all examples is also the path without :math:`r`. While the path of all examples predicts :math:`r` wrongly, so
+# does the path without :math:`r`. For other values of :math:`C`, the ball of chapter 12 moves with :math:`C`. The
+# package follows the path without :math:`r` only near those :math:`C` where the ball does not prove the sign:
 
 # fold: The code of this figure
 # alt: In the row of a patient a line marks each C for which the machine without the patient is wrong: nearly all C in
