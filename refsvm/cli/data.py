@@ -205,8 +205,8 @@ class Output:
 def task_of(y: np.ndarray, wanted: str | None, tell: bool) -> str:
     """Return the task that --task names; without --task, regression if labels are numbers with fractions.
 
-    Without --task, `task_of` prints a note if the labels have fractions and `tell` is true, or if there are more than
-    `MOST_CLASSES` different labels.
+    Without --task, `task_of` prints a note on labels with fractions if `tell` is true, and on more than `MOST_CLASSES`
+    different labels without fractions.
     """
     numeric = y.dtype.kind in "iuf"
     if wanted == "regression" and not numeric and not all(map(_NUMBER, y)):
@@ -218,7 +218,7 @@ def task_of(y: np.ndarray, wanted: str | None, tell: bool) -> str:
             "note: The labels have fractions, so they are taken for targets; give --task classification if they "
             "are classes"
         )
-    elif wanted is None and (count := len(np.unique(y))) > MOST_CLASSES:
+    elif wanted is None and not fractions and (count := len(np.unique(y))) > MOST_CLASSES:
         note(
             f"note: The {count} different labels are taken for classes; give --task regression if they are targets"
         )

@@ -304,7 +304,7 @@ class Solution(Shown):
 
     @cached_property
     def objective_error(self) -> float:
-        """|`objective` − (vᵀα − ½ αᵀKα)| with K in float64: about 0 unless kernel rows were kept as float32.
+        """|f(α) − vᵀα + ½ αᵀKα| with K in float64 and f(α) = `objective`; about 0 unless rows were kept as float32.
 
         The first access computes the kernel rows of all support vectors.
         """

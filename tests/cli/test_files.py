@@ -80,6 +80,7 @@ def test_targets_are_not_taken_for_classes(write):
         assert "note: The labels have fractions, so they are taken for targets" in result.stderr
         assert "column 'a' contains row numbers" in result.stderr
         refused(*command, path, "--label", "y", "--folds", 4, "--task", "classification", "-q")
+    assert "taken for" not in works("fit", path, "--label", "y", "--model", path.with_name("m")).stderr
 
 
 def test_many_whole_numbers_may_be_targets(write):
