@@ -55,10 +55,10 @@ def solve(
         The rules that choose which pair moves next, how far it moves, and when
         to stop: by default SecondOrder(), PlanningAheadStep() and
         KKTGap(1e-3). With ConjugateSecondOrder(), the default step is
-        ConjugateStep(); with any other selector that ignores the pairs that a
-        PlanningAheadStep proposes, it is NewtonStep(). If you give neither
-        selector nor step, shrinking uses ConjugateSecondOrder() and
-        ConjugateStep().
+        ConjugateStep(). With other selectors, the default step is NewtonStep()
+        if the selector ignores the pairs that a PlanningAheadStep proposes. If
+        you give neither selector nor step, shrinking uses
+        ConjugateSecondOrder() and ConjugateStep().
     start : array-like of shape (n,), optional
         Signed α to start from, for instance ``error.result.alpha`` of an
         interrupted solve; by default zero, or a feasible point near zero. An

@@ -59,8 +59,8 @@ class LeaveOneOut(Scores):
         example, only the sign of h(xᵣ) is certain. With three or more classes the shape is (n, k(k − 1)/2), with signs
         and order as in `refsvm.SVC`.
     iterations, round_iterations : int, ndarray of shape (n,) of int
-        Steps of all rounds and the full solution together, and steps of each example's round. If a round was repeated
-        to reach a smaller gap, the steps of both runs are counted.
+        Number of steps in all rounds and in the full solution, and number of steps in each example's round. If a round
+        was repeated to reach a smaller gap, the steps of both runs are counted.
     kernel_rows : int
         Kernel rows computed.
     seconds : float
@@ -79,18 +79,17 @@ class LeaveOneOut(Scores):
     weights : ndarray of shape (n,), float64, or None
         Weight of each example in the scores; None if all weights are equal.
     is_solved : ndarray of shape (n,), bool
-        For each example, whether all models that decided it were solved. A model is not solved if a limit or a stalled
-        selector ended its round.
+        True for each example that is decided, unless a limit or a stalled selector ended a round that predicts it.
     sides : ndarray of shape (n, k(k − 1)/2), float64
         For each machine, the decision value h of the example, or a number with the sign of h; NaN for a tie, and if the
         example is undecided. Regression and novelty detection have one column.
     is_proved : ndarray of shape (n,), bool, or None
-        Whether the sign of h is proved for the exact model without r. `is_proved` is False for a tie, and for all
+        Whether the sign of h is proved for the exact model without the example. False for a tie, and for all
         examples if K is not positive semi-definite, if C is infinite, if kernel values are float32, or if there are no
-        classes. With three or more classes the shape is (n, k(k − 1)/2). The proofs of your own checks and stopping
-        rules are not verified. Results of version 0.4.0, which did not record proofs, contain None.
+        classes. With three or more classes the shape is (n, k(k − 1)/2). refsvm does not verify proofs of your own
+        checks and stopping rules. Results of version 0.4.0, which did not record proofs, contain None.
     machine : str
-        The kernel with the value of γ, and C, as a text.
+        A text that names the kernel and gives its parameters, followed by C, by C and ε, or by ν.
     index : pandas.Index or None
         The index of X, if X is a DataFrame.
 
@@ -100,7 +99,7 @@ class LeaveOneOut(Scores):
 
     - "zero alpha", "training error" or "xi-alpha bound": a check decided the example, without training;
     - "ball" or "duality gap": training ended as soon as the sign was certain; "ball" often needs no step;
-    - "path": the seeder followed a path to the optimum of the round, which needed no step;
+    - "path": the seeder followed a path to the optimum of the round, so that the round needed no step;
     - "kkt": training reached the tolerance, or continued to a smaller gap at which the sign is proved;
     - "tie": no tolerance proves the sign;
     - "limit": training ended at `max_iter`;
@@ -254,14 +253,14 @@ class CrossValidation(Scores):
         CONVERGED; INTERRUPTED after Ctrl-C; otherwise the status of the first round that was not solved to the
         tolerance.
     iterations, kernel_rows : int
-        Number of steps, and number of kernel rows computed, over all rounds; both include the full solution if the
-        rounds started from it.
+        Number of steps, and number of kernel rows computed, in all rounds, and in the full solution if the rounds
+        started from it.
     seconds : float
         Wall time of the call in seconds.
     weights : ndarray of shape (n,), float64, or None
         Weight of each example in the scores; None if all weights are equal.
     machine : str
-        The kernel with the value of γ, and C, as a text.
+        A text that names the kernel and gives its parameters, followed by C, by C and ε, or by ν.
     index : pandas.Index or None
         The index of X, if X is a DataFrame.
     """

@@ -1,4 +1,4 @@
-"""Scores of predictions for examples that were not trained on: errors of classes, residuals of targets.
+"""Scores of predictions for examples left out of training: errors of classes, residuals of targets.
 
 An example of weight w counts w times (`refsvm.analysis.resampling.weights`). While some examples have no prediction, a
 score is NaN, and its bounds are the lowest and highest value that the missing predictions permit.
@@ -158,7 +158,7 @@ class Scores(Shown, ABC):
 
     @property
     def outside(self) -> float:
-        """Share of examples that the model trained without the example places outside; for novelty detection."""
+        """Share of examples that lie outside the region of the model trained without them; for novelty detection."""
         return self._of_all("outside", share_wrong, NOVELTY)
 
     @property
@@ -184,7 +184,7 @@ class Scores(Shown, ABC):
 
 
 def outcomes_of(values: np.ndarray, codes: np.ndarray, k: int) -> np.ndarray:
-    """Return 1 if an example's class wins however missing pairs vote, −1 if it loses however they vote, otherwise 0.
+    """Return 1 if an example's class wins for all possible votes of missing pairs, −1 if it never wins, otherwise 0.
 
     Parameters
     ----------
@@ -238,8 +238,8 @@ def _may_win(own: int, least: np.ndarray, most: int, left: list[tuple[int, int]]
     """Return whether a class can win with `most` votes, which include the votes of all its missing pairs.
 
     Each missing pair of two rivals must vote for one of them. The class can win if these votes can be divided so that
-    no rival beats it. If both rivals of a pair already have as many votes as they may get, the function moves the vote
-    of another pair from one of them to a third class, if need be several votes in a chain.
+    no rival beats it. If neither rival of a pair may get another vote, the function moves the vote of another pair from
+    one of these rivals to a third class. Such a move can require further moves.
     """
     room = [most - (d < own) - int(count) for d, count in enumerate(least)]
     holds: list[list[tuple[int, int]]] = [[] for _ in room]

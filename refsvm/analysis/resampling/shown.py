@@ -1,4 +1,4 @@
-"""Makes cards, which notebooks show for leave-one-out and cross-validation, with the first score or its bounds."""
+"""Makes the cards on which notebooks show the first score of leave-one-out or cross-validation, or its bounds."""
 
 from __future__ import annotations
 

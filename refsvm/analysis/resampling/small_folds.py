@@ -31,7 +31,7 @@ TAKEN: Final = {"selector", "step", "stop", "engine", "shrinking", "cache_mb", "
 
 
 def are_many_and_small(task: Task, fold: np.ndarray, options: RunOptions) -> bool:
-    """Return whether this module can solve a task: classes are many and small, and no fold contains a whole class."""
+    """Return whether this module can solve a task: if it has many small classes, and no fold contains a whole class."""
     if task.kind != CLASSIFICATION or len(task.classes) < STACKED_FROM_CLASSES or not supports(options.rules):
         return False
     sizes = np.sort(np.bincount(task.codes))

@@ -169,7 +169,7 @@ def left_out(stack: Stack, backend: SmallBackend, rules: Any, rounding: float) -
         arrays = [each[at, rest] for each in (problems.v, problems.lower, problems.upper)]
         kernels = problems.kernels[at[:, :, None], rest[:, :, None], rest[:, None, :]]
         rounds = SmallProblems(kernels, *arrays)
-        # start at the full solution, the optimum of each round that leaves out an example of α = 0
+        # start at the full solution, which is the optimum of each round that leaves out an example with α = 0
         rounds.alpha[:], rounds.gradient[:] = problems.alpha[at, rest], problems.gradient[at, rest]
         rounds.results[:, [STEPS, LARGEST_ALPHA]] = problems.results[p][:, [STEPS, LARGEST_ALPHA]]
         moves, stands = np.flatnonzero(problems.alpha[p, r] != 0.0), np.ones(len(some), dtype=bool)
@@ -255,7 +255,7 @@ def signs_of_rounds(
     row : ndarray of shape (P, m)
         Kernel values of the left-out example with the examples of the problem.
     own, f : ndarrays of shape (P,)
-        k(x, x), and Σ αᵢ k(x, xᵢ).
+        k(x, x) of the left-out example x, and Σ αᵢ k(x, xᵢ).
     rounding : float
         Relative rounding of a term αⱼKᵢⱼ.
     """

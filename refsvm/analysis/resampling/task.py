@@ -65,7 +65,7 @@ class LeftOutMachine(NamedTuple):
         )
 
     def values_of_others(self, full: Solution) -> np.ndarray:
-        """Return h at the examples of other classes for unshifted data, from the solution on all examples."""
+        """Return h at the examples of other classes; `full` is the solution on all examples of the unshifted data."""
         support = np.flatnonzero(full.alpha)
         values = self.gram.block(self.examples[support], self.others)
         return arithmetic.product(full.alpha[None, support], values)[0] + full.intercept
@@ -204,15 +204,15 @@ class Task:
         problem = machine.problem
         share = min(problem.z / float(problem.upper.sum()), 1.0)
         for rest, some in places.items():
-            # limit z to the sum of the boxes, which z may exceed by a rounding error
+            # limit z to the sum of the upper bounds, which z may exceed by a rounding error
             z = share * min(rest, *(float(np.delete(self.C, held_out[place]).sum()) for place in some))
             family = DualProblem(problem.gram, problem.v, z, problem.lower, problem.upper)
             yield machine._replace(problem=family), some
 
     def predicted(self, values: np.ndarray, known: np.ndarray) -> np.ndarray:
-        """Return the predictions from the decision values of all machines, shape (n, machines).
+        """Return the predictions from `values`, the decision values of all machines, shape (n, machines).
 
-        An example outside the mask `known` gets its own label, or NaN for a target.
+        An example outside the mask `known` gets its own label; in regression, it gets NaN.
         """
         if self.kind == CLASSIFICATION:
             # an example with h = 0 gets the same class as in `refsvm.SVC`
@@ -226,9 +226,9 @@ def shared_gram(
 ) -> KernelMatrix:
     """Return the kernel matrix as an array, computed in one product; return `gram` if the budget is too small.
 
-    All rounds and threads can read the array. If Σα = 0 (`is_balanced`), kernel values are computed for data
-    shifted by their mean when the shift makes them more precise. For a regression the matrix has one row for each
-    example, not for each variable.
+    All rounds and threads can read the array. If Σα = 0 (`is_balanced`), the data are first shifted by their mean when
+    this shift makes the kernel values more precise. For a regression the matrix has one row for each example, not for
+    each variable.
     """
     if gram.repeats:
         examples = shared_gram(gram.source, cache_mb, single, is_balanced)

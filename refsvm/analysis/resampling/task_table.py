@@ -139,7 +139,7 @@ class TaskTable:
 
     def _count(self) -> None:
         """Pass the numbers of decided and of wrongly predicted examples to the progress line."""
-        # read `_place` once: the progress line's thread may call `_count` while a machine ends and changes `_place`
+        # read `_place` once, because the progress line's thread may call `_count` while `end` changes `_place`
         (count, under_way), wrong = self._place, None
         if under_way:
             self._copy(*under_way)

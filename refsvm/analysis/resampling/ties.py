@@ -161,7 +161,7 @@ class Proofs:
         return np.asarray(rises | falls | (lower == upper))
 
     def sign(self, row: np.ndarray, own: float) -> int:
-        """Return the sign of h(x) for an x that is not trained on, given K between x and all variables, and k(x, x)."""
+        """Return the sign of h at the point x with the kernel row `row` and k(x, x) = `own`; 0 if no sign is proved."""
         alpha, lower, upper, G, error = self.alpha, self.lower, self.upper, self.G, self.error
         support, size = self.support, math.sqrt(abs(own))
         f = -float(exact_gradient(np.zeros(1), alpha[support], row[support, None])[0])

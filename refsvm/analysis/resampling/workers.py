@@ -1,4 +1,4 @@
-"""Workers: threads or processes that share the rounds of a call, some rounds at a time."""
+"""Workers: threads or processes that divide the rounds of a call among themselves."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Workers:
         self.count = count
 
     def share(self, runner: Any, waiting: Collection[Round], seconds: float) -> Iterator[RoundResult] | None:
-        """Let workers run the waiting rounds (about `seconds` each); return the results; None if it saves no time."""
+        """Return the results of waiting rounds (about `seconds` each) from workers; None if workers save no time."""
         if not sharing_pays(waiting, seconds, runner.family.backend.name == "numba"):
             return None
         return in_parts(runner, [*waiting], seconds)

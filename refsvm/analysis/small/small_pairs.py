@@ -1,8 +1,8 @@
 """Pairs of small classes as stacks of small problems (`refsvm.analysis.small.small`) over one kernel matrix.
 
 If the kernel matrix of all examples fits into the budget, it is computed once. With a smaller budget, the classes are
-divided into groups. One kernel matrix for each group serves the pairs within this group, and one for every two groups
-serves the pairs between them.
+divided into groups. Each group has a kernel matrix for the pairs of classes within the group, and every two groups have
+a kernel matrix for the pairs of classes between them.
 """
 
 from __future__ import annotations

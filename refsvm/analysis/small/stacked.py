@@ -1,4 +1,4 @@
-"""The loop for many small problems, in which NumPy takes one step in all problems at a time.
+"""The loop that NumPy runs for many small problems; each iteration takes one step in every problem.
 
 A step of the readable loop spends about 50 µs in Python, which adds up to seconds for thousands of problems. In this
 module each array contains a number or a vector of every running problem. This module evaluates the formulas of
@@ -32,7 +32,7 @@ STACKED_FROM_PROBLEMS: Final = 8
 
 
 def are_stacked(problems: SmallProblems, rules: Rules) -> bool:
-    """Return True if the problems are many and the rules are the default rules, so that all can be solved together."""
+    """Return True if NumPy can solve the problems together: if they are many, and the rules are the default rules."""
     is_known = type(rules.selector) is SecondOrder and type(rules.stop) is KKTGap
     return len(problems) >= STACKED_FROM_PROBLEMS and is_known and rules.step == PLANNING_AHEAD
 
@@ -261,7 +261,7 @@ def length(state: StackedStates) -> tuple[np.ndarray, np.ndarray]:
 
 
 def planned_steps(state: StackedStates, c: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the step μ_P of `PlanningAheadStep._plan` for each problem in c, and whether the rule takes it."""
+    """Return μ_P of `PlanningAheadStep._plan` for the problems with the indices c, and whether the rule takes μ_P."""
     i, j, k, m = state.i[c], state.j[c], state.before_i[c], state.before_j[c]
     Q11, Q22, w1 = state.curvature[c], state.before_curvature[c], state.slope[c]
     row_i, row_j, G, alpha = state.row_i, state.row_j, state.gradient, state.alpha
