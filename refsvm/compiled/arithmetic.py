@@ -100,5 +100,5 @@ class CompiledArithmetic(arithmetic.Arithmetic):
         return X
 
 
-if not numba.config.DISABLE_JIT:  # without JIT, Python would run the loops, slower than NumPy
+if not numba.config.DISABLE_JIT:  # without JIT, Python would run the loops, which takes longer than NumPy
     arithmetic.install(CompiledArithmetic())

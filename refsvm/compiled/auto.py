@@ -1,7 +1,7 @@
 """Auto: the backend that works in NumPy until loading compiled code saves time.
 
 With Numba, the first solve in a process would have to wait some tenths of a second until compiled code is loaded, or
-several seconds until it is compiled. NumPy solves many problems in a tenth of a second. Therefore `Auto` decides for
+several seconds until it is compiled. Many problems take NumPy only a tenth of a second. Therefore `Auto` decides for
 each chunk of work whether NumPy or compiled code does the chunk. While NumPy works, a child process compiles code that
 is not on disk (`refsvm.compiled.interface.background_compiler`).
 """
@@ -191,7 +191,7 @@ class Auto:
             return False
         try:
             if family in ("rounds", "single rounds") and not have_twins(rules[:1]):
-                rules = (Cold(), *rules[1:])  # Python runs a seeder that has no compiled version
+                rules = (Cold(), *rules[1:])  # Python runs a seeder without a twin; load `Cold` in its place
             # check the instances: `key` contains only the types of the rules, but an instance may have no twin
             if not have_twins(rules) or not (is_loaded or process.code_is_there(family, rules)):
                 return False

@@ -157,7 +157,7 @@ def leave_support(state):  # type: ignore[no-untyped-def]
 
 @inlined
 def filled_up(count):  # type: ignore[no-untyped-def]
-    """Return `count` rounded up to a multiple of AT_ONCE: loops read so many entries, and those after `count` are 0."""
+    """Return `count` rounded up to a multiple of AT_ONCE; loops read up to there, and entries after `count` are 0."""
     return (count + (AT_ONCE - 1)) & -AT_ONCE
 
 
@@ -251,7 +251,7 @@ def advance(state, i, j, mu, kappa):  # type: ignore[no-untyped-def]
 
 @inlined
 def carry_the_pair(state, i, j, mu, slope):  # type: ignore[no-untyped-def]
-    """Set Δ ← μ(eᵢ − eⱼ) and its carried slope and curvature; `slope` is the slope along eᵢ − eⱼ after the step."""
+    """Set Δ ← μ(eᵢ − eⱼ), and store its slope ΔᵀG and curvature ΔᵀKΔ; `slope` is Gᵢ − Gⱼ after the step."""
     now, delta = state.now[0], state.moving[0]
     leave_support(state)
     first, second = enter_support(state, i), enter_support(state, j)

@@ -83,8 +83,8 @@ def warm_up(tell: Callable[[str], object] | None = None) -> float:
 
     Without this call, ``engine="auto"`` works in NumPy while a child process compiles. To get full speed from the first
     solve on, call `warm_up` beforehand, for example when you build a container. Compiled code is kept in the folder
-    that ``NUMBA_CACHE_DIR`` names. By default this is a folder next to the package's files, or the user's cache folder
-    if that folder is not writable.
+    that ``NUMBA_CACHE_DIR`` names. By default this is a folder next to the package's files; if the package's folders
+    are not writable, it is the user's cache folder.
 
     Parameters
     ----------

@@ -1,6 +1,6 @@
 """Files of compiled code: finds their folders, and checks who may have written a file and whether it is complete.
 
-Compiled code is run without further checks. Therefore refsvm uses a folder only if no users can write to the folder
+refsvm runs compiled code without checking what it does. Therefore refsvm uses a folder only if no users can write to it
 except this user, the administrator, and users who can change the source files beside the folder. A file of compiled
 code is used only if its digest is right. This module does not import Numba.
 
@@ -43,7 +43,7 @@ def cache_folder() -> str | None:
 
 
 def may_be_on_disk(place: str) -> bool:
-    """Return True if compiled code of a file, such as "solver/loop", may be on disk; only `load` is certain."""
+    """Return True if compiled code of a file, such as "solver/loop", may be on disk; only `load` finds out."""
     file = COMPILED / place
     pattern = f"{file.name}.*_{stamp()}-*.nbc"
     return any(True for folder in folders_of(file) for _ in folder.glob(pattern))
@@ -188,7 +188,7 @@ def _reason(folder: Path, source: Path | None = None) -> str | None:
 
 
 def _stranger(state: os.stat_result, allowed: int, owner: int | None) -> str | None:
-    """Say who can write besides this user, the administrator and `owner`; return None if no other user can."""
+    """Return a phrase that says who can write besides this user, the administrator and `owner`; None if nobody can."""
     if not hasattr(os, "geteuid"):  # on Windows, no other user can write to a user's folders
         return None
     excess = state.st_mode & ~allowed

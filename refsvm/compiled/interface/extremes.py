@@ -99,7 +99,7 @@ def first_gain(gains, largest):  # type: ignore[no-untyped-def]
 
 @inlined
 def place_on_side(values, sides, side, extreme):  # type: ignore[no-untyped-def]
-    """Return the lowest index of a variable on `side` with the value `extreme`; without a match, the last index."""
+    """Return the lowest index t with ``values[t] == extreme`` and t on `side`; without such a t, the last index."""
     last = np.int32(len(values) - 1)
     place = last
     for t in range(len(values)):

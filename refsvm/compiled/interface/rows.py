@@ -30,7 +30,7 @@ def row_or_ask(state, i):  # type: ignore[no-untyped-def]
     """Return kernel row i and True if the row is in memory; otherwise request row i, and return any row with False.
 
     A twin that gets False must return at once, with any value. When the row is in memory, the caller of the twin calls
-    it again. `state` is the twin's argument, a `State` or a `Seeding`.
+    the twin again. `state` is the twin's argument, a `State` or a `Seeding`.
     """
     # request even a row with an index out of range, so that Python raises an error that explains the mistake
     slot = state.slots[i] if 0 <= i < len(state.slots) else -1

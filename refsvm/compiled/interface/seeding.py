@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @by_address()
 class Seeding(NamedTuple):
-    """The solved problem, the next problem, and at the end four arrays to which a compiled seeder may write.
+    """The solved problem and the next problem; a compiled seeder may write to the last four arrays.
 
     `scratch` has one entry for each variable, followed by as many entries as `memory` has.
     """

@@ -3,8 +3,8 @@
 Numba finds compiled code by the file and the name of a function, and compiles again when this file has changed. Numba
 does not notice changes in other files from which the function imports a helper or a constant. Therefore the name of
 every cached function ends in a stamp of all files with compiled code, and of all files from which they import
-constants. After any edit of these files, all functions have new names, so these files may import from each other. The
-stamp reads the files and does not import them, because `refsvm.core.state` imports kernels, which have compiled
+constants. After any edit of these files, all functions have new names, so these files may import from each other.
+`stamp` reads the files and does not import them, because `refsvm.core.state` imports kernels, which have compiled
 functions of their own.
 
 =============  ========================================================
@@ -62,13 +62,13 @@ class _Unoptimized(JITCodeLibrary):  # type: ignore[misc,unused-ignore]
         """Load nothing; otherwise callers would call the loaded function in place of their own optimised copy."""
         whole: llvm.ModuleRef = self._final_module  # type: ignore[has-type,unused-ignore]
         names = [str(each) for each in whole.global_variables if "NumbaEnv" in each.name]
-        self._final_module = llvm.parse_assembly("\n".join(names))  # Numba writes to the variables in `names`
+        self._final_module = llvm.parse_assembly("\n".join(names))  # Numba writes to these variables
         super()._finalize_final_module()
         self._final_module = whole
 
 
 class _HelperCompiler(Compiler):  # type: ignore[misc,unused-ignore]
-    """Numba's compiler, except that it does not optimise helpers alone: this would take a quarter of the time."""
+    """Numba's compiler without the separate optimisation of each helper, which would take a quarter of the time."""
 
     def compile_extra(self, func: Any) -> Any:
         """Compile a function without optimising its code."""

@@ -92,8 +92,8 @@ def sparse_product(rows, data, indices, indptr, values, examples, ends, out):  #
     """Compute outᵢₛ = Σₖ Xᵣₖ Zₛₖ for the rows r = rows[i] of a CSR matrix X; Zᵀ is also a CSR matrix.
 
     The loop visits only the features for which x has entries, and adds in the order of these entries, as SciPy does.
-    The result therefore has the same bits as SciPy's result, unless SciPy was compiled to round a product and a sum
-    only once.
+    The result therefore has the same bits as SciPy's result, unless SciPy was compiled with instructions that add a
+    product to a sum and round only once.
     """
     for i in range(len(rows)):
         sparse_row(rows[i], data, indices, indptr, values, examples, ends, out[i])

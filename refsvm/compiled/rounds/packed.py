@@ -135,7 +135,7 @@ class PackedRounds:
     def _ready(self, rounds: list[Round]) -> list[Round]:
         """Return the first rounds of the list, as many as can run in one chunk.
 
-        If seeds are computed before the rounds or share work, all rounds of a chunk must start from the same solution,
+        If seeds share work or are computed before the rounds, all rounds of a chunk must start from the same solution,
         and only the last round may replace this solution. If a round begins with shrinking, Python runs this round.
         """
         if self.runner.is_large:
@@ -280,7 +280,7 @@ class PackedRounds:
     def _rest(self, code: float, steps: float, curvature: float) -> Solution:
         """Return the state of the unfinished round as a solution."""
         if curvature < self._numbers[LEAST_CURVATURE]:
-            self._numbers[LEAST_CURVATURE] = -np.inf  # the NumPy round warns; one warning is enough
+            self._numbers[LEAST_CURVATURE] = -np.inf  # the NumPy round warns; no later round needs to warn
         status, state = Status.MAX_ITER if code == BUDGET_SPENT else Status.STALLED, self._state
         arrays = state.alpha, state.gradient, state.lower, state.upper
         return self._as_solution(arrays, status, int(steps))

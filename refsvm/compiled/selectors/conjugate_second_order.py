@@ -35,7 +35,7 @@ def conjugate_gains(state, i, start, stop, gains):  # type: ignore[no-untyped-de
 
 @inlined
 def best_partner(state, i, conjugate):  # type: ignore[no-untyped-def]
-    """Return the j with the largest gain together with i; ties go to the lowest index."""
+    """Return the j whose pair with i has the largest gain; ties go to the lowest index."""
     largest, best_start, best_half, half = -LARGEST_INT64, 0, 0, 0
     for start in range(0, len(state.alpha), TILE_OF_GAINS):
         stop = min(start + TILE_OF_GAINS, len(state.alpha))

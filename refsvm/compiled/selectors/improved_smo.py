@@ -13,7 +13,7 @@ FREE = RISES + FALLS
 
 @inlined
 def extremes_of_known(state):  # type: ignore[no-untyped-def]
-    """Store the best pair (UP, DOWN) among free variables and the last pair; return the number of support vectors."""
+    """Store the most violating pair (UP, DOWN) of free or just moved variables; return the count of support vectors."""
     scan, now, G, sides = state.selector_memory, state.now[0], state.gradient, state.sides
     first, second = state.working_sets[0, 0], state.working_sets[0, 1]
     up = down = rising = falling = -1

@@ -1,8 +1,8 @@
 """The compiled loop, the twin of `refsvm.core.solver.loop.steps`: runs a chunk of iterations at a time.
 
 The loop computes and stores a missing row itself if it can (`refsvm.compiled.kernels.cached_rows`). If it cannot, the
-loop returns to Python, and continues when `KernelRows` has computed the row. The readable loop is a generator; a
-compiled generator would hold the arrays of the state twice, and would take three seconds more to compile.
+loop returns to Python, and continues when `KernelRows` has computed the row. The readable loop is a generator, but
+`compiled_steps` is not: as a generator it would hold the state's arrays twice, and compile three seconds longer.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def fetch(state):  # type: ignore[no-untyped-def]
         wanted = now.i if now.fetched == now.j_first else now.j
         now.fetched += 1
         if not row_or_ask(state, wanted)[1]:
-            return wait_for_row(state, FETCHING)  # the code that computes the row counts its use
+            return wait_for_row(state, FETCHING)  # the use is counted where the row is computed
         # count the use as `KernelRows.use` does, so that both engines replace the same row next
         now.hits += 1
         now.clock += 1

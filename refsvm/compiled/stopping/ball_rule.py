@@ -109,7 +109,7 @@ def prove(state):  # type: ignore[no-untyped-def]
 
 @called
 def verdict(state):  # type: ignore[no-untyped-def]
-    """For one example, return 2 or 3 for the sign +1 or −1; for several, return 4 if h has the proved signs, else 0."""
+    """Return 2 or 3 for one example of sign +1 or −1; for several, return 4 if each h has its proved sign, else 0."""
     memory, now, G = state.stop_memory, state.now[0], state.gradient
     left_out, _, _, v = parts(memory, len(G))
     if memory[COUNT] == 1.0:

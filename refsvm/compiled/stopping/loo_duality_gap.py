@@ -100,7 +100,7 @@ def best_single(state):  # type: ignore[no-untyped-def]
 
 @inlined
 def both_steps(state, i, t):  # type: ignore[no-untyped-def]
-    """Return twice the gain of moving ηᵢ and ηₜ (−1 if the part of K′ of i and t is singular), and both steps."""
+    """Return twice the gain of moving ηᵢ and ηₜ (−1 if the block of K′ for i and t is singular), and both steps."""
     r = int(state.stop_memory[EXAMPLE])
     eta, g, row, _ = parts(state.stop_memory, len(state.alpha))
     low_i, high_i = state.lower[i] - eta[i], state.upper[i] - eta[i]
@@ -131,7 +131,7 @@ def move(state, i, delta):  # type: ignore[no-untyped-def]
 
 @called
 def ascend(state, variables):  # type: ignore[no-untyped-def]
-    """Move ηᵢ with the largest gain, and its best partner; return 1, 0 if no step gains, WAIT if a row is missing."""
+    """Move ηᵢ with the largest gain and its best partner; return 1, or 0 without gain, or WAIT if a row is missing."""
     i, best, delta_i = best_single(state)
     if best <= 0.0:
         return 0

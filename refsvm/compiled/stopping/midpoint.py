@@ -34,7 +34,7 @@ def largest_of(values):  # type: ignore[no-untyped-def]
 
 @inlined
 def rounding_of(state, highest, more, largest, size):  # type: ignore[no-untyped-def]
-    """Compiled twin of `refsvm.core.stopping.midpoint.Rounding.of`: share, size and term; `highest` is max Kⱼⱼ."""
+    """Return (share, size, term) as `refsvm.core.stopping.midpoint.Rounding.of` does; `highest` is max Kⱼⱼ."""
     now = state.now[0]
     share = len(state.alpha) * now.kernel_rounding
     share += EPSILON * (now.updates + now.iteration + more)

@@ -51,7 +51,7 @@ def noise_of(walk, tau, limits):  # type: ignore[no-untyped-def]
 
 @called
 def particular_direction(walk, tau, limits):  # type: ignore[no-untyped-def]
-    """Set the walk's direction; return the first two results of `noise_of`. On failure, restore x, return −1, −1."""
+    """Set the walk's direction; return the first two results of `noise_of`. On failure, restore x and return −1, −1."""
     system, size = walk.system, walk.now[0].m + 1
     x, rest, change, before = system.x, system.vectors[1], system.vectors[2], system.vectors[3]
     for t in range(size):
@@ -71,7 +71,7 @@ def particular_direction(walk, tau, limits):  # type: ignore[no-untyped-def]
 
 @called
 def foreseen(walk, step, unit, tie, noise_of_alpha, noise_of_excess):  # type: ignore[no-untyped-def]
-    """Return how many examples this step takes to the end of their set, and its worst violation, Σα and Σ|α|."""
+    """Return the number of examples with an event at the end of this step, and its worst violation, Σα and Σ|α|."""
     values, hits, worst, total, size = walk.values, 0, 0.0, 0.0, 0.0
     for i in range(len(walk.side)):
         side, d, speed = walk.side[i], values[AT.d, i], values[AT.speed, i]
@@ -115,7 +115,7 @@ def may_cross(walk, i, hits, is_c_path):  # type: ignore[no-untyped-def]
 def expected(walk, i, step, t, noise_of_alpha, noise_of_excess, limits):  # type: ignore[no-untyped-def]
     """Return the result of `may_cross` for the event of i at t, and the largest violation of the KKT conditions."""
     unit = limits[UNIT] + limits[UNIT_RATE] * t
-    tie = TIE if i >= 0 else 2.0 * TIE  # allow more at the line's end, where bounds are rounded differently
+    tie = TIE if i >= 0 else 2.0 * TIE  # a larger tolerance at the end, where bounds are rounded differently
     hits, worst, total, size = foreseen(walk, step, unit, tie, noise_of_alpha, noise_of_excess)
     is_c_path = limits[ROOTED] > 0.0
     unbalanced = abs(total) / max(size, 1e-300) if is_c_path else 0.0

@@ -1,4 +1,4 @@
-"""Follows runs of ordinary events (a regular elbow, and one example that changes its set) in compiled code.
+"""Follows runs of ordinary events in compiled code: the elbow is regular, and one example changes its set.
 
 A call follows many events, and may reach the end of the line, where no example changes its set. On data without
 duplicates, almost all events are ordinary. An event costs O(mn + m²) operations for m points on the elbow and n
