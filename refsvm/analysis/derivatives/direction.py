@@ -148,7 +148,7 @@ def _take_first(walk: Walk, optimum: Optimum, floor: float) -> bool:
 
 
 def _crossed(push: np.ndarray, below: np.ndarray, above: np.ndarray, floor: float) -> bool:
-    """Return whether a rate of G in `below` exceeds a rate of G in `above`, so that b's interval becomes empty."""
+    """Return whether b's interval becomes empty: its lower end (`below`) rises faster than its upper end (`above`)."""
     top, bottom = push[below].max(initial=-np.inf), push[above].min(initial=np.inf)
     return bool(top > bottom + floor + NOISE * float(np.abs(push).max()))
 
@@ -201,7 +201,7 @@ def kernel_rates(optimum: Optimum, name: str, along: Any) -> np.ndarray:
 
 
 def support(optimum: Optimum) -> tuple[Any, np.ndarray]:
-    """Return the examples in ``optimum.columns``, which include all with α ≠ 0, and the sum of α of each example."""
+    """Return the examples in ``optimum.columns``, and the sum of α of each; all other examples have α = 0."""
     return optimum.matrix.X[optimum.columns], optimum.sums
 
 

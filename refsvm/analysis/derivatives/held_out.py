@@ -33,7 +33,7 @@ TOL: Final = 1e-10
 """KKT gap to which each model is solved, relative to the range of h, in units of the targets."""
 
 EDGE: Final = 1.0 + 1e-6
-"""A parameter counts as lying at a bound if the ratio of the two is at most this."""
+"""A parameter counts as lying at a bound if the two differ by at most this factor."""
 
 NUDGES: Final = (1.0 + 1e-6, 1.0 - 1e-6, 1.0 + 1e-5)
 """If a model is at an event, where the gradient has two sides, C is multiplied by one of these factors."""
@@ -113,7 +113,7 @@ class Folds(LeftOutGroups):
         self._of_all = self._on_data(self.full)
 
     def _on_data(self, solution: Solution) -> Solution:
-        """Return the solution with the kernel matrix of `machine`, instead of the kernel rows that the rounds share."""
+        """Return the solution with a problem that has the kernel matrix of `machine`, not the rows of the rounds."""
         gram = self.machine.problem.centred.gram
         return replace(solution, problem=solution.problem.with_gram(gram))
 
@@ -146,8 +146,8 @@ class HeldOutLoss(Stamped):
     Attributes
     ----------
     events : int
-        Number of folds for which, in the last call, a variable was about to reach or leave a bound (an event). The
-        gradients of these folds are computed at a nearby C.
+        Number of folds whose model was at an event in the last call: a variable was just reaching or leaving a bound.
+        The gradients of these folds are computed at a nearby C.
 
     Examples
     --------
@@ -232,7 +232,7 @@ class HeldOutLoss(Stamped):
                 return self._adjoint(near, some, at)
             except ValueError:
                 self.events += nudge == 1.0
-        return np.zeros(len(self.space.bounds))  # with 0, only the other folds determine ∇J
+        return np.zeros(len(self.space.bounds))  # a zero gradient: the other folds alone determine ∇J
 
     def _next_to(self, solution: Solution, values: dict[str, Any], nudge: float) -> Solution:
         """Solve the problem of `solution` again with every C multiplied by `nudge`, and return the new solution."""

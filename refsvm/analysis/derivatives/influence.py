@@ -161,9 +161,9 @@ def influence(
     Parameters
     ----------
     X : array-like or CSR of shape (n, d)
-        Examples. Instead of X, y and the parameters you can pass a `DualProblem` of two classes or of a regression; if
-        you pass the problem's `Solution`, `influence` need not solve it. You can also pass an `SVC` or `SVR` first,
-        before X and y.
+        Examples. Instead of X, y and the parameters you can pass a `DualProblem` of two classes or of a regression, or
+        the `Solution` of such a problem, which `influence` then need not solve again. You can also pass an `SVC` or
+        `SVR` first, before X and y.
     y : array-like of shape (n,)
         Labels of two classes, of any type; targets if ``epsilon=`` is given.
     kernel, gamma, degree, coef0, gram, C, epsilon

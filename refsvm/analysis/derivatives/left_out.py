@@ -1,8 +1,8 @@
 """LeftOutGroups: for each group of examples, the exact model trained without the group.
 
 `LeftOutGroups` solves the problem on all examples. For each group, it sets the bounds of the group's variables to 0,
-starts at the point that `TOP` makes from the full solution, and takes steps to a loose tolerance. The function
-`settled` then computes the optimum up to rounding (`refsvm.analysis.derivatives.settling`).
+starts at the point that the seeder `TOP` makes from the full solution, and takes steps to a loose tolerance. The
+function `settled` then computes the optimum up to rounding (`refsvm.analysis.derivatives.settling`).
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class LeftOutGroups:
     endings : list of Status
         Statuses of models that are not solved.
     changes : dict
-        For each group's number: the examples whose summed α changes, these changes, the change of b, and the KKT gap.
+        For each group's number: the examples whose α changes, the changes of α, the change of b, and the KKT gap.
 
     Examples
     --------
@@ -117,7 +117,7 @@ class LeftOutGroups:
         names, _, _ = sufficient(self.full, self.rounds.rows, (ZeroAlpha(),), self.machine.copies)
         changes_nothing, plan = names == ZeroAlpha.name, []
         for place, some in enumerate(members):
-            if changes_nothing[some].all():  # α stays optimal without examples of α = 0
+            if changes_nothing[some].all():  # α stays optimal if all left-out variables are 0
                 self._take(place, self.full)
                 yield place
             else:
@@ -128,14 +128,14 @@ class LeftOutGroups:
                 return
 
     def _by_rounds(self, some: list[int], members: Sequence[np.ndarray]) -> Iterator[Any]:
-        """For each of some groups, solve without the group loosely and settle; if settling fails, solve to `tol`."""
+        """Train without each of some groups: solve to a loose tolerance, and settle; if that fails, solve to `tol`."""
         rounds, tight = self.rounds, []
         turns = [Round(self.machine.variables(members[place]), "all", place) for place in some]
         for place, turn, ended in zip(some, turns, rounds.run(turns, TOP(), self._loose), strict=False):
             self.iterations += ended.iterations
             solution = rounds.solutions.pop(place).in_solver_coordinates()
             exact = None if self.K is None else settled(solution, self.K, self.example, self.tol)
-            if exact is None and not solution.kkt_gap <= self.tol:  # `not <=`: the gap may be NaN
+            if exact is None and not solution.kkt_gap <= self.tol:  # `not <=` is also true if the gap is NaN
                 tight.append(turn)
                 continue
             self._take(place, solution if exact is None else exact)
@@ -156,7 +156,7 @@ class LeftOutGroups:
             self.status = Status.TIME_LIMIT
 
     def _take(self, place: Any, solution: Solution) -> None:
-        """Store the changes of α and b, and the KKT gap, of a round's solution."""
+        """Store the changes of b and of each example's α (the sum of its variables), and the KKT gap, of a solution."""
         change = np.bincount(self.example, solution.alpha - self.full.alpha, self.matrix.n)
         where = np.flatnonzero(change)
         gap = max(0.0, solution.kkt_gap)

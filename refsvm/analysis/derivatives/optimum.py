@@ -8,8 +8,8 @@ like bounded variables when it falls, or the reverse.
     A = | 1  K_MM |       regular where no free example is affinely dependent on the others in feature space
 
 If no variable is free or at an event, b may lie in an interval. The interval begins at the largest G of the variables
-that may rise, and ends at the smallest G of the variables that may fall; b is its midpoint. In this case the system
-contains the variables whose G are the two ends.
+that may rise, and ends at the smallest G of the variables that may fall; b is the midpoint. In this case the system
+contains the variables whose G are the ends of the interval.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ if TYPE_CHECKING:
     from refsvm.core.result import Solution
 
 TIE: Final = 1e-8
-"""At an event, the distance of α from a bound (relative to α) and |G − b| (to the range of h) are at most this."""
+"""At an event, |α − bound|, relative to α, and |G − b|, relative to the range of h, are at most this."""
 
 POLISHED: Final = 1e-9
-"""A solution whose KKT gap, relative to the range of h, is larger than this is first solved more exactly."""
+"""`Optimum` first refines a solution whose KKT gap, relative to the range of h, is larger than this."""
 
 DEPENDENT: Final = 1e-8
 """Entries of a null vector of A below this count as zero."""
@@ -71,7 +71,7 @@ class Optimum:
         The variables of the system: first the independent free variables, then the free variables that depend on them,
         then the variables at an event or at the ends of the interval of b.
     side : ndarray of shape (p,), int8
-        FREE, TIED, BELOW or ABOVE for each variable of `places`.
+        For each variable of `places`: FREE; TIED if it is free, but depends on others; BELOW or ABOVE at its bounds.
     upper : ndarray of shape (n,), bool
         Whether α is at its upper bound.
     K : ndarray of shape (p, p)

@@ -258,7 +258,7 @@ def pullback(
         X = examples_like(problem.gram, X)
         probes = Probes(optimum, X, vector("decision_function", decision_function, X.shape[0]))
         by_b += float(probes.by_h.sum())
-        # examples outside of `columns` get arbitrary entries, which no code reads, because their α stay at 0
+        # the α of examples outside of `columns` stay at 0, so no code reads their entries, which are arbitrary
         gain = np.zeros(len(optimum.columns))
         for part in probes.parts():
             gain += probes.by_h[part] @ probes.values(part)

@@ -96,7 +96,7 @@ class StoredModel(Stamped):
     scaling: Scaling | None = field(default=None, kw_only=True)
 
     def _values(self, X: Any, n_support: np.ndarray | None = None) -> np.ndarray:
-        """Return Σ αᵢ k(x, xᵢ) + b of each decision function for all rows of X; only classifiers give `n_support`."""
+        """Return Σ αᵢ k(x, xᵢ) + b of each decision function for all rows of X; only classifiers pass `n_support`."""
         X = examples(self._by_name(X))
         X, vectors = self._aligned(X if self.scaling is None else self.scaling(X))
         sums = partial(pair_sums, self.dual_coef, n_support)
@@ -106,7 +106,7 @@ class StoredModel(Stamped):
         return decision_values(self.kernel, X, vectors, sums, origin) + intercept
 
     def _centred(self, n_support: np.ndarray | None) -> tuple[np.ndarray | None, np.ndarray]:
-        """Return the point to subtract from the data of a linear kernel, or None, and the b that fits this choice."""
+        """Return the point to subtract from the data of a linear kernel (or None), and b for the shifted data."""
         vectors = self.support_vectors
         origin = origin_of(vectors) if isinstance(self.kernel, Linear) and vectors.shape[0] else None
         if origin is None:

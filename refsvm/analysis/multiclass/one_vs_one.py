@@ -190,7 +190,7 @@ def pairs(
     """
     n, scheme = len(codes), OneVsOne(int(codes.max()) + 1)
     everyone = np.arange(n) if (penalties > 0.0).all() else np.flatnonzero(penalties > 0.0)
-    # give all pairs one origin, because all their models predict the same examples; a single pair chooses its own
+    # give all pairs one origin, because their models predict the same examples; a single pair chooses its own origin
     moving = {} if scheme.k == 2 else {"origin": origin_for(kernel, X, everyone), "may_move": False}
     for number, pair in enumerate(scheme.pairs):
         if only is not None and number not in only:
@@ -215,7 +215,7 @@ def solve_pairs(
         For each pair, an earlier result on the same examples. The solve starts from the α of this result, and repairs
         an infeasible α without a warning.
     interrupt : interruptible
-        The open block that records whether the user has pressed Ctrl-C.
+        The entered ``with`` block that records whether the user has pressed Ctrl-C.
     options : RunOptions
         Options of the solves; the time limit applies to all pairs together.
     workers : int
@@ -225,8 +225,8 @@ def solve_pairs(
     Yields
     ------
     BinaryResult
-        Results of the pairs in their order. After Ctrl-C or the time limit, the solver still takes the first steps of
-        each remaining pair.
+        Results of the pairs in their order. After Ctrl-C or the time limit, the solver takes only one or a few steps
+        for each remaining pair.
     """
     began, engines = time.perf_counter(), set[str]()
 
@@ -253,7 +253,7 @@ def solve_pairs(
 
 def _feasible_start(earlier: BinaryResult, pair: Pair) -> np.ndarray:
     """Return the α of an earlier result for the examples of a pair, moved to the nearest feasible point."""
-    # weights that become 0 or positive between two fits change which examples a pair contains
+    # the pair may have lost or gained examples, because a weight may become 0 or positive between two fits
     n = 1 + max([*earlier.rows[-1:], pair.rows[-1]])
     return pair.problem.feasible(earlier.scattered(n)[pair.rows])
 
@@ -328,7 +328,7 @@ def _layout_of_several(
     position = np.zeros(len(codes), dtype=np.int64)
     position[support] = np.arange(len(support))
     coefficients = np.zeros((k - 1, len(support)))
-    # for a pair p < q, row q − 1 contains α of p's support vectors (p has no row for itself), and row p α of q's
+    # a pair p < q fills row q − 1 for p's support vectors (p has no row for itself), and row p for q's support vectors
     coefficients[np.where(codes[rows] == first, second - 1, first), position[rows]] = alpha
     n_support = np.bincount(codes[support], minlength=k)
     return support.astype(np.int32), n_support.astype(np.int32), coefficients

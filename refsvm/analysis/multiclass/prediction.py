@@ -78,7 +78,7 @@ def pair_sums(coefficients: np.ndarray, n_support: np.ndarray | None, values: An
 
 def _sums(coefficients: np.ndarray, values: Any) -> np.ndarray:
     """Return the matrix product of coefficients and values; with Numba, its bits are the same on every machine."""
-    # use @ for arrays that compiled code cannot multiply, and without Numba: BLAS is ten times as fast as NumPy's loops
+    # if compiled code is missing or cannot multiply the arrays, use @: BLAS is ten times as fast as NumPy's loops
     if is_sparse(values) or values.dtype == np.longdouble or not arithmetic.can_be_fast():
         return np.asarray(coefficients @ values)
     return arithmetic.product(coefficients, values)
@@ -126,7 +126,7 @@ def decision_values(
     # choose blocks of kernel values so small that they are still in the processor's cache when they are summed
     height = max(1, BLOCK_ENTRIES // m)
     if is_sparse(X) and not (isinstance(kernel, Kernel) and is_sparse(vectors)):
-        height = max(1, min(height, 8 * BLOCK_ENTRIES // X.shape[1]))  # a sparse block may become dense
+        height = max(1, min(height, 8 * BLOCK_ENTRIES // X.shape[1]))  # few rows: a block may become dense
     large = isinstance(kernel, Kernel) and t * m >= (LARGE_ENTRIES if is_sparse(X) else LARGE_DENSE_ENTRIES)
     if large:
         arithmetic.fastest(waits=is_sparse(X))

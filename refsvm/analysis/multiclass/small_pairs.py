@@ -42,7 +42,7 @@ def train_pairs(
         uses them.
     """
     scheme, solved = OneVsOne(int(codes.max()) + 1), dict[int, BinaryResult]()
-    X = stored_for_products(kernel, X)  # store all examples either dense or sparse
+    X = stored_for_products(kernel, X)  # choose dense or CSR once, for all pairs
     if scheme.k > 2 and previous is None and are_small(codes, penalties, options):
         solved = small_pairs(kernel, X, codes, penalties, interrupt, options)
     left = [number for number in range(len(scheme.pairs)) if number not in solved]
@@ -141,7 +141,7 @@ def small_pairs(
 def results_of(
     stack: Stack, stands: np.ndarray, late: Status | None, known: np.ndarray, origin: np.ndarray | None
 ) -> dict[int, BinaryResult]:
-    """Return a dict from the index of each solved pair to its result; if `late` is given, include unsolved pairs."""
+    """Return a dict from pair index to result; if `late` (a limit's status) is given, include unsolved pairs."""
     problems = stack.problems
     values = problems.v - problems.gradient
     ranges = np.where(stands, np.inf, values.max(axis=1) - values.min(axis=1))
