@@ -122,7 +122,7 @@ class Recording(Shown):
     """The states of one solve; each rule is called once for each step, however often you read a state.
 
     When you request a state, the recording takes all steps up to this state, and the step that the state shows as
-    `next`. A recording takes the steps of `iterate` and, bit for bit, the steps of `solve` without shrinking.
+    `next`. The steps are the same as in `iterate`, and bit for bit the same as in `solve` without shrinking.
 
     Parameters
     ----------

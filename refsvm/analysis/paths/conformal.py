@@ -154,7 +154,7 @@ def conformal_intervals(
 def _farthest(
     shared: Examples, whole: np.ndarray, beta: np.ndarray, here: float, way: float, few: int
 ) -> float:
-    """Return the t farthest from h(x) on one side with p(t) > 1 − confidence; h(x) itself has p = 1."""
+    """On one side of h(x), return the farthest t with p(t) > 1 − confidence; h(x) itself has p = 1."""
     # after the α of the new example has reached its bound, t changes only the score of the new example
     far, bounded = float(np.ptp(shared.y)) + 2.0 * shared.epsilon or 1.0, False
     while not bounded:

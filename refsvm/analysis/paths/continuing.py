@@ -184,7 +184,7 @@ def before_growth(solved: DualProblem, problem: DualProblem) -> tuple[DualProble
 def continue_to(
     solution: Solution, problem: DualProblem, *, progress: bool | str = "auto", **options: Any
 ) -> Solution:
-    """Walk from this solution to the exact solution of another problem, and return it; v, L, U and z may differ.
+    """Return the exact solution of another problem, after a walk from this solution; v, L, U and z may differ.
 
     Call `continue_to` if ``problem.without(r)`` has removed examples, if ``problem.extended(X, y)`` has added examples,
     or if weights or targets have changed. `continue_to` first refines this solution to a KKT gap of 1e-9.

@@ -65,8 +65,8 @@ class LeftOutPaths:
     lam : ndarray of shape (m,)
         λ of the breakpoints.
     before, after : ndarrays of shape (m − 1, g)
-        For each segment and variable, ĥ_R(xᵣ) at the beginning and at the end of the segment, or a number of its sign;
-        NaN if the path does not determine the sign.
+        For each segment and variable, ĥ_R(xᵣ) at the beginning and at the end of the segment, or a number that only
+        has the sign of ĥ_R(xᵣ); NaN if the path does not determine the sign.
     walked : ndarray of shape (g,), int64
         For each variable, number of breakpoints on the paths that were followed without an example of this variable.
     """
@@ -149,7 +149,7 @@ class LeftOutPaths:
             centre = y * (centre - centre[np.arange(len(rest)), rest][:, None])
             must &= centre + reach < (1.0 - MARGIN) * self.lam[end]
             cannot &= centre - reach > (1.0 + MARGIN) * self.lam[end]
-        # the total weight of the examples of a class, other than r, that have a loss at η = 0
+        # for each class, the total weight of the examples except r that certainly have, or may have, a loss at η = 0
         of_class = self._weight * (y == np.array([[label], [-label]]))
         certain, possible = of_class @ must.T, of_class @ ~cannot.T
         certain[0] -= self._own[rest]
@@ -163,7 +163,7 @@ class LeftOutPaths:
         left = (room * free).sum(axis=1, keepdims=True) - (room * free)[:, rest]
         if (left > self._own[rest]).all():
             return free, 0.0
-        # compute |G − b̂| = |λy − ĥ|; set it to ∞ unless the variable can move by its whole box, to its other bound
+        # compute |G − b̂| = |λy − ĥ|; set it to ∞ for variables that cannot move from one bound to the other
         loss = np.abs(self.lam[both, None] * self._y - self._values[both]).max(axis=0)
         loss[room.min(axis=0) < self._weight] = np.inf
         takers, nearest = free.copy(), int(loss.argmin())
@@ -177,7 +177,7 @@ class LeftOutPaths:
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return, for each r at a breakpoint: δŵ·φⱼ for all j; ‖δŵ‖; and the excess of r, which bounds every |δⱼ|."""
         K, a, s = self.path.kernel_matrix, np.abs(self._excess[end, rest]), np.abs(self._s[end])
-        # up to a common sign, δᵣ = −aᵣ, and δⱼ = aᵣ uⱼ/Σu for each other j ∈ M; uⱼ is the distance of j to its bound
+        # up to a common sign, δᵣ = −aᵣ, and δⱼ = aᵣ uⱼ/Σu for each other j ∈ M; uⱼ is the distance of sⱼ from a bound
         u = np.where(takers, np.where(self._y == label, self._weight - s, s), 0.0)
         own, Ku, diagonal = u[rest], K @ u, K[rest, rest]
         room = u.sum() - own
@@ -185,7 +185,7 @@ class LeftOutPaths:
         fits = a <= room
         a, room = np.where(fits, a, 0.0), np.where(room > 0.0, room, 1.0)
         change = (a / room)[:, None] * Ku - (a / room * own + a)[:, None] * K[rest]
-        # ‖δŵ‖² = aᵣ² (uᵀKu/(Σu)² − 2 (Ku)ᵣ/Σu + Kᵣᵣ), u without r
+        # with uᵣ set to 0, ‖δŵ‖² = aᵣ² (uᵀKu/(Σu)² − 2 (Ku)ᵣ/Σu + Kᵣᵣ)
         square = (u @ Ku - 2.0 * own * Ku[rest] + own**2 * diagonal) / room**2
         square += diagonal - 2.0 * (Ku[rest] - own * diagonal) / room
         return label * change, np.where(fits, a * np.sqrt(np.maximum(square, 0.0)), np.inf), a
@@ -225,7 +225,7 @@ class LeftOutPaths:
         return bool(positive[0]), C, positive[turns + 1]
 
     def _along(self, r: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return descending values of λ, and at each λ the value ĥ_R(xᵣ) or a number of its sign, linear in between."""
+        """Return descending values of λ, and at each λ the value ĥ_R(xᵣ) or a number with the sign of ĥ_R(xᵣ)."""
         at, values, done = [], [], 0
         known = np.column_stack([self.before[:, r], self.after[:, r]])
         ends = np.column_stack([self.lam[:-1], self.lam[1:]])

@@ -48,6 +48,6 @@ def intercept_of_inside(
     largest = float(np.abs(gram.diagonal()).max())
     terms = float(np.abs(gradient).max()) + float(alpha.max()) * largest
     share = ROUNDED * math.sqrt(len(alpha)) * max(1.0, gram.facts.data_error / EPSILON)
-    # predictions compute kernel values again; far from the origin, their errors exceed the error of the sum
+    # a prediction computes kernel values again; far from the origin, errors of these values exceed the error of the sum
     noise = 2.0 * noise_of_values(gram, largest) * float(np.linalg.norm(alpha))
     return b + max(min(share, MOST_ROUNDED) * terms, noise)

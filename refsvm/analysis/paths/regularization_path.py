@@ -169,7 +169,7 @@ def regularization_path(
     classes = SIGNS
     if isinstance(X, DualProblem):
         alone = y is kernel is gram is None
-        # only classification and regression problems have a path, so any problem except a regression must have labels
+        # novelty detection has no path along C, so a problem that is not a regression must have labels
         is_regression = alone and X.z == 0.0 and not X.has_labels
         problem = X if is_regression else labelled(X, y, kernel, gram)
     else:

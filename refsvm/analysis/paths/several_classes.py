@@ -1,7 +1,7 @@
 """Paths of several classes: a path for each pair of classes, over one kernel matrix, and the votes of all pairs.
 
 On the path of a pair, the second class is the positive class, so that a pair with h = 0 votes for the same class as in
-`refsvm.SVC`. `OneVsOnePath` returns α, b and h with the signs, and in the order of pairs, of `SVC`.
+`refsvm.SVC`. `OneVsOnePath` returns α, b and h as `SVC` does: with the same signs, and for the pairs in the same order.
 """
 
 from __future__ import annotations
