@@ -149,12 +149,12 @@ def cross_validate(
     most 64 examples each, `cross_validate` trains the machines of all pairs in
     a fold together, from α = 0.
 
-    The default tolerance is 1e-3 times the range of the decision values, or
-    1e-3 if the range exceeds 1; for a regression, 1 is replaced by the standard
-    deviation of the targets. After each fold, and within long folds, the
-    callback gets a `refsvm.core.engine.progress.Progress`. It contains the
-    number of finished folds, and its ``state`` is the solver's state in the
-    current round. If the callback returns True, all rounds end.
+    The default tolerance is 1e-3 times the smaller of two numbers: the range of
+    the decision values, and 1 (for a regression, the standard deviation of the
+    targets). After each fold, and within long folds, the callback gets a
+    `refsvm.core.engine.progress.Progress`. It contains the number of finished
+    folds, and its ``state`` is the solver's state in the current round. If the
+    callback returns True, all rounds end.
 
     For ``gamma="scale"``, scikit-learn computes γ from each training set;
     `cross_validate` computes γ once, from all examples.

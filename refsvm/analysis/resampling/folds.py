@@ -133,7 +133,7 @@ def _shared(k: int, codes: np.ndarray, stratified: bool, rng: Any) -> np.ndarray
     result = np.empty(n, dtype=np.int64)
     if stratified:
         order = order[np.argsort(codes[order], kind="stable")]
-        # assign the examples of one class after another to the folds in turn
+        # `order` is now sorted by class; give each fold in turn the next example
         result[order] = np.arange(n) % k
     else:
         result[order] = np.arange(n) * k // n

@@ -123,8 +123,8 @@ def solve_cells(
 ) -> Iterator[Cell]:
     """Solve every wanted C on every split, starting from the solution for the previous C on the same split.
 
-    Without a seeder, `ActiveSet` makes the starting point, and `refsvm.core.seeders.neighbour.extrapolate` then shifts
-    this point by the difference between the previous split's solutions for this C and for the previous C.
+    By default, `ActiveSet` makes the starting points of the first split; on each later split, the starting point is the
+    solution for the previous C plus the previous split's change of α (`refsvm.core.seeders.neighbour.extrapolate`).
 
     Parameters
     ----------
@@ -195,7 +195,7 @@ def solve_cells(
 def rounds_of(
     pairs: Sequence[Rounds], plan: Sequence[Round], seeder: Seeder
 ) -> Iterator[tuple[RoundResult, ...]]:
-    """For each round, yield the results of all pairs of classes; then let all pairs check for rounding errors."""
+    """For each round, yield the results of all pairs of classes; then check all pairs for rounding errors."""
     runs = [pair.run(plan, seeder) for pair in pairs]
     yield from zip(*runs, strict=False)
     # run every iterator to its end, because `zip` stops when the first iterator ends
@@ -279,7 +279,7 @@ def planned(
 
     A cell starts from the solution for the previous C on the same split, shifted by the change that the previous split
     showed between the two values of C. Each split keeps its solutions for the two values of C that were solved last.
-    The key of a solution consists of the number of the split and the parity of the number of its solutions so far.
+    A solution's key is the number of its split, and the parity of the number of earlier solutions on this split.
 
     Parameters
     ----------

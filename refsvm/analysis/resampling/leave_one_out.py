@@ -43,9 +43,9 @@ from refsvm.services.names import chosen_kernel
 from refsvm.services.types import ArrayLike, KernelLike
 
 FULL_TOL: Final = 0.1, 1e-3
-"""The tolerance of the full solution is the tolerance of the rounds times the first number, because checks and seeds
-depend on it; times the second number if the rounds prove signs, because the checks prove more signs if the duality gap
-is smaller."""
+"""The tolerance of the full solution is the tolerance of the rounds times one of these factors. The first is used for
+rounds to a KKT gap, because checks and seeds depend on the full solution. The second is used for rounds that prove
+signs, because the checks prove more signs if the duality gap is smaller."""
 
 BALL: Final = BallRule(relative=True)
 
@@ -92,7 +92,7 @@ def leave_one_out(
     nu : float, optional
         ν of novelty detection, as in `DualProblem.one_class`; makes the task
         novelty detection. In the round without example r, the sum of α is ν
-        times the weights of the other n − 1 examples.
+        times the total weight of the other n − 1 examples.
     seeder : Seeder, optional
         Rule that makes the starting point of a round, by default ``TOP()``,
         which needs the fewest steps. ``ATO(margin=inf, budget=inf)`` follows a
@@ -192,7 +192,7 @@ def leave_one_out(
     rounding (`refsvm.core.stopping.midpoint`). If the duality gap at the end of
     a round does not prove the sign, `leave_one_out` solves the round again to
     smaller gaps, makes an exact step, and computes h with twice as many digits.
-    If these do not prove the sign, the example is a "tie". The h of a tie is 0
+    If the sign is still not proved, the example is a "tie". The h of a tie is 0
     up to rounding, or has different signs at the two ends of the interval in
     which b may lie, as for an example in the middle of the gap between two
     classes. The prediction of a tie uses the midpoint of b's interval. In
@@ -265,7 +265,7 @@ def run_leave_one_out(
             if small is not None and number in small.solved:
                 table.fulls.append(small.solution(part, small.solved[number]))
                 continue
-            if table.status is not Status.CONVERGED:  # after a limit, take only pairs from `small`
+            if table.status is not Status.CONVERGED:  # after a limit, start no further pair
                 continue
             here = table.begin(part, options)
             algorithm_1(here, (seeder, slow_problem_seeder), stop, kkt, checks, efficiency_test)
@@ -296,7 +296,7 @@ def chosen_for(
 
 
 def warn_of(table: TaskTable, result: LeaveOneOut) -> None:
-    """Warn if machines decided examples before they were solved, or if a limit left examples undecided."""
+    """Warn if unsolved machines decided examples, or if a limit left examples undecided."""
     bad = unsolved([*table.unsolved.values(), result.status])
     left, rests = int((~result.is_known).sum()), "they still predict their examples"
     if left:

@@ -52,8 +52,8 @@ class LeaveOneOut(Scores):
     labels : ndarray of shape (n,)
         The labels or targets passed by the user; 1 for each example of novelty detection.
     decided_by : ndarray of shape (n,) of str
-        The check, rule or tie that decided each example; see the notes. With three or more classes the shape is (n, k(k
-        − 1)/2), with a column for each pair of classes.
+        What decided each example: a check, a rule or a tie; see the notes. With three or more classes the shape is
+        (n, k(k − 1)/2), with a column for each pair of classes.
     decision_values : ndarray of shape (n,), float64
         h(xᵣ) of the model trained without r; NaN if h(xᵣ) was not computed. If "ball" or "duality gap" decided an
         example, only the sign of h(xᵣ) is certain. With three or more classes the shape is (n, k(k − 1)/2), with signs
