@@ -66,7 +66,7 @@ SINGLE: Final = Exponential(
 
 
 def reduced(x: np.ndarray, constants: Exponential) -> tuple[np.ndarray, np.ndarray]:
-    """Split x ≤ 0 into k ln 2 + r; return k, stored in the lowest bits of floats, and e^r − 1."""
+    """Split x ≤ 0 into k ln 2 + r; return two arrays: floats that hold k in their lowest bits, and e^r − 1."""
     r = np.maximum(x, constants.least)
     shifted = r * constants.per_unit
     shifted += constants.rounder
@@ -111,7 +111,7 @@ def scaled(power: np.ndarray, k: np.ndarray, constants: Exponential) -> np.ndarr
 
 
 def pieces(table: np.ndarray) -> list[slice]:
-    """Return slices of a table's rows that hold about `AT_ONCE` values each."""
+    """Return slices that divide the rows of a table into pieces of about `AT_ONCE` values."""
     height = max(1, AT_ONCE // max(1, table.shape[1]))
     return [slice(start, start + height) for start in range(0, len(table), height)]
 
@@ -234,7 +234,7 @@ class Arithmetic:
 
     @classmethod
     def gaussian(cls, inner: np.ndarray, gamma: float, x_norms: np.ndarray, z_norms: np.ndarray) -> None:
-        """Replace each x·z by exp(−γ‖x − z‖²); the arrays of norms must have the type of `inner`."""
+        """Replace each x·z by exp(−γ‖x − z‖²); ‖x‖² and ‖z‖² must have the type of `inner`."""
         for rows in pieces(inner):
             part = inner[rows]
             # ‖x − z‖² = (‖x‖² + ‖z‖²) − 2 x·z has the same bits if x and z are swapped, and is exactly 0 for z = x

@@ -101,7 +101,7 @@ class CachedRows(KernelRows):
             self._store_one(i)
 
     def use(self, i: int, j: int) -> None:
-        """Store rows i and j unless they are stored, and mark both as used; a row that was stored before is a hit."""
+        """Store rows i and j unless they are stored, and mark both as used; each row already stored is a hit."""
         # begin with a stored row, if there is one: once marked as used, it is not evicted when the other row is stored
         for k in (i, j) if self.slots[i] >= 0 else (j, i):
             if self.slots[k] < 0:
@@ -138,10 +138,10 @@ class CachedRows(KernelRows):
         return self.row_seconds * np.count_nonzero(self.slots[indices] < 0)
 
     def fetch_if_few(self, most: int) -> None:
-        """If n ≤ `most` and all n rows fit in the budget, compute them in one block, faster than one by one."""
+        """If n ≤ `most` and all n rows fit in the budget, compute all rows in one block, because this is faster."""
         source: KernelRows | None = self.gram.store
         if source is not None and not self.gram.repeats:
-            return  # this store copies rows of another store, and copies only the rows that are used
+            return  # fetch nothing: this store copies a row from another store when the row is used
         if source is not None:
             source.fetch_if_few(2 * most)
         if self.n <= most and self.holds_all and self.filled < self.n:
@@ -153,7 +153,7 @@ class CachedRows(KernelRows):
         """Return K[rows][:, columns] from stored rows, after computing and storing the missing rows."""
         if out is None:
             out = np.empty((len(rows), self.n if columns is None else len(columns)))
-        if len(rows) == 1:  # faster for a single row; restricted solves usually read single rows
+        if len(rows) == 1:  # this branch is faster, and restricted solves usually read single rows
             self.ensure(rows[0])
             line = self.values[self.slots[rows[0]]]
             out[0] = line if columns is None else line.take(columns, mode="clip")  # `line` is a view
@@ -217,7 +217,7 @@ class CachedRows(KernelRows):
         """Write K[rows] to `out`, count the rows and measure the time."""
         began = time.perf_counter()
         self.gram.block(rows, out=out)
-        # count the rows only now: if a user's kernel raises an error, the rows are not computed
+        # count the rows only after `block` has computed them: a user's kernel may raise an error instead
         self._computed += len(rows)
         self._timed += len(rows)
         self._seconds += time.perf_counter() - began
@@ -300,9 +300,9 @@ def stored_rows(
 ) -> KernelRows:
     """Return kernel rows within a memory budget, stored as float64, or as float32 in half the memory.
 
-    The rules read rows of one numeric type, with one value for each variable. If the stored rows have another type, or
-    if several variables share a row, at least a sixteenth of the budget holds copies of the latest rows in the form
-    that the rules read.
+    The rules read rows of one numeric type, with one value for each variable. If stored rows have another type, or if
+    several variables share a row, a second store converts the latest rows to the form that the rules read. At least a
+    sixteenth of the budget holds these copies.
 
     Parameters
     ----------
@@ -338,9 +338,9 @@ def stored_rows(
 def copied_rows(
     examples: KernelMatrix, gram: KernelMatrix, cache_mb: float, dtype: Any, at_least: int, read: Any
 ) -> KernelRows:
-    """Return a store that holds copies of the latest stored rows in the form that rules read; see `stored_rows`."""
+    """Return a second store, which converts the latest rows to the form that rules read; see `stored_rows`."""
     shared, N = examples is not gram, examples.n
-    # stored rows get 15/16 of the budget, or less if variables share rows and all rows of the examples need less
+    # give stored rows 15/16 of the budget; if variables share rows, give at most the memory for one row per example
     share = min(cache_mb * 15 / 16, megabytes(N, N, dtype) if shared else np.inf)
     budget = max(share, min(cache_mb, megabytes(2, N, dtype)))
     stored = stored_rows(examples, budget, dtype, read=dtype)

@@ -47,8 +47,8 @@ class KernelFacts:
     def rounding(self) -> float:
         """A bound of the rounding error of αⱼKᵢⱼ, relative to |αⱼ| √(KᵢᵢKⱼⱼ): 16 times the error of a kernel value.
 
-        Stopping rules that prove the sign of a decision value use this bound. For float32 values it is 1, so large that
-        no proof succeeds.
+        Stopping rules that prove the sign of a decision value use this bound. For float32 values the bound is set to 1,
+        and no proof succeeds.
         """
         return 1.0 if self.keeps_float32 else 16.0 * max(2.0**-52, self.data_error)
 

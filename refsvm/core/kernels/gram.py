@@ -116,7 +116,7 @@ class Gram(KernelMatrix):
     ) -> None:  # fmt: skip
         X = stored_for_products(kernel, X, origin)
         self.kernel, self.X, self.n, self.origin = kernel, X, int(X.shape[0]), origin
-        self._own_error = 0.0 if is_checked else None  # `facts` returns this as `kernel_error`
+        self._own_error = 0.0 if is_checked else None  # the `kernel_error` in `facts` of a given matrix
         self.may_move = may_move and origin is None and getattr(kernel, "is_inner_product", False)
         if isinstance(kernel, Kernel):
             self._examples = PreparedExamples(kernel, X, origin=origin)
@@ -134,7 +134,7 @@ class Gram(KernelMatrix):
 
     @cached_property
     def facts(self) -> KernelFacts:
-        """The known facts about the kernel values; an array that the package itself has computed has the error 0."""
+        """The known facts about the kernel values; a given array with `is_checked` has the kernel error 0."""
         if isinstance(kernel := self.kernel, Kernel):
             # measure the errors of kernel values only when `facts` are first read: predictions need no errors
             examples, error = self._examples, self._measured_noise(kernel)
@@ -152,7 +152,7 @@ class Gram(KernelMatrix):
             return noise_of_distances(self, self._examples.data_error)
         norms = self._examples.norms
         ends = np.array([norms.min(), norms.max()])
-        factor = 1.0 - NUDGE if kernel.uses_norms else 1.0 + NUDGE  # 1 − NUDGE keeps ‖x − z‖² ≥ 0
+        factor = 1.0 - NUDGE if kernel.uses_norms else 1.0 + NUDGE  # a factor above 1 would make ‖x − z‖² negative
         values, others = (_on_diagonal(kernel, ends * each, ends) for each in (1.0, factor))
         size = max(float(np.abs(values).max()), float(np.abs(others - values).max()) / NUDGE)
         return float(np.finfo(np.float64).eps) * size
@@ -174,13 +174,13 @@ class Gram(KernelMatrix):
         return gram
 
     def decided_as(self, gram: Any) -> Gram:
-        """If ``gram.centred`` has moved its origin, make ``self.centred`` use the same origin; return ``self``."""
+        """Make ``self.centred`` use the origin of ``gram.centred``, unless this origin is 0; return ``self``."""
         if self.may_move and (origin := gram.centred.origin) is not None:
             self.__dict__["_around_mean"] = self._on(self.X, origin=origin)
         return self
 
     def offset(self, alpha: np.ndarray) -> float:
-        """Return w·c with w = Σ αᵢ(xᵢ − c): if Σα = 0, w·c is Kα with the origin 0 minus Kα with the origin c."""
+        """Return w·c for w = Σ αᵢ(xᵢ − c): if Σα = 0, Kα with the origin 0 exceeds Kα with the origin c by w·c."""
         if self.origin is None:
             return 0.0
         some = np.flatnonzero(alpha)
@@ -265,7 +265,7 @@ class Gram(KernelMatrix):
         if not kernel.has_unit_diagonal:
             if not kernel.is_bounded:
                 check_finite_values(out)
-        elif len(rows) == 1:  # faster for one row; on large data, a block is usually one row
+        elif len(rows) == 1:  # this branch is faster; on large data, a block is usually one row
             out[0, rows[0]] = 1.0
         else:
             out[np.arange(len(rows)), rows] = 1.0

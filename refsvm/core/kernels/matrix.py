@@ -197,7 +197,7 @@ class View(KernelMatrix):
         return self if source is self.source else View(source, self.indices)
 
     def offset(self, alpha: np.ndarray) -> float:
-        """Return the source's offset for the sums of α over the variables of each example."""
+        """Sum the α of the variables of each example, and return the source's offset for these sums."""
         return self.source.offset(np.bincount(self.indices, alpha, self.source.n))
 
     def block(

@@ -76,7 +76,7 @@ class RowBuffer:
     def __init__(self, shape: tuple[int, int], dtype: type) -> None:
         row_bytes = max(1, shape[1] * np.dtype(dtype).itemsize)
         size = shape[0] * row_bytes
-        # if kept memory is large enough, its pages are mapped, and a second thread would have nothing to do
+        # use the second thread only if no kept memory is large enough: pages of kept memory are already mapped
         ahead = size >= AHEAD_FROM_BYTES and not any(len(memory) >= size for memory in tuple(_kept))
         self.values = reused(shape, dtype)
         self._rows_at_a_time = MAPPED_AHEAD_BYTES // row_bytes
@@ -163,7 +163,7 @@ def taken(size: int) -> mmap.mmap:
         memory = _kept.pop(enough)
         if len(memory) < size:
             with suppress(OSError, SystemError, ValueError):
-                memory.resize(size)  # mapped pages stay mapped
+                memory.resize(size)  # `resize` keeps the mapped pages
         if len(memory) >= size:
             return memory
     return mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)

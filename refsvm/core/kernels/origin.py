@@ -109,7 +109,7 @@ def around(origin: np.ndarray | None, X: Any) -> Any:
 
 
 def weights_at(origin: np.ndarray, X: Any, sums: Callable[[Any], np.ndarray]) -> np.ndarray:
-    """Return w·c, by which b with the origin c exceeds b with the origin 0, for p weight vectors w = Σ αᵢ(xᵢ − c).
+    """Return w·c for p weight vectors w = Σ αᵢ(xᵢ − c); b with the origin c exceeds b with the origin 0 by w·c.
 
     If c is large, rounding errors of w matter. The function therefore computes w and w·c in extended precision if the
     processor has it.

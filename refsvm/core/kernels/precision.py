@@ -5,9 +5,9 @@ float32 halves the memory that a step reads and the time of a product. The relat
 
     4 · 2⁻²⁴ · max |K| · √Σα²
 
-The estimate assumes independent errors and is 4 standard deviations. Equal examples have equal errors, which add up, so
-the formula sums the α of equal examples before it squares the sums. The error can only be estimated when α is known
-(`decision_error`).
+The estimate is 4 standard deviations of this error if kernel values have independent errors. Equal examples have equal
+errors, which add up, so the formula sums the α of equal examples before it squares the sums. The error can only be
+estimated when α is known (`decision_error`).
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ def noise_of_values(gram: KernelMatrix, largest: float) -> float:
 def decision_noise(
     gram: KernelMatrix, alpha: np.ndarray, diagonal: np.ndarray, tolerance: float, fixed: float = 0.0
 ) -> float:
-    """Estimate the error of decision values from rounded kernel values; return 0 if the error is at most `tolerance`.
+    """Estimate how far rounding of kernel values changes decision values; return 0 for changes up to `tolerance`.
 
     Parameters
     ----------
@@ -153,11 +153,11 @@ def noisy(noise: float, tolerance: float) -> str:
 
 
 def variation(gram: KernelMatrix, alpha: np.ndarray, among: np.ndarray, z: float) -> float:
-    """Estimate how far Σᵢ αᵢKᵢⱼ can differ between the variables j in `among` (ascending); z is the sum of α.
+    """Estimate how far (Kα)ⱼ can differ between two variables j of `among`, an ascending array; z is the sum of α.
 
     The estimate is Σ|αᵢ| times the largest range (max − min) of a row of K. The function reads only the rows with the
-    largest |αᵢ|, and evenly spaced columns in `among`. If z = 0, it first subtracts from each column its mean over
-    these rows, which does not change Σᵢ αᵢKᵢⱼ.
+    largest |αᵢ|, and evenly spaced columns in `among`. If z = 0, the function first subtracts from each column its mean
+    over these rows; this does not change (Kα)ⱼ.
     """
     rows = np.argsort(-np.abs(alpha), kind="stable")[:ROWS_LOOKED_AT]
     places = np.unique(np.linspace(0, len(among) - 1, COLUMNS_LOOKED_AT).astype(np.intp))
@@ -168,9 +168,9 @@ def variation(gram: KernelMatrix, alpha: np.ndarray, among: np.ndarray, z: float
 
 
 def noise_of_distances(gram: Any, data_error: float) -> float:
-    """Estimate the error of a kernel of γ‖x − z‖² on CSR data: ε γ max ‖x‖² times the largest k(x, z) of some examples.
+    """Estimate the error of a kernel of γ‖x − z‖² on CSR data: ε γ max ‖x‖² times the largest k(x, z) of some x ≠ z.
 
-    Return 0 if the error is negligible, and for dense data, which are shifted to mean 0 if they are far from 0.
+    Return 0 if ε γ max ‖x‖² is negligible or the data are dense; `PreparedExamples` shifts dense data far from 0.
     """
     if not is_sparse(gram.X) or data_error < SLIGHT or gram.n < 2:
         return 0.0

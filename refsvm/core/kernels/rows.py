@@ -108,7 +108,7 @@ class KernelRows(KernelMatrix):
         """Compute row i if it is not stored."""
 
     def use(self, i: int, j: int) -> None:
-        """Store rows i and j unless they are stored, and mark both as used; a row that was stored before is a hit."""
+        """Store rows i and j unless they are stored, and mark both as used; each row already stored is a hit."""
         self.hits += 2
 
     def fetch(self, indices: np.ndarray) -> None:
@@ -133,7 +133,7 @@ class KernelRows(KernelMatrix):
         return 0.0
 
     def fetch_if_few(self, most: int) -> None:
-        """If n ≤ `most` and all n rows fit in the budget, compute them in one block, faster than one by one."""
+        """If n ≤ `most` and all n rows fit in the budget, compute all rows in one block, because this is faster."""
 
     def block(
         self, rows: np.ndarray, columns: np.ndarray | None = None, out: np.ndarray | None = None

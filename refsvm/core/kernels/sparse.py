@@ -108,7 +108,7 @@ class SparseProducts:
         if not len(self._columns):
             return type(X)(shape)
         places = np.searchsorted(self._columns, X.indices)
-        # give a column beyond the last column of Z any valid position; the comparison below drops the column
+        # columns beyond the last column of Z get a valid position here; the comparison below drops these columns
         places[places == len(self._columns)] = 0
         common = self._columns[places] == X.indices
         ends = np.concatenate([[0], np.cumsum(common)])[X.indptr]

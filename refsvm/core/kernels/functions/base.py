@@ -86,7 +86,7 @@ class Kernel(PlainNumbers, ABC):
         return self.from_inner(inner_products(X, others.products.Z), norms, others.norms)
 
     def scaled(self, X: ArrayLike) -> Any:
-        """Return the examples, shape (m, d), whose inner products `from_inner` gets: by default X itself."""
+        """Scale the examples X (m, d) before their inner products are computed; by default, return X unchanged."""
         return X
 
     is_bounded: ClassVar[bool] = False
