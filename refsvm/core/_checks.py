@@ -228,7 +228,7 @@ def numbers(name: str, values: Any) -> np.ndarray:
     if array.dtype.kind in "fiub":
         return np.asarray(array, dtype=np.float64)
     items = np.asarray(values, dtype=object)
-    if array.dtype.kind != "O":  # NumPy has given all items one type: check the original items
+    if array.dtype.kind != "O":  # NumPy has converted numbers, for example to text: check the originals
         array = items
     return np.array([_item(name, item) for item in array.flat], dtype=np.float64).reshape(array.shape)
 
@@ -243,7 +243,7 @@ def _item(name: str, value: Any) -> float:
 
 
 def vector(name: str, values: Any, n: int, *, infinite: bool = False) -> np.ndarray:
-    """Return `values` as a float64 vector of n finite numbers, repeating a single number. `infinite` allows ±inf."""
+    """Return n finite numbers, or one finite number n times, as a float64 vector; `infinite` also allows ±inf."""
     array = numbers(name, values)
     # a single number, such as C=1.0, is repeated n times
     if array.ndim == 0:
@@ -283,10 +283,10 @@ def read_only(values: np.ndarray) -> np.ndarray:
 
 
 def box(lower: Any, upper: Any, z: float, n: int) -> dict[str, Any]:
-    """Check that L ≤ U and that some α with L ≤ α ≤ U has Σα = z; return read-only copies of L and U.
+    """Check that L ≤ U and that some α with L ≤ α ≤ U has Σα = z; return a dictionary with copies of L and U.
 
-    The returned dictionary also holds `is_open` (True if a bound is infinite) and `zero_is_feasible` (True if α = 0
-    lies between the bounds and z = 0).
+    The copies are read-only. The dictionary also holds `is_open` (True if a bound is infinite) and `zero_is_feasible`
+    (True if z = 0 and α = 0 lies between the bounds).
     """
     is_open, zero_is_feasible = False, z == 0.0 and _surrounds_zero(lower, upper, n)
     if not zero_is_feasible:

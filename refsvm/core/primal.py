@@ -34,8 +34,8 @@ def least_and_greatest(
 ) -> tuple[float, float]:
     """Return the least and the greatest b that minimise the sum of `best_intercept`, for finite boxes.
 
-    If the interval of optimal b has no lower or no upper end, the function returns the least or the greatest Gᵢ as this
-    end.
+    If the interval of optimal b has no lower end, the function returns the least Gᵢ in its place; if the interval has
+    no upper end, the greatest Gᵢ.
     """
     order, width = gradient.argsort(kind="stable"), upper - lower
     after = z - np.add.reduce(upper) + width[order].cumsum()  # slope just above each breakpoint
@@ -87,7 +87,7 @@ def primal_value(
 def _stretched(
     v: np.ndarray, excess: np.ndarray, hard_up: np.ndarray, hard_down: np.ndarray
 ) -> tuple[float, np.ndarray]:
-    """Return the smallest t ≥ 1 for which (t·w, t·b) meets all hard margins, or infinity, and v − t·h(x)."""
+    """Return two values: the smallest t ≥ 1 with which (t·w, t·b) meets all hard margins, or ∞; and v − t·h(x)."""
     value = v - excess
     short = (hard_up & (excess > 0.0)) | (hard_down & (excess < 0.0))
     if not short.any():

@@ -138,11 +138,11 @@ class Limits(Generic[Seen]):
     def should_return_early(self, seen: Seen, owed: float = 0.0) -> bool:
         """Return True if a restricted solve should end early because of the time limit, Ctrl-C or the callback.
 
-        A restricted solve moves only the variables that shrinking has kept. Afterwards, updating the gradient of the
-        other variables takes about `owed` seconds, so the restricted solve must end when `owed` seconds are left until
-        the deadline. To call a callback with the state of the full problem, the restricted solve must end first. If the
-        callback has an attribute ``only_watches = True``, the method calls it with the state of the restricted problem
-        instead.
+        A restricted solve moves only the variables that shrinking has kept. After the solve, updating the gradient of
+        the other variables takes about `owed` seconds, so the restricted solve must end when `owed` seconds are left
+        until the deadline. A callback gets the state of the full problem, so the restricted solve must also end before
+        each call of the callback. Only a callback with ``only_watches = True`` gets the state of the restricted
+        problem: this method itself calls such a callback.
         """
         # a callback without `only_watches` needs the full state, so end the restricted solve every 0.1 s
         if self.progress is not None:
@@ -268,7 +268,7 @@ passes its context.
 
 
 class interruptible:  # noqa: N801  used like a function, as the classes of contextlib are
-    """Record the first Ctrl-C in ``pressed`` without an interruption; at a second Ctrl-C, Python interrupts at once.
+    """Let the code continue after the first Ctrl-C, and set ``pressed``; a second Ctrl-C raises KeyboardInterrupt.
 
     Use `interruptible` as a context manager around one or several solves. Entering a nested block returns the outermost
     block; the code that opened the outermost block decides what happens after Ctrl-C. Only the main thread receives

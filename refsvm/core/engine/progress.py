@@ -89,7 +89,7 @@ class Progress:
     def begin(
         self, under_way: str, *, total: int | None = None, look: Callable[[], object] | None = None
     ) -> None:
-        """Begin a part of the work and estimate the remaining time anew; the function `look` updates the counts."""
+        """Begin a part of the work and estimate the remaining time anew; the argument `look` updates the counts."""
         self.total = self.total if total is None else total
         self._look = self._look if look is None else look
         self.gap = self.steps = None

@@ -9,9 +9,9 @@ these methods of its guards, in the guards' order:
 `after`     at the last point                               may warn, refuse the point, or improve it
 ==========  ==============================================  =======================================
 
-If the length of a chunk depended on the clock, the run does not call `before` after this chunk, because results would
-then depend on the clock. Compiled code solves rounds without a `Run`; it passes each solution to `review_solution` and
-does not call `after`.
+The run skips `before` if the clock decided the length of the previous chunk; otherwise, results would depend on the
+clock. Compiled code solves rounds without a `Run`; it passes each solution to `review_solution` and does not call
+`after`.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ class Guard:
         return None
 
     def review(self, state: SolverState, rules: Any, verdict: Verdict) -> Verdict | None:
-        """Return the verdict that ends the run, `verdict` or a different one, or None to take more steps."""
+        """Return `verdict` or another verdict, which then ends the run; or return None to take more steps."""
         return verdict
 
     def after(self, state: SolverState, rules: Any, verdict: Verdict) -> None:

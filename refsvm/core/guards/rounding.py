@@ -1,6 +1,6 @@
 """Two guards against rounding errors of float64 steps: FreshGradient recomputes G, and Snap sets α to nearby bounds.
 
-The formulas accept numbers of one problem, or arrays with one entry for each problem (`refsvm.analysis.small.small`).
+`moves`, `next_to_bound` and `room` also accept arrays with the numbers of several problems.
 """
 
 from __future__ import annotations
@@ -79,15 +79,15 @@ def snap(state: SolverState, tolerance: float = 0.0) -> None:
     """At the end of a solve, move each α to its bound if only rounding errors separate α from the bound.
 
     The last variable αᵢ that steps move to a bound may miss the bound by the rounding error of Σα. If all other
-    variables are at bounds, b would then equal Gᵢ, although a whole interval of b is optimal. A variable counts as
-    being at its bound under this condition:
+    variables are at bounds, αᵢ is then the only free variable, and b would equal Gᵢ although a whole interval of b is
+    optimal. A variable counts as being at its bound under this condition:
 
         |αᵢ − bound| ≤ min(|z − Σα| + 4ε(Σ|α| + |z|), 10⁻⁶(Uᵢ − Lᵢ)),   ε the rounding of one operation
 
-    Moving α to its bound removes members from I_up and I_down and adds none, so ψ does not grow. G is not updated; the
-    exact G would change by at most |αᵢ − bound| max Kⱼⱼ. If G could change by more than max(|ψ|, tolerance)/100, αᵢ
-    stays unchanged. If ψ exceeds the tolerance, no α changes, because the stopping rule may have ended the solve with a
-    proof that holds only for this α.
+    Moving α to its bound removes members from I_up and I_down and adds none, so ψ does not grow. The function does not
+    update G, whose exact value changes by at most |αᵢ − bound| max Kⱼⱼ. If this number exceeds max(|ψ|, tolerance)/100,
+    αᵢ stays unchanged. If ψ exceeds the tolerance, no α changes, because the stopping rule may have ended the solve
+    with a proof that holds only for this α.
     """
     if state.gap > tolerance:
         return

@@ -152,7 +152,7 @@ class Gram(KernelMatrix):
             return noise_of_distances(self, self._examples.data_error)
         norms = self._examples.norms
         ends = np.array([norms.min(), norms.max()])
-        factor = 1.0 - NUDGE if kernel.uses_norms else 1.0 + NUDGE  # a factor above 1 would make ‖x − z‖² negative
+        factor = 1.0 - NUDGE if kernel.uses_norms else 1.0 + NUDGE  # 1 + NUDGE would make ‖x − z‖² < 0
         values, others = (_on_diagonal(kernel, ends * each, ends) for each in (1.0, factor))
         size = max(float(np.abs(values).max()), float(np.abs(others - values).max()) / NUDGE)
         return float(np.finfo(np.float64).eps) * size

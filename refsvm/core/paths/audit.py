@@ -23,11 +23,11 @@ class PathAudit(Stamped):
     Attributes
     ----------
     at : float
-        Worst violation at breakpoints, the largest of three numbers: the natural residual of an example, the distance
-        of an ŝᵢ from its box in widths of the widest box, and |Σŝ|/Σ|ŝ|. If the path does not follow C, the third
-        number is |Σα − z| relative to the widths of all boxes. The natural residual of example i is the smaller of two
-        numbers: |yᵢh(xᵢ) − 1|, and the distance in widths of the box from ŝᵢ to the bound at which example i satisfies
-        the KKT conditions.
+        Worst violation at breakpoints, the largest of three numbers: the natural residual of an example; the distance
+        of an ŝᵢ from its box, divided by the width of the widest box; and |Σŝ|/Σ|ŝ|. If the path does not follow C, the
+        third number is |Σα − z| divided by the sum of all widths. The natural residual of example i is the smaller of
+        two numbers: |yᵢh(xᵢ) − 1|; and the distance of ŝᵢ from the bound at which example i satisfies the KKT
+        conditions, divided by the width of the box of ŝᵢ.
     between : float
         Worst violation at points between neighbouring breakpoints.
     C : float
@@ -110,7 +110,7 @@ def _residuals(
     unit = along.unit[0] + along.unit[1] * ts
     width = high - low
     open_box = width > 0.0
-    # do not divide by the width of a box that has become nearly 0 along the line
+    # along the line, the width of a box may become nearly 0: do not divide by such a width
     span = np.where(open_box, np.maximum(width, 0.0 if along.is_c_path else 1e-8 * along.widest), 1.0)
     # at the optimum, (G − b)/λ is > 0 only if α is at its upper bound, and < 0 only if α is at its lower bound
     excess = (v - alpha @ K - intercept[:, None]) / unit[:, None]

@@ -1,7 +1,7 @@
 """Merged duplicates: one variable with a wider box stands for all examples with equal features and labels.
 
-Only the sum of the duplicates' α enters the problem. So the merged problem has the same path as the original problem,
-and each sum, divided among its examples in proportion to the widths of their boxes, gives an optimal α.
+Only the sum of the duplicates' α enters the problem, so the merged problem has the same path as the original problem.
+Dividing each sum among its examples in proportion to the widths of their boxes gives an optimal α.
 """
 
 from __future__ import annotations

@@ -41,7 +41,7 @@ class PathRecord(NamedTuple):
     start : ndarray of shape (m + 1,), int64
         The changes at breakpoint k are the entries of `changed` and `value` from start[k] to start[k + 1].
     changed, value : ndarrays of shape (c,), int64 and float64
-        For each change, the index of ŝ and its new value.
+        For each change, the index of the variable and the new value of its ŝ.
     events : structured ndarray of dtype `EVENT`
         One entry for each variable that moves to another set: right side, elbow or left side (see `EVENT`).
     """

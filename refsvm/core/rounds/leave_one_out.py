@@ -40,7 +40,7 @@ def algorithm_1(
 
     `seeders` holds the usual seeder, and the seeder for problems on which SMO takes many steps.
     """
-    # 1. solve the problem on all examples, to a smaller KKT gap than the rounds
+    # 1. solve the problem on all examples, with a smaller tolerance than the tolerance of the rounds
     table.solve_on_all(kkt)
     rounds, seeder = table.rounds, seeders[table.is_slow]
     if table.status is not Status.CONVERGED:

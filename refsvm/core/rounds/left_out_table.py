@@ -116,7 +116,7 @@ class LeftOutTable:
             # only this solve reports KKT gaps; the rounds do not
             rounds.limits.progress = self.rounds.limits.progress = None
         self.full = self.rounds.solutions["all"] = self.given.in_solver_coordinates(self.rounds.problem)
-        if self.proves:  # compute the G from which rounds start, because proofs rely on it
+        if self.proves:  # recompute G from scratch, because rounds start from this G and proofs rely on it
             fresh = self.full.problem.v - self.rounds.rows.product(self.full.alpha)
             self.full = self.rounds.solutions["all"] = replace(self.full, gradient=fresh, iterations=0)
         if self.full.status not in {Status.CONVERGED, Status.STALLED}:

@@ -74,8 +74,7 @@ class Rounds(Shown):
     state : SolverState
         The state at the end of the last round; the first round makes the state.
     status : Status
-        INTERRUPTED, CALLBACK or TIME_LIMIT after Ctrl-C, the callback or the
-        time limit has ended a run; CONVERGED otherwise.
+        CONVERGED, or the reason why a run ended early: INTERRUPTED (by Ctrl-C), CALLBACK or TIME_LIMIT.
 
     Raises
     ------
@@ -342,7 +341,7 @@ class Rounds(Shown):
             if start is None and not problem.zero_is_feasible:
                 start = starting_point(problem, None)
             if not hasattr(self, "state"):
-                # with an origin, begin at α = 0, because `restart` computes G at the start from the origin
+                # if `origin` is given, begin at α = 0: `restart` moves to the start and computes G from `origin`
                 first = start if start is not None and origin is None else np.zeros(problem.n)
                 self.state = rules.begin(problem, first, self.rows)
             known = None if origin is None else (origin.alpha, origin.gradient)

@@ -108,7 +108,7 @@ class Runner:
     proves : bool
         True if each round must try to prove the sign of h at its only left-out example.
     proofs : tuple of str
-        The sentences of the stopping rule that say that the sign of h is proved.
+        The sentences with which the stopping rule reports that the sign of h is proved.
     """
 
     def __init__(
@@ -170,8 +170,8 @@ class Runner:
     def is_short(self, each: Round, names: Container[Hashable] | None = None) -> bool:
         """Return True if a round begins without shrinking; `names` are the kept solutions' names.
 
-        On a large problem, rounds from α = 0 begin with shrinking. Folds also begin with shrinking if the first round
-        took many steps. The answer does not depend on later rounds, so several workers take the same steps as one
+        On a large problem, rounds that start at α = 0 begin with shrinking, and so do rounds of folds if the first
+        round took many steps. The answer does not depend on later rounds, so several workers take the same steps as one
         thread.
         """
         if not self.is_large or self.limit < 0:
@@ -264,7 +264,7 @@ class Runner:
         if each.keep is not None:
             family.solutions[each.keep] = solution
         examples = each.left_out if each.evaluate is None else each.evaluate
-        # after a compiled round that reached its limit, `family.state` is another round's state
+        # prove no sign after MAX_ITER: in compiled rounds, `family.state` may then be the state of another round
         is_open = solution.status is not Status.MAX_ITER and solution.reason not in self.proofs
         return RoundResult(
             each.left_out, solution.decision_values[[] if examples is None else examples], steps, solution.reason,

@@ -21,7 +21,7 @@ from refsvm.core.stopping.midpoint import EXCESS, Rounding, certain_sign, distan
 
 
 def known_to(full: Solution, rows: KernelRows) -> tuple[float, np.ndarray]:
-    """Return a full solution's duality gap at its b (∞ for an unbounded box), and an error bound for each Gᵢ, (n,)."""
+    """Return a full solution's duality gap at its b (∞ for an unbounded box), and a bound of the error of each Gᵢ."""
     problem, alpha, G, diagonal = full.problem, full.alpha, full.gradient, rows.diagonal()
     share = problem.n * rows.facts.rounding + EPSILON * full.iterations
     term = float(np.abs(alpha).max()) * math.sqrt(float(np.abs(diagonal).max()))
@@ -187,8 +187,8 @@ class Ball(Check):
     """Prove that h(xᵣ) has the same sign for all models in a ball that contains the model without r.
 
     The ball is computed from the full model and the model of a seed. `refsvm.BallRule` tests the same ball before the
-    first step of a round. The check tests the balls of all support vectors in NumPy before the rounds, which is useful
-    with other stopping rules.
+    first step of a round. This check tests the balls of all support vectors in NumPy before the rounds; use it if the
+    stopping rule is not `BallRule`.
 
     Parameters
     ----------

@@ -1,6 +1,6 @@
 """Paths in C: a faster way to the optimum if SMO takes many steps, as with linear models at a large C.
 
-Steps on pairs gain almost nothing if the error of each free α must be below 1/1000 of the bounded α. At a small C, SMO
+A step on a pair gains almost nothing if the free α must be accurate to 1/1000 of the bounded α. At a small C, SMO
 reaches the optimum in few steps. From this optimum, the seeder `ATO` (`refsvm.core.seeders.ato`) follows the path of
 optima to the problem's C. `ATO` also follows the path from the model of all examples to the model without one example.
 If the matrix of the free variables becomes singular, the path ends early. SMO with shrinking and one exact step
@@ -133,7 +133,7 @@ def folds_walked_to(
 
 
 def easy_share(problem: DualProblem, diagonal: np.ndarray) -> float:
-    """Return the factor ≤ 1 that shrinks the box until no α can change an output by over 1; 1 if there is no path.
+    """Return a factor ≤ 1 for the box, with which no αᵢ can change a decision value by over 1; 1 if there is no path.
 
     Examples
     --------
