@@ -214,7 +214,7 @@ def form_rates(kernel: Any, name: str, along: Any, X: Any, vectors: Any, sums: n
 
 
 def kernel_derivative(kernel: Any, name: str, X: Any, Z: Any, along: Any = 1.0) -> np.ndarray:
-    """Return ∂k/∂θ from the formula of a `Kernel`, or from differences of the values of any other callable."""
+    """Return ∂k/∂θ from `Kernel.derivative`; for a kernel that is another callable, from differences of its values."""
     if np.ndim(along):
         return np.asarray(kernel.derivative(name, X, Z, along))
     rates = (

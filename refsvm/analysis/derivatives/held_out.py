@@ -105,7 +105,7 @@ class Space:
 
 
 class Folds(LeftOutGroups):
-    """The models, each trained without one fold; folds that change nothing when left out share the full model."""
+    """The models, each trained without one fold; if leaving out a fold changes nothing, its model is the full model."""
 
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)

@@ -147,7 +147,7 @@ class Gradients(Stamped, Mapping[str, Any]):
             )
 
     def _of_kernel(self, name: str) -> Any:
-        """Return −uᵀ K̇ α, plus the direct effect of the kernel parameter on a loss of h."""
+        """Return −uᵀ K̇ α; if the loss depends on h, add the direct effect of the kernel parameter on h."""
         optimum = self.optimum
         result: Any = np.zeros(np.shape(getattr(optimum.matrix.kernel, name)))
         X = optimum.matrix.X[optimum.example[self.variables]]

@@ -93,7 +93,7 @@ def conformal_intervals(
     Returns
     -------
     ndarray of shape (m, 2)
-        Lower and upper ends of the smallest interval that contains the set of accepted targets, which may have gaps.
+        Lower and upper ends of the smallest interval that contains all accepted targets; their set may have gaps.
         The ends of the interval are infinite if confidence > n/(n + 1), where an example of weight w counts w times.
 
     Raises
