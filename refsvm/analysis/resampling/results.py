@@ -103,7 +103,7 @@ class LeaveOneOut(Scores):
     - "kkt": training reached the tolerance, or continued to a smaller gap at which the sign is proved;
     - "tie": no tolerance proves the sign;
     - "limit": training ended at `max_iter`;
-    - "other class": the example belongs to neither class of the pair, so that the full solution never used it;
+    - "other class": the example belongs to neither class of the pair, so the pair's machine never trained on it;
     - "": the example is undecided.
     """
 

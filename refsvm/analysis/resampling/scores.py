@@ -98,7 +98,7 @@ class Scores(Shown, ABC):
 
     @property
     def error(self) -> float:
-        """Weighted share of wrong predictions, not for regression; NaN while predictions are missing."""
+        """Weighted share of wrong predictions; not defined for regression; NaN while predictions are missing."""
         return self._of_all("error", share_wrong, CLASSIFICATION, NOVELTY)
 
     @property

@@ -34,7 +34,7 @@ def scored(result: Any, how: str, parts: Parts | None, heights: tuple[float, ...
     parts : Parts, optional
         Number of examples that each check or rule decided.
     heights : tuple of float
-        The first score in each fold, which the card draws as a bar.
+        The first score in each fold; the card draws a bar for each fold.
     """
     name = SCORES[result.kind][0]
     pairs = {"machine": result.machine} if result.machine else {}

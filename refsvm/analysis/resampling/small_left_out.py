@@ -1,11 +1,11 @@
 """Leave-one-out of many small classes: few calls solve all machines and rounds (`refsvm.analysis.small.small`).
 
 Preparing the rounds of a pair of classes takes milliseconds before the first step. This module therefore puts the
-problems of pairs of small classes, and the rounds that leave out one example of a pair, into arrays with one row for
-each problem (stacks). A round in a stack starts at α = 0, takes few steps, and ends with an exact step on its free
-variables. The inequalities of `refsvm.core.stopping.midpoint` prove the signs of all problems of a stack in one call. A
-sign counts as a tie only if b may lie anywhere in an interval whose ends lead to different signs. If neither a sign nor
-a tie is proved for an example of a pair, `leave_one_out` runs the rounds of this pair one after another.
+problems of pairs of small classes, and the rounds that leave out one example of a pair, into stacks: arrays with one
+row for each problem. A round that leaves out a support vector starts at α = 0, takes few steps, and ends with an exact
+step on its free variables. The inequalities of `refsvm.core.stopping.midpoint` prove the signs of all problems of a
+stack in one call. A sign counts as a tie only if b may lie anywhere in an interval whose ends lead to different signs.
+If neither a sign nor a tie is proved for an example of a pair, `leave_one_out` runs this pair's rounds one by one.
 """
 
 from __future__ import annotations
@@ -169,7 +169,7 @@ def left_out(stack: Stack, backend: SmallBackend, rules: Any, rounding: float) -
         arrays = [each[at, rest] for each in (problems.v, problems.lower, problems.upper)]
         kernels = problems.kernels[at[:, :, None], rest[:, :, None], rest[:, None, :]]
         rounds = SmallProblems(kernels, *arrays)
-        # start at the full solution, which is the optimum of each round that leaves out an example with α = 0
+        # copy the full solution, which is the optimum of each round that leaves out an example with α = 0
         rounds.alpha[:], rounds.gradient[:] = problems.alpha[at, rest], problems.gradient[at, rest]
         rounds.results[:, [STEPS, LARGEST_ALPHA]] = problems.results[p][:, [STEPS, LARGEST_ALPHA]]
         moves, stands = np.flatnonzero(problems.alpha[p, r] != 0.0), np.ones(len(some), dtype=bool)

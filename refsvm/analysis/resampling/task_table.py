@@ -116,7 +116,7 @@ class TaskTable:
                 return
 
     def _copy(self, part: LeftOutMachine, table: LeftOutTable) -> int:
-        """Copy a machine's results so far into its column, and return the column's index."""
+        """Copy the results that a machine has so far into its column, and return the column's index."""
         column, others = self.task.pairs.index(part.machine.pair), part.others
         cells = part.examples[table.asked], column
         for name in ("decided", "signs", "values", "iterations", "proved"):
