@@ -46,7 +46,7 @@ class Display:
         return f"<{type(self).__name__}>"
 
     def _draw_on(self, ax: Axes | None, look: Mapping[str, Any] | None = None) -> None:
-        """Set `ax_` to `ax`, or to the axes of a new figure; colours that the caller sets in `look` stay unchanged.
+        """Set `ax_` to `ax`, or to the axes of a new figure; the display keeps colours that the caller sets in `look`.
 
         Raises
         ------
@@ -136,10 +136,10 @@ def legend_above(ax: Axes) -> None:
 
 
 def literal(name: Any) -> str:
-    """Return a text for which Matplotlib shows the name unchanged, without reading a dollar as the start of a formula.
+    """Return the text that makes Matplotlib show a name unchanged; a dollar alone would start a formula.
 
-    A blank is put before a leading underscore, because Matplotlib omits labels that start with an underscore from
-    legends.
+    The function puts a blank before a leading underscore, because Matplotlib omits labels that start with an underscore
+    from legends.
 
     Examples
     --------
@@ -185,7 +185,7 @@ class Curves(Display, ABC):
     lines_ : dict of str to matplotlib.lines.Line2D
         The lines of the latest drawing.
     example : str
-        Words for a curve in error messages, with an example.
+        Description of a valid curve, with an example; error messages contain this text.
     kind : type
         Type of each curve.
     """

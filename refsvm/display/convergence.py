@@ -89,7 +89,7 @@ class ConvergenceDisplay(Curves):
         Parameters
         ----------
         result : RuleComparison, Solution, Recording or Trace
-            A solution must have a trace; the steps that a recording still lacks are computed.
+            A solution must have a trace. Before a recording is drawn, this call computes all its steps.
         ax : matplotlib Axes, optional
             Axes to draw on.
         **look
@@ -111,7 +111,7 @@ class ConvergenceDisplay(Curves):
         ax: Axes | None = None,
         **line_kwargs: Any,
     ) -> Self:
-        """Draw solutions with a trace, traces or recordings; missing steps of recordings are computed.
+        """Draw traces, solutions with a trace, or recordings; before drawing a recording, compute all its steps.
 
         Parameters
         ----------
@@ -195,7 +195,7 @@ def _name(run: Solution | Recording | Trace) -> str:
 
 
 def _end_of(solution: Solution | Recording | Trace) -> tuple[float, str]:
-    """Return the last f of a run, and why the run is unsolved, or ""; first compute all steps of a recording."""
+    """Return the final f of a run, and why the run is unsolved ("" if solved); take all steps of a recording."""
     if isinstance(solution, Trace):
         return -np.inf, ""
     if isinstance(solution, Solution):

@@ -15,9 +15,9 @@ INK = PALETTE[6]
 
 @dataclass(eq=False)
 class CostPathDisplay(Curves):
-    """Draws true positives against false positives, as shares, for every cost C₊ of class +1 from 0 to C.
+    """Draws the shares of true and of false positives while the cost C₊ of class +1 rises from 0 to C.
 
-    Each point of the curve is a classifier trained for its own costs, so the curve need not be monotone.
+    Each point of the curve belongs to a classifier trained for one C₊, so the curve need not be monotone.
 
     Parameters
     ----------

@@ -139,7 +139,7 @@ class GridDisplay(Display):
     def from_results(
         cls, results: Any, *, score: str = "score", ax: Axes | None = None, **kwargs: Any
     ) -> Self:
-        """Draw a fitted `SVCCV` or `SVRCV`, or its ``cv_results_``; with several ε, each cell shows its best score.
+        """Draw a fitted `SVCCV` or `SVRCV`, or its ``cv_results_``; a cell shows the best score over all ε.
 
         Parameters
         ----------
@@ -179,7 +179,7 @@ class GridDisplay(Display):
         table, means = np.full((3, len(gammas), len(Cs)), np.nan), np.asarray(results[mean])
         # only results with unsolved splits contain this entry
         unsolved = results.get("unsolved_splits", np.zeros(len(means)))
-        for k in np.argsort(np.where(np.isnan(means), -np.inf, means)):  # the best ε overwrites the others
+        for k in np.argsort(np.where(np.isnan(means), -np.inf, means)):  # write the best ε last
             table[:, row[k], column[k]] = means[k], results["mean_iterations"][k], unsolved[k]
         best = None if chosen is None or score != "score" else (int(row[chosen]), int(column[chosen]))
         scores, iterations, stars = table

@@ -23,8 +23,8 @@ class ProfileDisplay(Display):
     Parameters
     ----------
     ratios : mapping of str to ndarray of shape (r,), float64
-        For each strategy and each run (a problem in an order), the value of the strategy divided by the smallest value
-        of all strategies; infinite for unsolved and missing runs.
+        For each run (a problem in an order), the strategy's value divided by the smallest value of all strategies;
+        infinite if the strategy's run is unsolved or missing.
     metric : str
         Name of the metric.
     notes : tuple of str
@@ -116,7 +116,7 @@ class BoxDisplay(Display):
     metric : str
         Name of the metric.
     baseline : str or None
-        Name of the strategy whose mean divides the values.
+        Name of the strategy by whose mean the values are divided; None if they are not divided.
     notes : tuple of str
         Sentences above the plot, which list refused problems and numbers of unsolved runs.
     """
@@ -145,7 +145,7 @@ class BoxDisplay(Display):
         metric : str
             Name of a number in the records.
         baseline : str, optional
-            Strategy whose mean on a problem divides all values of this problem.
+            Strategy by whose mean on a problem the display divides all values of this problem.
         ax : matplotlib Axes, optional
             Axes to draw on; by default a new figure.
         **kwargs

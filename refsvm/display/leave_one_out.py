@@ -1,4 +1,4 @@
-"""Displays of leave-one-out: LOOGapDisplay draws one round, and LOODecisionDisplay draws all predictions."""
+"""Displays of leave-one-out: LOOGapDisplay draws one training, and LOODecisionDisplay draws all predictions."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class LOOGapDisplay(Display):
         example : int
             The left-out example r.
         stop : LOODualityGap, optional
-            Rule from which the display takes ``tol`` and ``variables``.
+            Rule whose parameters ``tol`` and ``variables`` the display uses.
         ax : matplotlib Axes, optional
             Axes to draw on.
         **rules

@@ -27,16 +27,17 @@ NEGATIVE, POSITIVE, INK = PALETTE[0], PALETTE[1], PALETTE[6]
 
 @dataclass(eq=False)
 class PathDisplay(Display):
-    """Draws α/(Cw) of each example (w is its signed weight) against log C: 0 outside the margin, and 1 inside it.
+    """Draws the share α/(Cw) of each example against log C, where w is the signed weight of the example.
 
-    The elbow is the set of points on the margin. A grey step function (right axis) shows its size, and ticks at the
-    bottom show the events. Between two breakpoints a line is straight in 1/C, and therefore slightly curved on this
-    axis. For a path along another parameter, straight lines show α.
+    The share is 0 for examples outside the margin, and 1 for examples inside it. The elbow is the set of points on the
+    margin. A grey step function (right axis) shows the elbow's size, and ticks at the bottom show the events. Between
+    two breakpoints a line is straight in 1/C, and therefore slightly curved on this axis. For a path along another
+    parameter, straight lines show α.
 
     Parameters
     ----------
     C : ndarray of shape (m,)
-        Abscissae of the points of the curves: C, or the parameter of another path.
+        C at each point of the curves; for a path along another parameter, the value of this parameter.
     shares : ndarray of shape (m, k)
         α/(Cw) of k examples; for another path, α.
     labels : ndarray of shape (k,)

@@ -18,7 +18,7 @@ class StepSizeDisplay(Display):
     """Draws a histogram of μ/μ̂ − 1; μ is the length of a planned step, and μ̂ the length of the Newton step.
 
     0 means a Newton step; below −1 a step goes backwards. The axis is linear up to `linear` on both sides of 0, and
-    logarithmic beyond; 0 is an edge of two bins.
+    logarithmic beyond; 0 lies between two bins.
 
     Parameters
     ----------

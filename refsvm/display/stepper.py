@@ -144,7 +144,7 @@ class Stepper:
 
     @property
     def error(self) -> BaseException | None:
-        """The error that a rule raised after the shown state, in the first run with an error; otherwise None."""
+        """The error that a rule raised after the shown state; the first run's if both runs failed, None if neither."""
         failed = (each.error for each, now in zip(self.recordings, self.now, strict=True) if now.next is None)
         return next(filter(None, failed), None)
 
@@ -372,7 +372,7 @@ class Stepper:
     def _repr_html_(self) -> str:
         """Return pictures of the start, a middle state and the end of each run, and ψ against the steps."""
         k = self.k
-        self._advance(LIMIT, Deadline.after(STRIP_SECONDS))  # recordings keep these steps, but k is reset
+        self._advance(LIMIT, Deadline.after(STRIP_SECONDS))  # this changes k, which is restored below
         lasts = [len(each.states) - 1 for each in self.recordings]
         self.k = k
         tolerance = float(self.rules[0].stop.tolerance)

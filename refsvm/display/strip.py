@@ -45,7 +45,7 @@ def nodes(ranges: np.ndarray, count: int) -> np.ndarray:
 def picture(
     X: np.ndarray, y: np.ndarray, shares: np.ndarray, h: np.ndarray, ranges: np.ndarray, levels: Sequence[int]
 ) -> str:
-    """Return SVG elements that show the examples, filled according to their shares of C, and contours of h.
+    """Return SVG elements that show contours of h and the examples; each marker's fill shows the share |α|/C.
 
     Parameters
     ----------

@@ -117,7 +117,7 @@ def rivals_of(problem: DualProblem, state: RecordedState) -> np.ndarray:
 
 
 class Reach:
-    """Computes the largest |Gᵢ − b| in a recording so far, the scale of the run's bars; reads each state only once."""
+    """Computes the largest |Gᵢ − b| in a recording so far, which scales the bars of G; reads each state only once."""
 
     def __init__(self) -> None:
         self._recording: Recording | None = None
@@ -175,7 +175,7 @@ def _widget_class() -> Any:
             super().__init__(hides=f"stepper-strip-{uuid4().hex}", **self._content())
             self.on_msg(lambda _, message, __: stepper.receive(message))
 
-        def __repr__(self) -> str:  # shown without a kernel
+        def __repr__(self) -> str:  # a notebook without a running kernel shows this text
             return "<StepperWidget: run the cell to step through it>"
 
         def _content(self) -> dict[str, Any]:

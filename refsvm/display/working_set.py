@@ -145,7 +145,7 @@ class WorkingSetDisplay(Display):
         Parameters
         ----------
         recording : Recording
-            The recording; missing steps up to the drawn step are computed.
+            The recording; this call computes its steps up to the drawn step if they are missing.
         iteration : int
             Number of steps before the drawn step.
         ax : matplotlib Axes, optional

@@ -1,4 +1,4 @@
-"""Runs a call that may hang, exit or crash in a separate process, with a time limit."""
+"""Runs a call in a separate process with a time limit, because the call may hang, exit or crash."""
 
 from __future__ import annotations
 

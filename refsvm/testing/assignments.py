@@ -79,7 +79,7 @@ def where(draw: Draw, good: Callable[..., bool]) -> Draw:
 
 
 def either(*draws: Draw) -> Draw:
-    """Return a function that calls one of the functions `draws`, chosen at random."""
+    """Return a function that draws by one of the functions in `draws`, which it chooses at random at each call."""
     return lambda rng: draws[rng.integers(len(draws))](rng)
 
 
@@ -195,7 +195,7 @@ def twins_pair(rng: Generator) -> tuple[Any, ...]:
 
 
 def level_twins(rng: Generator) -> tuple[Any, ...]:
-    """Return `twins_pair` with a slope so small that the Newton step may stay inside the box."""
+    """Return the result of `twins_pair` with so small a slope that the Newton step may stay inside the box."""
     K, G, alpha, lower, upper, i, j = twins_pair(rng)
     G[j] = G[i] - TAU * rng.uniform(0.1, 1.0)
     return K, G, alpha, lower, upper, i, j
@@ -237,7 +237,7 @@ def pair(answer: Any, alpha: Any, lower: Any, upper: Any, at: str = "") -> tuple
 
 
 def replayed(second_order: bool, whole: bool) -> Callable[..., None]:
-    """Return a check that replays the steps of a training and examines all pairs; `whole` adds the stop and α."""
+    """Return a check that replays a training and examines each pair; `whole` also examines its end and final α."""
 
     def check(answer: Any, K: Any, y: Any, C: float, tol: float) -> None:
         lower, upper = box(y, C)
@@ -452,7 +452,7 @@ def late(rng: Generator) -> tuple[Any, ...]:
 
 
 def is_mixed(G: Any, alpha: Any, lower: Any, upper: Any) -> bool:
-    """Return whether shrinking leaves out variables at both bounds, and keeps some other variables at bounds."""
+    """Return whether shrinking leaves out variables at both bounds, but not all variables that are at a bound."""
     out = removable(G, alpha, lower, upper)
     bounded = (alpha == lower) | (alpha == upper)
     return bool((out & (alpha == upper)).any() and (out & (alpha == lower)).any() and (bounded & ~out).any())
@@ -525,7 +525,7 @@ def solved(rng: Generator) -> tuple[Any, ...]:
     solution = solve(problem_of(K, y, C), stop=KKTGap(1e-8), engine="numpy")
     alpha, h = solution.alpha.copy(), solution.decision_values.copy()
     h[np.flatnonzero(alpha)[:3]] = 0.0
-    h[np.flatnonzero(alpha == 0.0)[:3]] *= -1.0  # α = 0 precedes a wrong sign
+    h[np.flatnonzero(alpha == 0.0)[:3]] *= -1.0  # with α = 0, the verdict is 1 even if h has the wrong sign
     return y, alpha, h
 
 
@@ -579,7 +579,7 @@ def to_seed(C: float) -> Draw:
 
 
 def seed_of(rule: Any) -> Callable[..., np.ndarray]:
-    """Return a function that computes the seed of a rule of refsvm from the arguments of a student's seeder."""
+    """Return a function that takes the arguments of a student's seeder, and returns the seed that `rule` makes."""
 
     def seed(K: Any, y: Any, C: float, alpha: Any, r: int) -> np.ndarray:
         problem = problem_of(K, y, C)
@@ -655,7 +655,7 @@ FIVE = {"heart": 0.05, "sonar": 0.1, "ionosphere": 0.1, "thyroid": 0.5, "monks1"
 """The data sets of the project, with the γ of each."""
 MOST_ROWS = 4  # largest number of rows of K that one call of choose() may ask for
 SAMPLES = 12  # number of samples of each data set
-LESS = 0.98  # largest ratio of steps to the steps of SecondOrder that counts as fewer; luck rarely falls below it
+LESS = 0.98  # largest ratio to the steps of SecondOrder that counts as fewer; luck alone rarely reaches it
 REPEATED = 100  # number of states at which a new process chooses again
 
 

@@ -67,7 +67,7 @@ class Case:
     def solve(self, *around: Rule, **options: Any) -> Solution:
         """Solve the problem with this case's rules, or with the rules given as `options` in their place.
 
-        If the solve fails, the message names the case's rules and the further rules `around`.
+        If the solve fails, the message names the case's rules and the rules in `around`, such as a shrinking rule.
         """
         with explain_failures(self.name, (*around, *self.rules)):
             return solve(self.problem, **{**self.rules._asdict(), **options})
@@ -234,7 +234,7 @@ def _check_carried(case: Case, state: SolverState, before: SolverState) -> None:
 
 
 def _check_gain(case: Case, state: SolverState, cost: float) -> float:
-    """Check that f has not fallen; return the next `cost`: f with momentum, otherwise the loss of a planned step."""
+    """Check that f has not fallen; return the next `cost`: f if steps have momentum, else a planned step's loss."""
     if case.rules.step.uses_momentum:  # with momentum, f is the sum of the gains
         fallen = cost - state.objective
         rises = fallen <= 1e-12 * (1.0 + abs(cost))

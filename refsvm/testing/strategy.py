@@ -1,4 +1,4 @@
-"""check_strategy(): checks a rule against its contract, and the rule's compiled twin against the rule."""
+"""check_strategy(): checks a rule against its contract, and compares the rule with its compiled copy, the twin."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class StrategyReport(Shown):
 
 
 def check_strategy(rule: Any, *, rng: Any = 0, time_limit: float | None = None) -> StrategyReport:
-    """Check a rule against the contract of its base class, and its compiled twin against the rule.
+    """Check a rule against the contract of its base class, and compare the rule with its compiled copy, the twin.
 
     If a rule raises an exception, or does not return within two minutes, the check raises an AssertionError that
     names the rule, the problem and the step. The notes list the contract.
@@ -82,7 +82,7 @@ def check_strategy(rule: Any, *, rng: Any = 0, time_limit: float | None = None) 
     ----------
     rule : Rule, KernelMatrix or object with `n` and `block`
         An instance of the rule. For a kernel matrix of your own (``gram=``), the check compares the values that its
-        methods return. Planning step rules are checked together with selectors that take candidates.
+        methods return. Planning step rules are checked with selectors that also consider planned pairs.
     rng : int, numpy.random.Generator or None
         Seed or generator of the practice problems, 0 by default.
     time_limit : float, optional
