@@ -232,7 +232,7 @@ class KernelMachine(KernelEstimator):
         return checked
 
     def _by_number(self, kernel: Any, X: Any) -> tuple[Any, Any, int]:
-        """Return a user's kernel and the examples as the solver reads them, and the number of kernel rows computed.
+        """Return a kernel and examples that the solver can read, and the number of rows that this call has computed.
 
         If the kernel matrix fits into `cache_size`, this call computes the whole matrix; otherwise the solver calls the
         user's kernel with blocks of rows.
@@ -272,7 +272,7 @@ class KernelMachine(KernelEstimator):
         -------
         arguments : dict
         counts_alike : bool
-            Whether all examples have the same weight in the scores although their penalties differ.
+            Whether the scores give all examples the same weight although their penalties differ.
 
         Raises
         ------
@@ -359,7 +359,7 @@ class KernelMachine(KernelEstimator):
         return None if self._centred is None else self._centred[0]
 
     def _set_intercepts(self, b: list[float], origin: np.ndarray | None) -> None:
-        """Store b for the given origin, and ``intercept_`` for the origin 0; set ``dual_coef_`` first."""
+        """Store b for the given origin, and ``intercept_`` for the origin 0; the caller has set ``dual_coef_``."""
         self.__dict__.pop("_centred", None)
         self.intercept_ = np.array(b)
         if origin is not None:
@@ -379,8 +379,8 @@ class KernelMachine(KernelEstimator):
     def _decision_values(self, X: Any, reduce: Callable[[np.ndarray], np.ndarray] = np.asarray) -> np.ndarray:
         """Return h(x) of each decision function, shape (t, number of functions), from the support vectors only.
 
-        With hundreds of classes, the values of all rows may not fit into memory. The method therefore calls `reduce`
-        for each block of rows.
+        With hundreds of classes, the values of all rows may not fit into memory. Except with a user's kernel, the
+        method therefore passes the values to `reduce` in blocks of rows.
         """
         self._check_fitted()
         X = self._checked(X, kernel=self.kernel_, reset=False)
@@ -420,7 +420,7 @@ class KernelMachine(KernelEstimator):
                 f"coef_ needs kernel='linear'; this {name} was fitted with {self.kernel_!r}."
             )
         coef = self._sums(around(self._origin, self.support_vectors_))
-        coef.flags.writeable = False  # read-only: a change would not change the model
+        coef.flags.writeable = False  # read-only, because changing coef_ would not change the model
         return coef
 
 

@@ -54,7 +54,7 @@ class ChoosingEstimator(KernelEstimator, ABC):
         return checked_data(self, X, y, reset=reset, **checks, **(self._label_checks if reset else {}))
 
     def _shared(self) -> dict[str, Any]:
-        """Return the parameters that search and estimator share, except parameters that only concern `fit`."""
+        """Return the parameters that search and estimator share, except `verbose` and `time_limit`."""
         # leave out `verbose`, which has different meanings in the search and in the estimator
         names = set(self._model().get_params(deep=False)) & set(self.get_params(deep=False))
         return {name: getattr(self, name) for name in names - {"verbose", "time_limit"}}

@@ -45,8 +45,8 @@ def shared_products(X: Any, token: str, origin: np.ndarray | None) -> tuple[np.n
     token : str
         Text that identifies the search; this call deletes the products of earlier searches.
     origin : ndarray of shape (d,) or None
-        For a kernel of distances on dense data, the mean of the data: around the mean, ‖x‖² + ‖z‖² − 2 x·z loses the
-        fewest digits. Otherwise, the origin of the kernel matrix (`refsvm.core.kernels.origin`).
+        The mean of the data if the kernel depends on distances and the data are dense: around the mean, the sum ‖x‖² +
+        ‖z‖² − 2 x·z loses the fewest digits. Otherwise, the origin of the kernel matrix (`refsvm.core.kernels.origin`).
     """
     key = token, b"" if origin is None else origin.tobytes()
     with _lock:

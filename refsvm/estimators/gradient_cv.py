@@ -217,7 +217,7 @@ class SVCGradientCV(ChoosingClassifier, GradientCV):
     best_params_ : dict
         The best parameters, as `SVC` takes them; with one γ for each feature, "gamma" is a tuple.
     best_score_, best_index_ : float, int
-        Minus the smallest loss, and the position of this evaluation in `cv_results_`.
+        Minus the smallest loss, and the index in `cv_results_` of the evaluation with this loss.
     cv_results_ : dict
         An entry for each evaluation: "params", "mean_test_score" and "split0_test_score" (minus the loss), "start",
         "slope" (the largest entry of the gradient), "events" and "seconds".

@@ -47,7 +47,7 @@ class MachineChange(NamedTuple):
     start, end : DualProblem
         The problem before and after the change, over the same kernel matrix.
     alpha : ndarray of shape (m,)
-        Coefficient in h of each of the problem's examples before the change.
+        The coefficients of the problem's examples in h before the change.
     """
 
     rows: np.ndarray
@@ -95,7 +95,7 @@ class Incremental(KernelMachine):
         settings: dict[str, Any],
         caller: str = "partial_fit",
     ) -> dict[str, Any]:
-        """Return the value of `held_` for the examples and the settings of a fit."""
+        """Return the dict `held_`: the examples of a fit, their kernel matrix, and the settings of the fit."""
         nothing = {
             "X": X[:0], "y": y[:0], "weights": weights[:0], "K": GrowingMatrix(np.empty((0, 0)), 0),
             "reached": {}, "origin": self._origin,
@@ -115,7 +115,7 @@ class Incremental(KernelMachine):
             )
         every = stacked(held["X"], X)
         kernel, most = self.kernel_, math.sqrt(self.cache_size / megabytes(1, 1))
-        together = TOGETHER if isinstance(kernel, Kernel) else m  # each call of a user's kernel is slow
+        together = TOGETHER if isinstance(kernel, Kernel) else m  # few calls, as a user's kernel is slow
         here, there = (around(held.get("origin"), each) for each in (X, every))
         return {
             **held, "X": every, "y": np.append(held["y"], y), "weights": np.append(held["weights"], weights),
@@ -130,7 +130,7 @@ class Incremental(KernelMachine):
         return gram
 
     def _walk(self, before: np.ndarray, after: np.ndarray) -> None:
-        """Follow the optimum to the weights `after`, and keep the examples whose new weight is at least 0.
+        """Follow the optimum while the examples' weights change to `after`; then drop examples of negative weight.
 
         Settings that the user has changed since the last call move to their new values along the same path.
         """
@@ -206,7 +206,7 @@ class Incremental(KernelMachine):
         )
 
     def _is_same_kernel(self, changed: list[str]) -> bool:
-        """Return whether the parameters still give the kernel of the training; `changed` lists changed parameters."""
+        """Return whether the parameters still describe the trained model's kernel; `changed` lists changed ones."""
         # for "scale" and "auto", keep the γ that was computed from the first examples
         if isinstance(self._named().get("gamma"), str):
             return not changed
@@ -307,7 +307,7 @@ class Incremental(KernelMachine):
 
     @abstractmethod
     def _take(self, solutions: list[Solution], places: list[np.ndarray], remaining: np.ndarray) -> None:
-        """Set the fitted attributes for the examples `remaining` from the solutions on the examples `places`."""
+        """Set the fitted attributes; `places` are each solution's examples, `remaining` are the examples to keep."""
 
     @abstractmethod
     def _refuse_empty(self, weights: np.ndarray) -> None:

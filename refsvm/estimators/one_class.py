@@ -22,9 +22,9 @@ from refsvm.services.types import ArrayLike
 class OneClassSVM(OutlierMixin, SingleMachine):
     """The one-class SVM; you can choose the rules for the working set and for the step.
 
-    The model is a region that contains all but at most a share ν of the examples: h(x) = Σ αᵢ k(x, xᵢ) + b is positive
-    inside. `DualProblem.one_class` states the dual problem. It differs from classification only in the linear term, the
-    bounds and the sum of α, so that all rules apply. Names, defaults and layouts follow `sklearn.svm.OneClassSVM`.
+    The model is a region: h(x) = Σ αᵢ k(x, xᵢ) + b is positive inside, and at most a share ν of the examples lies
+    outside. `DualProblem.one_class` states the dual problem; only its linear term, its bounds and the sum of α differ
+    from classification, so the same rules apply. Names, defaults and layouts follow `sklearn.svm.OneClassSVM`.
 
     Parameters
     ----------

@@ -227,7 +227,7 @@ def refuse_refit(refit: Any, names: Iterable[str]) -> None:
 
 
 def refuse_probabilities(scoring: Any, model: str) -> None:
-    """Raise an error that names an alternative for a score that needs probabilities or does not fit the model.
+    """Raise an error for a score that needs probabilities or does not fit the model; the error names an alternative.
 
     Raises
     ------
@@ -269,7 +269,7 @@ def of_present(values: np.ndarray, present: np.ndarray, k: int) -> np.ndarray:
 
 
 def with_ties(values: np.ndarray) -> np.ndarray:
-    """Return decision values in which values of a column that differ only by rounding errors are equal.
+    """Make values in a column equal if they differ only by rounding errors; return the new decision values.
 
     The search computes h = v − G + b from the gradient G. For two equal examples with different labels v, rounding may
     make h differ, which would change a score that depends on ranks.

@@ -288,7 +288,7 @@ class Search:
         return solve_cells(task, self.Cs, self.splits, wanted, self.seeder, score, **options)
 
     def _score(self, X: Any, labels: np.ndarray, number: int, first: int, task: Task) -> Score | None:
-        """Return the function that scores one ε's cells, which begin at position `first`; None for accuracy or R²."""
+        """Return the function that scores one ε's cells, numbered from `first`; None means `usual_score`."""
         scoring = self.scoring
         if scoring is not None:
             return lambda split, place, values: scoring(

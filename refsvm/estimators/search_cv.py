@@ -177,7 +177,7 @@ class SearchCV(SearchScores, ABC):
         return counts if weights is None else counts * weights
 
     def _refuse_split(self, number: int, train: np.ndarray, counting: np.ndarray) -> None:
-        """Raise an error if a split cannot train a model; `counting` are its training labels of positive weight."""
+        """Raise an error if a split cannot train a model; `counting` lists its training labels with positive weight."""
         if not len(counting):
             raise ValueError(
                 f"Split {number} of cv={shown(self.cv)} trains on no example with a positive weight; remove "
@@ -255,7 +255,7 @@ class SearchCV(SearchScores, ABC):
                 )
 
     def _shared(self) -> dict[str, Any]:
-        """Return the parameters that search and estimator share."""
+        """Return the parameters that search and estimator share, and the tolerance of the final model."""
         return super()._shared() | {"tol": self._tolerance}
 
     # -- splits ----------------------------------------------------------------------------------------------------
@@ -289,7 +289,7 @@ class SearchCV(SearchScores, ABC):
         return splits
 
     def _weighted(self, splits: list[Split], weights: np.ndarray) -> list[Split]:
-        """Return the splits with a weight for each test example; or for each split, if each tests one example."""
+        """Give a weight to each test example, or to each split if every split tests one example; return the splits."""
         if all((split.test == split.test[0]).all() for split in splits):
             return [replace(split, weight=float(weights[split.test].sum())) for split in splits]
         for split in splits:

@@ -108,7 +108,7 @@ class SingleMachine(Incremental):
     def _store(
         self, solution: Solution, X: Any, rows: np.ndarray, computed: int, chosen: np.ndarray | None = None
     ) -> None:
-        """Set the fitted attributes from α of the examples `rows`: from `chosen` or, by default, from the solution."""
+        """Set the fitted attributes; the examples `rows` get α from `chosen` or, by default, from the solution."""
         alpha = np.zeros(X.shape[0])
         variables = solution.alpha if chosen is None else chosen
         alpha[rows] = variables.reshape(-1, len(rows)).sum(axis=0)
@@ -116,7 +116,7 @@ class SingleMachine(Incremental):
         self.support_ = np.flatnonzero(alpha).astype(np.int32)
         self.n_support_ = np.array([len(self.support_)], dtype=np.int32)
         self.support_vectors_ = np.empty((0, 0)) if is_precomputed(self.kernel_) else X[self.support_]
-        self._examples = X if is_user_kernel(self.kernel_) else None  # this X is already a copy
+        self._examples = X if is_user_kernel(self.kernel_) else None  # no second copy: X is already a copy
         self.dual_coef_ = alpha[self.support_][None]
         there = solution.in_solver_coordinates()
         origin = there.problem.gram.origin if chosen is None else self.held_.get("origin")

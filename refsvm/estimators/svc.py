@@ -78,8 +78,9 @@ class SVC(ClassifierMixin, Incremental):
         If `tol` is a stopping rule, such as ``KKTGap(1e-3)`` for an absolute gap, this rule ends the training.
     selector, step : WorkingSetSelector and StepRule, optional
         The rule that selects the next pair of variables, by default `SecondOrder`, and the rule for the length of the
-        step, by default `PlanningAheadStep`. If the selector cannot plan ahead, the step is `NewtonStep`. If you give
-        neither rule, `ConjugateSecondOrder` and `ConjugateStep` solve the problems that shrinking has restricted.
+        step, by default `PlanningAheadStep`. If the selector does not consider planned pairs (``takes_candidates``),
+        the default is `NewtonStep`; for `ConjugateSecondOrder`, it is `ConjugateStep`. If you give neither rule,
+        `ConjugateSecondOrder` and `ConjugateStep` solve the problems that shrinking has restricted.
     shrinking : bool, default True
         Whether to restrict steps to the variables that still change. If False, the rules choose every step among all
         variables.
@@ -142,7 +143,7 @@ class SVC(ClassifierMixin, Incremental):
         Number of kernel rows computed, over all pairs.
     status_, fit_status_ : Status, int
         The reason why training ended; and 0 if all pairs converged, otherwise 1. If pairs did not converge, `status_`
-        is the status of the one with the largest gap.
+        is the status of the unconverged pair with the largest gap.
     kernel_ : Kernel, Precomputed or callable
         The kernel with its parameters resolved.
     shape_fit_, n_features_in_, feature_names_in_ : tuple, int, ndarray of shape (d,)
@@ -393,7 +394,7 @@ class SVC(ClassifierMixin, Incremental):
         self.binary_results_, self.shape_fit_ = results, X.shape
         self.support_, self.n_support_, self.dual_coef_ = layout(results, codes)
         self.support_vectors_ = np.empty((0, 0)) if is_precomputed(self.kernel_) else X[self.support_]
-        self._examples = X if is_user_kernel(self.kernel_) else None  # this X is already a copy
+        self._examples = X if is_user_kernel(self.kernel_) else None  # no second copy: X is already a copy
         self._set_intercepts([result.centred_intercept for result in results], results[0].origin)
         if self._centred is not None:
             numbers = zip(results, self.intercept_.tolist(), strict=True)

@@ -48,13 +48,13 @@ class SVCCV(ChoosingClassifier, SearchCV):
         Rule that ends the solve of a cell: ``KKTGap(tol, relative=True)`` by default, and ``BallRule(tol,
         relative=True)`` with ``cv="loo"``. The notes say when other rules can be used.
     seeder : Seeder, optional
-        Rule that makes the starting point of a solve from the solution for the previous C. By default, `ActiveSet`
-        makes this point, and the search shifts it by the change of the solution in the previous fold.
+        Rule that makes the starting point of a solve from the solution for the previous C. By default, the search adds
+        the previous fold's change of α to this solution, and `ActiveSet` sets the α that the previous fold lacks.
     cache_size : float, default 200
         Budget for the kernel matrix in MiB; inner products that all γ share may take as much memory in addition. A
         matrix that exceeds the budget is computed row by row.
     n_jobs : int, optional
-        Number of γ whose cells are solved at the same time, by threads or by joblib's backend, such as Dask's.
+        Number of γ whose cells are solved at the same time, by threads or by the backend of joblib, such as Dask.
     store : str or path, optional
         SQLite file in which each cell is stored. An interrupted search on the same data continues from this file.
     refit : bool, str or callable, default True
@@ -71,12 +71,12 @@ class SVCCV(ChoosingClassifier, SearchCV):
     best_params_ : dict
         "C", and "gamma" if the kernel has this parameter.
     best_score_, best_index_ : float, int
-        Mean score of the best cell (unless a function chose it), and its index in `cv_results_`. If several means
-        agree to 12 digits, the first cell is the best; `GridSearchCV` lets rounding errors decide.
+        Mean score of the best cell (missing if a function `refit` chooses the cell), and its index in `cv_results_`. If
+        several means agree to 12 digits, the first cell is the best; `GridSearchCV` lets rounding errors decide.
     cv_results_ : dict of ndarrays
-        Keys and order of `sklearn.model_selection.GridSearchCV`, and ``mean_iterations``. Scores are weighted by
-        `sample_weight` if the scorer takes weights. If some cells did not converge, ``unsolved_splits`` counts, for
-        each cell, the splits whose solve did not converge.
+        A dict with the keys and the order of `sklearn.model_selection.GridSearchCV`, and with ``mean_iterations``.
+        Scores are weighted by `sample_weight` if the scorer takes weights. If some cells did not converge,
+        ``unsolved_splits`` counts, for each cell, the splits whose solve did not converge.
     n_splits_, n_iter_ : int
         Number of splits, and number of steps of all cells together (at least 1).
     best_estimator_ : SVC
@@ -91,9 +91,9 @@ class SVCCV(ChoosingClassifier, SearchCV):
     Notes
     -----
     The search costs less than `GridSearchCV` for three reasons. Kernel values are computed once for all folds and all
-    C. Each solve starts from the solution for the previous C (`ActiveSet`); the search shifts this start by the change
-    of the previous fold's solution between the same two values of C. The decision values of a test part are computed
-    from the gradient of the solve.
+    C. Each solve starts from the solution for the previous C, plus the change of the previous fold's α between the same
+    two values of C (`ActiveSet` sets the α that the previous fold lacks). The decision values of a test part are
+    computed from the gradient of the solve.
 
     The scorer gets an estimator that knows the parameters of the cell and the decision values of the test part X, and
     that raises an error for any other X. `SVCCV` refuses scores that need probabilities. With ``cv="loo"`` each score

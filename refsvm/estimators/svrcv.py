@@ -69,8 +69,8 @@ class SVRCV(RegressorMixin, SearchCV):
     Notes
     -----
     The search costs less than `GridSearchCV` for three reasons. Kernel values are computed once for all folds, all C
-    and all ε. Each solve starts from the solution for the previous C (`ActiveSet`); the search shifts this start by the
-    change of the previous fold's solution between the same two values of C. The predictions for a test part are
+    and all ε. Each solve starts from the solution for the previous C, plus the change of the previous fold's α between
+    the same two values of C (`ActiveSet` sets the α that the previous fold lacks). The predictions for a test part are
     computed from the gradient.
 
     The scorer gets an estimator that knows the parameters of the cell and the predictions for the test part X, and that

@@ -29,7 +29,7 @@ def checked_data(estimator: BaseEstimator, X: Any, y: Any = NO_LABELS, *, reset:
     Parameters
     ----------
     estimator : BaseEstimator
-        The estimator; its ``n_features_in_`` and ``feature_names_in_`` are set or compared.
+        The estimator; this call sets (if `reset`) or checks its ``n_features_in_`` and ``feature_names_in_``.
     X, y : array-like or sparse, and array-like
         As in ``fit(X, y)``; omit y as in ``predict(X)``.
     reset : bool
@@ -259,8 +259,8 @@ def class_weights(
 ) -> np.ndarray:
     """Return the factor of C for each class, shape (k,): 1, the user's number, or n / (k × examples of the class).
 
-    Weights count copies of examples: for "balanced", an example of weight 2 counts twice. A class whose examples all
-    have weight 0 is ignored, and its factor is 0.
+    A weight is a number of copies of an example: for "balanced", an example of weight 2 counts twice. A class whose
+    examples all have weight 0 is ignored, and its factor is 0.
 
     Parameters
     ----------

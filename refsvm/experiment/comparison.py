@@ -29,7 +29,7 @@ Values = Mapping[int, float]
 def values_of(
     records: Sequence[Mapping[str, Any]], metric: str, store: object
 ) -> dict[tuple[str, str], dict[int, float]]:
-    """Return, for each problem and strategy, a dict from each permutation with a solved run to the run's metric.
+    """Return, for each problem and strategy, a dict that maps a permutation to the metric of its solved run.
 
     If the metric is unknown, the error lists the metrics that exist.
     """
@@ -133,8 +133,8 @@ class Summary:
         Ratio of the strategy's mean to the baseline's mean, over the permutations that strategy and baseline have both
         solved. `ratio` is None without a baseline or a common permutation, and NaN if the strategy has no solved run.
     p : float or None
-        Two-sided p of the Wilcoxon signed-rank test against the baseline over the same permutations. `p` is None for
-        fewer than two permutations, and NaN without a solved run.
+        Two-sided p of the Wilcoxon signed-rank test between strategy and baseline, over the permutations that both have
+        solved. `p` is None for fewer than two permutations, and NaN without a solved run.
     pairs : int or None
         Number of permutations that strategy and baseline have both solved; `pairs` is None without a baseline.
     unsolved : int
@@ -360,7 +360,7 @@ class Comparison(Shown):
         """Return a note with the smallest possible p, if there are too few pairs for a p below 0.01."""
         tested = [cell for cell in self.cells.values() if cell.p is not None and cell.runs]
         runs = [cell.runs if cell.pairs is None else cell.pairs for cell in tested]
-        few = min(runs, default=99)  # without a test, 99 gives no note
+        few = min(runs, default=99)  # if there is no test, 99 pairs give no note
         return (f"With {few} orders p is at least {number(least_p(few), 2)}.",) if least_p(few) > 0.01 else ()
 
     def table(

@@ -22,8 +22,8 @@ from refsvm.experiment.strategy import Call, Record
 class CrossValidate(Call):
     """A strategy that calls `refsvm.cross_validate` once, for any task; its fields are the arguments of the call.
 
-    A fold consists of consecutive examples in a random order. Each order therefore has its own folds, which are the
-    same for all strategies.
+    The experiment puts the examples into random orders, and a fold consists of consecutive examples of one order. Each
+    order therefore has its own folds, which all strategies use.
 
     Parameters
     ----------

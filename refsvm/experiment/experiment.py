@@ -350,7 +350,7 @@ class Experiment(PlainNumbers, Shown):
         """Compare all strategies on all problems by one metric of the solved runs.
 
         Runs with the status MAX_ITER, TIME_LIMIT or STALLED are excluded, and a note says how many were excluded.
-        `records` contains their measurements.
+        `records` also contains the measurements of the excluded runs.
 
         Parameters
         ----------
@@ -385,7 +385,7 @@ class Experiment(PlainNumbers, Shown):
         return Comparison(metric, problems, names, baseline, cells, tuple(notes_of(records, metric)))
 
     def values(self, metric: str) -> dict[tuple[str, str], dict[int, float]]:
-        """Return, for each problem and strategy, a dict from each permutation with a solved run to the run's metric."""
+        """Return, for each problem and strategy, a dict that maps a permutation to the metric of its solved run."""
         return values_of(self.records(), metric, self.store)
 
     def table(
@@ -469,7 +469,7 @@ def _carry_out(run: _Run, instance: Instance | None) -> tuple[str, dict[str, Any
                 warnings.simplefilter("ignore", kind)
             record = _measured(run, instance)
         metrics = _metrics_of(run, record)
-        # discard the run of a strategy without a status if Ctrl-C was pressed, because Ctrl-C may have ended it early
+        # if Ctrl-C was pressed, discard a run that reports no status, because Ctrl-C may have ended the run early
         ended = metrics.get("status", Status.INTERRUPTED.name if interrupt.pressed else "")
         if ended == Status.INTERRUPTED.name:
             raise KeyboardInterrupt
@@ -544,7 +544,7 @@ def _metrics_of(run: _Run, record: Any) -> dict[str, Any]:
 
 
 def _kept_apart(entries: Mapping[str, Any], taken: Container[str], kind: str = "record") -> dict[str, Any]:
-    """Return metrics or settings; put `kind` before names that are in `taken`, as in ``record.problem``."""
+    """Return metrics or settings; put `kind` and a dot before names that `taken` contains, as in ``record.problem``."""
     return {f"{kind}.{name}" if name in taken else name: value for name, value in entries.items()}
 
 

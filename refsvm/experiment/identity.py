@@ -58,7 +58,7 @@ def code_of(*objects: Any) -> str:
 
 
 def _reads_its_name(cls: type) -> bool:
-    """Return whether the code of a user's class reads the attribute `name`, so that the name must identify a run."""
+    """Return whether a user's class reads its attribute `name`; if so, the hash of a run includes the name."""
     own = [each for each in cls.__mro__ if of_object(each) is Origin.USER]
     functions = [
         each for namespace in own for each in vars(namespace).values() if isinstance(each, FunctionType)

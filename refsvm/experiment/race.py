@@ -159,10 +159,9 @@ def compare(
     stop : StoppingRule, optional
         Stopping rule of all runs, by default ``KKTGap(1e-3)``.
     engine, shrinking, **options
-        As in `refsvm.solve`. Without shrinking, every step is chosen among all
-        variables. "auto" runs rules in the compiled loop if they have compiled
-        code, and otherwise in the readable loop; to compare the seconds of
-        both kinds, use ``engine="numpy"``.
+        As in `refsvm.solve`. Without shrinking, every step is chosen among all variables. "auto" runs rules in the
+        compiled loop if they have compiled code, and otherwise in the readable loop; to compare the seconds of rules
+        with and without compiled code, use ``engine="numpy"``.
 
     Returns
     -------
