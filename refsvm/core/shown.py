@@ -1,4 +1,4 @@
-"""Shown: a result that prints as one line; code outside `refsvm.core` makes its table and HTML (`refsvm.core.doors`).
+"""Shown: a result that prints as one line; `refsvm.core.doors` holds the function that makes its table and HTML.
 
 Stamped: a result whose pickle names the version of refsvm that wrote the pickle.
 """

@@ -20,9 +20,8 @@ class ActiveSet(Seeder):
         αᵢ = Uᵢ if αᵢ* was at its upper bound,  Lᵢ if αᵢ* was at its lower bound,  clip(αᵢ*) if it was free.
 
     The seeder spreads the missing sum z − 1ᵀα over the free variables, and over all variables if the free variables
-    have reached their bounds. Multiplying all α by C′/C, as for linear classifiers (Chu et al. 2015), also keeps the
-    same variables at their bounds, but also changes the free α. On some data this seeder saves more steps than
-    multiplying, on other data fewer.
+    have reached their bounds. The seed α·C′/C (Chu et al. 2015, for linear classifiers) keeps the same variables at
+    their bounds, but changes the free α. On some data `ActiveSet` saves more steps than this seed, on others fewer.
 
     References
     ----------

@@ -43,22 +43,22 @@ class ATO(Seeder):
     """Follow the optimum along a piecewise linear path from the solution to the new box.
 
     Variables F, such as removed examples, must enter the new box and move straight to it with direction d_F. Variables
-    T, such as added examples that violate their optimality condition, can raise f in their changed box and move towards
-    a bound with direction d_T. The free variables M keep Gᵢ = b:
+    T, such as added examples that violate their optimality condition, may move in their changed box so that f rises;
+    they move towards a bound with direction d_T. The free variables M keep Gᵢ = b:
 
         ⎡ 0   1ᵀ  ⎤ ⎡ db  ⎤     ⎡ 1ᵀd_F + 1ᵀd_T          ⎤
         ⎣ 1  K_MM ⎦ ⎣ d_M ⎦ = − ⎣ K_MF d_F + K_MT d_T    ⎦         dG = −K d.
 
     The variables move in the direction d until the next event, or until the path ends at η = 1. At an event, either a
     free variable reaches a bound and leaves M, or Gᵢ of a variable at a bound or in T reaches b and this variable joins
-    M. At η = 1, α is the new optimum, up to the tolerance of the first solution. `refsvm.core.walk.walk` follows this
-    path.
+    M. At η = 1, α is the new optimum, up to the tolerance of the solution at which the path starts.
+    `refsvm.core.walk.walk` follows this path.
 
     The published algorithm is slow because it computes the inverse and all products again at each event. This
     implementation computes the inverse of the matrix above once for each solved problem, and K d_F + K d_T once for
     each path. At an event it updates the inverse by one product of two vectors. It updates only the Gᵢ that may reach b
-    on the path, judged by their initial speed (see `margin`). If the path takes more time than it saves the solver, the
-    seeder leaves it and spreads the remaining α of F over the free variables.
+    on the path according to their initial speed (see `margin`). If following the path takes more time than it saves,
+    the seeder leaves the path and spreads the remaining α of F over the free variables.
 
     Parameters
     ----------
@@ -201,7 +201,7 @@ def exchange(solved: Solution, problem: DualProblem) -> Walk:
     # F: variables that lie outside the new box, or whose new box has no width
     forced = (clipped != alpha) | (lower == upper)
     free = ~forced & (old.lower < alpha) & (alpha < old.upper) & (lower < clipped) & (clipped < upper)
-    # T: variables with a changed box, which may now move in the direction that improves f
+    # T: variables whose box has changed, and which may now move so that f rises
     other = ~forced & ~free & ((lower != old.lower) | (upper != old.upper))
     rises, falls = other & (excess > 0.0) & (clipped < upper), other & (excess < 0.0) & (clipped > lower)
     # a variable without a bound moves as far as the largest |αᵢ| so far
@@ -218,7 +218,7 @@ def exchange(solved: Solution, problem: DualProblem) -> Walk:
 
 
 def arrived(walk: Walk, lower: np.ndarray, upper: np.ndarray, otherwise: np.ndarray) -> np.ndarray:
-    """Return α at the end of the path, with variables exactly at reached bounds, or `otherwise` if the walk failed."""
+    """Return α after the walk, with variables exactly at reached bounds, or `otherwise` if this α is not finite."""
     alpha = np.clip(walk.variables.alpha, lower, upper)
     if walk.t >= 1.0 - ROUNDING:
         for side, bound in ((ABOVE, upper), (BELOW, lower)):

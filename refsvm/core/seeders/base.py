@@ -45,7 +45,7 @@ class Seeder(Rule):
     def pays(self, solved: Solution, steps: int, left_out: Sequence[Any]) -> bool:
         """Return True if calling `memory` saves time for the problems that `left_out` describes.
 
-        Each entry of `left_out` names the examples that one problem leaves out; `steps` is the same number as in
-        `memory`. If `pays` returns False, `seed` gets an empty memory.
+        Each entry of `left_out` names the examples that one problem leaves out; `steps` means the same as in `memory`.
+        If `pays` returns False, `seed` gets an empty memory.
         """
         return True

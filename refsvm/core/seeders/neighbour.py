@@ -15,7 +15,7 @@ def extrapolate(
 ) -> np.ndarray:  # fmt: skip
     """Return a seed: this problem's earlier α plus the change of α between two solutions of a neighbouring problem.
 
-        αᵢ = clip(after αᵢ + (source αᵢ − before αᵢ))      for i that may move in both neighbouring problems.
+        αᵢ = clip(after αᵢ + (source αᵢ − before αᵢ))      for i that may move in `problem` and in its neighbour.
 
     The neighbour's solution changed from `before` to `after`; the new solution of `problem` should differ from `source`
     in the same way. A variable with equal values in `before` and `after` keeps its value in `source`, and a variable
@@ -25,7 +25,7 @@ def extrapolate(
     Parameters
     ----------
     alpha : ndarray of shape (n,), float64
-        A point in the box, which supplies the values that the formula does not set; the function changes it in place.
+        A point in the box, changed in place: the function overwrites the αᵢ that the formula sets.
     problem : DualProblem
         The problem that needs a seed.
     after : Solution

@@ -46,17 +46,17 @@ def exact_gain(slope: np.ndarray, curvature: np.ndarray, room: np.ndarray) -> np
 def unless_negligible(state: SolverState, i: int, j: int, gain: float) -> tuple[int, int]:
     """Return (i, j), the pair of largest gain, or the most violating pair if that gain may be only rounding error.
 
-    In floating point, a pair that no step can improve still shows a tiny gain, which is rounding error. The real gain
-    of a variable in a narrow box or next to a bound may be even smaller. A rule that ranks pairs by gain alone could
-    then choose pairs without a real gain for ever. `unless_negligible` therefore takes the most violating pair if
+    In floating point, a pair that no step can improve still shows a tiny gain, which is rounding error. A variable in a
+    narrow box or near a bound may have a real gain below this error. A rule that ranks pairs by gain alone could then
+    choose pairs without a real gain for ever. `unless_negligible` therefore takes the most violating pair if
 
         Gᵢ − Gⱼ < 10⁻⁹ ψ            (the largest gain is rounding error, or close to it),
-        2ψ · room < 10⁻⁹ · 2g       (one tiny step takes the most violating pair to a bound),
+        2ψ · room < 10⁻⁹ · 2g       (room, the longest step of the most violating pair, is tiny),
 
     or if no pair has a positive gain. Because of the first condition, Gᵢ − Gⱼ of each chosen pair is at least a fixed
     share of ψ, and rules with this property converge (Chen, Fan & Lin 2006). On some problems, the second condition
-    saves millions of steps on pairs whose gain is small. The two conditions change no choice in solves with Newton
-    steps and boxes of equal size that start with all variables at bounds.
+    saves millions of steps on pairs whose gain is small. The two conditions change no choice if a solve takes Newton
+    steps, all boxes have the same size, and all variables start at bounds.
 
     Parameters
     ----------

@@ -32,7 +32,7 @@ class HybridMaximumGain(WorkingSetSelector):
         Distance η, relative to the box's width, within which a variable counts as bounded; in [0, 0.5). The paper uses
         1e-8 and reports almost the same results for η = 0.
     rows : {2, 1, "all"}
-        Kernel rows that the rule compares, as in `MaximumGain`.
+        Kernel rows that the rule scans for the best pair, as in `MaximumGain`.
 
     Raises
     ------

@@ -95,7 +95,7 @@ class ImprovedSMO(WorkingSetSelector):
                 scan[TOLERANCE], scan[NEXT] = state.gap / 2.0, 0.0
 
     def _examine(self, state: SolverState, i: int, rises: bool, falls: bool) -> tuple[int, int]:
-        """Return the pair of example i with *up* or *down*, or (i, i) if i violates no condition by over 2τ."""
+        """Return the pair of example i with *up* or *down*, or (i, i) if the violation of each pair is at most 2τ."""
         scan, G = state.selector_memory, state.gradient
         if not (rises and falls):
             # Gᵢ = vᵢ − Σ Kᵢⱼαⱼ over the support vectors
@@ -112,7 +112,7 @@ class ImprovedSMO(WorkingSetSelector):
         return (i, down) if rising > falling else (up, i)
 
     def _known(self, state: SolverState) -> tuple[np.ndarray, int]:
-        """Return a mask of the Gᵢ known after the last step, and the number of kernel values that their update took."""
+        """Return a mask of the Gᵢ known after the last step, and the number of kernel values needed for these Gᵢ."""
         known = (state.lower < state.alpha) & (state.alpha < state.upper)
         if state.iteration == 0:
             return known, int(known.sum()) * int(np.count_nonzero(state.alpha))
@@ -121,7 +121,7 @@ class ImprovedSMO(WorkingSetSelector):
         return known, 2 * int(known.sum())
 
     def kernel_values(self, state: SolverState, solved: bool = True) -> int:
-        """Return the number of kernel values that the paper's solver computes, including its last passes if `solved`.
+        """Return how many kernel values the paper's solver computes; if `solved`, count its last passes without a step.
 
         A step needs two kernel values for each known G, and examining Gᵢ needs one kernel value for each support
         vector. The count is right only without shrinking.

@@ -26,8 +26,8 @@ class MaximumGain(WorkingSetSelector):
     Parameters
     ----------
     rows : {2, 1, "all"}
-        Kernel rows that the rule compares, 2 by default. 2 means the rows of both variables of the last pair. 1 means
-        only the row of the variable that was new in the last pair, so that each variable moves in two successive steps
+        Kernel rows that the rule scans, 2 by default. 2 means the rows of both variables of the last pair. 1 means only
+        the row of the variable that was new in the last pair, so that each variable moves in two successive steps
         (§2.5). "all" means all rows in memory (§4.6); the rule equals `Greedy` once memory holds the whole matrix.
 
     Raises
@@ -55,7 +55,7 @@ class MaximumGain(WorkingSetSelector):
         checked_rows(self.rows)
 
     def select(self, state: SolverState) -> tuple[int, int]:
-        """Return the most violating pair in the first step, and later the best pair {k, t} of all compared rows k."""
+        """Return the most violating pair in the first step, and later the best pair {k, t} in all scanned rows k."""
         if state.working_sets[0, 0] < 0:
             return (state.top, state.bottom) if state.gap > 0.0 else (-1, -1)
         i, j, _ = best_reselection(state, self.rows)
@@ -67,7 +67,7 @@ class MaximumGain(WorkingSetSelector):
 
 
 def best_reselection(state: SolverState, rows: int | str) -> tuple[int, int, float]:
-    """Return i, j and 2g of the pair with the largest exact gain g in the compared rows, or (−1, −1, 0) if no g > 0.
+    """Return i, j and 2g of the pair with the largest exact gain g in the scanned rows, or (−1, −1, 0) if no g > 0.
 
     The variable with the larger G comes first, because its α rises.
     """

@@ -22,9 +22,9 @@ class SecondOrder(WorkingSetSelector):
     """i = argmax of G over I_up,  j = argmax of ½(Gᵢ − Gⱼ)²/qᵢⱼ over j in I_down with Gⱼ < Gᵢ.
 
     A Newton step that ignores the box would gain g̃ = ½ℓ²/q; qᵢⱼ = Kᵢᵢ + Kⱼⱼ − 2Kᵢⱼ needs the kernel row of i. After a
-    planned step, the rule also compares the pairs in ``state.candidates``. If the planned step μ was within a factor 1
-    ± `planned_range` of the Newton step μ̂, the rule ranks all pairs by g̃. Otherwise, it ranks all pairs by the exact
-    gain g(μ*) = μ*ℓ − ½μ*²q of the clipped step μ* (Algorithm 3).
+    planned step, a pair in ``state.candidates`` replaces (i, j) if the gain of this pair is larger. If the planned step
+    μ was within a factor 1 ± `planned_range` of the Newton step μ̂, the rule ranks all pairs by g̃. Otherwise, it ranks
+    all pairs by the exact gain g(μ*) = μ*ℓ − ½μ*²q of the clipped step μ* (Algorithm 3).
 
     Parameters
     ----------
