@@ -113,14 +113,14 @@ class SolverState(Shown):
         entries are valid.
     displacement, displacement_image : ndarrays of shape (n,), float64, or None
         Δ, which the last step added to α, and KΔ, which it subtracted from G. Δ and KΔ are 0 before the first step, and
-        None if the step rule has no momentum. If a bound cut only the part of the step along the last Δ, the new Δ is
-        the other part, μ(eᵢ − eⱼ).
+        None if the step rule has no momentum. If a bound cut the move along the last Δ, but not the move of the pair,
+        the new Δ is the move of the pair, μ(eᵢ − eⱼ).
     selector_memory, step_memory, stop_memory : ndarrays, float64
         The scratch array that each rule's method `memory` has made.
     shrinking : object
         Data that `refsvm.core.solver.shrinking.Shrinking` keeps during this solve; None at the start.
     session : object
-        Data that a backend makes from the arrays of this state and keeps between chunks of steps; they hold no
+        Data that a backend makes from the arrays of this state and keeps between chunks of steps. The data hold no
         reference to the state.
     iteration, top, bottom, gap, slope, curvature, low, high, … : numbers
         See `SCALARS` in this module.
@@ -238,8 +238,8 @@ class SolverState(Shown):
     def shift(self, delta: np.ndarray, *, by_variable: bool = False) -> None:
         """Move α by any δ, shape (n,): α += δ, G −= Kδ. Call `refresh(recompute=False)` afterwards.
 
-        Kδ is summed row by row in the order of the variables, so that compiled code gets the same bits. The terms of
-        variables that share a kernel row are merged into one; rounds pass ``by_variable=True`` to keep them separate.
+        Kδ is summed row by row in the order of the variables, so that compiled code gets the same bits. Variables that
+        share a kernel row share one term of this sum; with ``by_variable=True``, as in rounds, each has its own.
         """
         support = np.flatnonzero(delta)
         self.alpha += delta
@@ -355,7 +355,7 @@ class SolverState(Shown):
             self.lower[i] < self.alpha[i] < self.upper[i] and self.lower[j] < self.alpha[j] < self.upper[j]
         )
         if kappa and inside and ((after == lower) | (after == upper)).any():
-            # a bound has cut the step along Δ, but not the step along eᵢ − eⱼ, so keep only the latter: Δ ← μ(eᵢ − eⱼ)
+            # a bound has cut the move along Δ, but not the move of the pair, so Δ keeps only this move: Δ ← μ(eᵢ − eⱼ)
             delta.fill(0.0)
             delta[i], delta[j], image[:] = mu, -mu, pair
             self.carried_slope = mu * (self.slope - kappa * beta - mu * self.raw_curvature)

@@ -32,8 +32,8 @@ class Decomposition(Shrinking):
     """Solve repeatedly for the q variables that violate the KKT conditions most: the decomposition of SVM-light.
 
     Every working set contains the most violating pair, so steps on its variables can raise f. The selector and the step
-    rule take steps on pairs inside the working set until its KKT gap is 0.3 ψ, where ψ is the gap of all variables; the
-    solver counts these steps. SVM-light solves small problems exactly, by an interior point method, and shrinks.
+    rule take steps on pairs in the working set until its KKT gap is 0.3 ψ (ψ is the gap of all variables); the solver
+    counts these steps. SVM-light itself solves for each working set exactly, by an interior point method, and shrinks.
 
     Parameters
     ----------

@@ -114,7 +114,8 @@ class HardMargin:
         """Return True if αᵀKα is only rounding error in comparison with vᵀα.
 
         For two classes vᵀα = 2s, and √(αᵀKα)/s is the distance of the hulls. Every w that satisfies the margin
-        constraints has ‖w‖ ≥ vᵀα/√(αᵀKα), so |h| would have to reach 1/NARROWEST times the largest |v|.
+        constraints has ‖w‖ ≥ vᵀα/√(αᵀKα). If the method returns True, |h| for such a w would have to reach 1/NARROWEST
+        times the largest |v|.
         """
         return quadratic <= self._state.largest_diagonal * (0.5 * NARROWEST * linear / self._scale) ** 2
 

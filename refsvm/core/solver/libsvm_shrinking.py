@@ -7,7 +7,7 @@
 
 When all variables become active, the rule updates the gradient, G ← G − K[:, S] δ_S, where S are the variables that
 moved. Until all variables become active, A only loses variables, so A may lack variables that should move. The solve
-ends only when the stopping rule is satisfied by all variables with their true gradient.
+ends only when the full problem with its true gradient satisfies the stopping rule.
 """
 
 from __future__ import annotations
@@ -48,8 +48,8 @@ class LIBSVMShrinking(Shrinking):
     """Shrink as LIBSVM does, for comparisons with papers that used LIBSVM.
 
     Three things differ from LIBSVM. When all variables are active again, the rule compares each Gᵢ with the extremes of
-    G over all variables, whereas LIBSVM uses only the previously active variables. The rule updates G with the kernel
-    rows of all variables that moved, whereas LIBSVM keeps a second gradient for variables at their bounds, so counts of
+    G over all variables; LIBSVM uses the extremes over the previously active variables. The rule updates G with the
+    kernel rows of all variables that moved; LIBSVM keeps a second gradient for variables at their bounds, so counts of
     kernel rows differ. Selectors and step rules that use recent steps forget these steps when the active set changes.
 
     Parameters

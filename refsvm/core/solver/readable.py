@@ -27,7 +27,7 @@ class NumPyBackend:
         """Take up to `budget` steps; return 0, or the code with which the loop ended."""
         self.used["numpy"] = None
         loop = steps(state, *validated(*rules))
-        # the generator can be dropped when the budget ends, because `state` holds its results
+        # when the budget ends, the loop can be dropped, because `state` holds the result of its steps
         with np.errstate(over="ignore"):  # a gain may overflow if q is barely above 0
             for _ in range(budget):
                 try:
@@ -39,7 +39,7 @@ class NumPyBackend:
         return 0
 
     def rounds(self, runner: Any, waiting: Sequence[Any]) -> list[Any]:
-        """Return the result of the next waiting round, which the runner runs."""
+        """Let `runner` run the first round in `waiting`; return its result in a list."""
         return [runner.round(waiting[0])]
 
     def seeder(self, seeder: Any, rows: Any) -> Any:
@@ -47,7 +47,7 @@ class NumPyBackend:
         return seeder
 
     def events(self, walk: Any, tracker: Any, end: float, most: int) -> list[Any]:
-        """Return an empty list, so that the tracker finds all events itself, in NumPy."""
+        """Return an empty list, which tells the path tracker to find the next event itself, in NumPy."""
         return []
 
 

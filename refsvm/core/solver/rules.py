@@ -95,7 +95,7 @@ def chosen_rules(
 
 
 def misfit(selector: WorkingSetSelector, step: StepRule) -> ValueError:
-    """Return the error that says why `step` does not work with `selector`, or why it works with no selector at all."""
+    """Return the error that says why `step` does not work with `selector`, or why no selector works with `step`."""
     if not selector.takes_candidates:
         return ValueError(
             f"selector={selector!r} cannot be combined with step={step!r}: the convergence proof of planned steps "

@@ -13,8 +13,8 @@ solved to the KKT gap that the stopping rule's `restricted_tolerance` returns. I
 or more, this gap is halved, so that f hardly depends on the precision of the kernel rows.
 
 Shrinking is safe: the most violating pair of the full problem is always in A, so no restricted problem begins at its
-optimum, and f rises in every round. The solve ends only when the stopping rule is satisfied by all variables with their
-true gradient. If a variable outside A should move, it joins A in the next round.
+optimum, and f rises in every round. The solve ends only when the full problem with its true gradient satisfies the
+stopping rule. If a variable outside A should move, it joins A in the next round.
 """
 
 from __future__ import annotations
@@ -71,10 +71,10 @@ class Shrinking(Rule):
     ) -> int:  # fmt: skip
         """Take up to `budget` steps on the variables that the rule chooses.
 
-        Return 0 if more steps may follow, a code of ``rules.stop`` if the stopping rule is satisfied by all variables
-        with their true gradient, or −1 if no step gains. Use ``backend.steps(state, rules, budget, trace)`` to take
-        steps on all variables of a state, for example the state of a restricted problem. Store data that the next call
-        needs in ``state.shrinking``, which is None at the first call.
+        Return 0 if more steps may follow, a code of ``rules.stop`` if the full problem with its true gradient satisfies
+        the stopping rule, or −1 if no step gains. Use ``backend.steps(state, rules, budget, trace)`` to take steps on
+        all variables of a state, for example the state of a restricted problem. Store data that the next call needs in
+        ``state.shrinking``, which is None at the first call.
         """
 
     @property
@@ -181,10 +181,10 @@ class Restriction(Shrinking):
         """Take some steps on all variables, or solve one restricted problem."""
         if code := rules.stop.check(state):
             return code
-        # `recent`: steps of the last call; `period` for a first call at α ≠ 0, because such an α is near a solution
+        # `recent`: number of steps of the last call; a first call at α ≠ 0, near a solution, takes `period` instead
         recent = (self.period if state.alpha.any() else 0) if state.shrinking is None else state.shrinking
         before, solve_on = state.iteration, (backend, limits, state, rules, trace)
-        # read from the `facts` of the full matrix whether its kernel computes rows faster in batches
+        # the `facts` of the full kernel matrix say whether computing several rows at once is faster
         whole = state.rows.evaluator.gram
         in_blocks = whole.facts.prefers_batches and len(state.alpha) == whole.n
         if in_blocks and len(B := block(state, self.block)):
@@ -250,7 +250,7 @@ def seconds_to_full_gradient(state: SolverState, limits: Limits[Any]) -> float:
         moved = A[moved]
         if outer.parent is not None:
             moved = np.union1d(moved, np.flatnonzero(outer.alpha))
-        # count rows that both states share (as in `LIBSVMShrinking`) only once
+        # if two states share their kernel rows (as in `LIBSVMShrinking`), count the time for the rows only once
         if outer.parent is None or outer.parent[0].rows is not outer.rows:
             seconds += outer.rows.seconds_for(moved)
         state = outer
@@ -269,7 +269,7 @@ def record(trace: Trace, steps: Trace, inner: SolverState, before: float, first:
 
 
 def ending(outcome: int, state: SolverState, before: float) -> int:
-    """Return −1 if a restricted solve stalled and raised f at most by rounding: the next solve would stall again."""
+    """Return −1 if a restricted solve stalled and its gain is only rounding error: the next solve would stall again."""
     rounding = EPSILON * len(state.alpha) * abs(before)
     return -1 if outcome < 0 and state.objective - before <= rounding else 0
 
@@ -349,7 +349,7 @@ def fits(state: SolverState, A: np.ndarray) -> bool:
 
 
 def release_rows(state: SolverState) -> None:
-    """Free a state's kernel rows, even if a second state shares them, and drop compiled sessions that use the rows."""
+    """Free a state's kernel rows, even if a second state shares them, and drop compiled code's references to them."""
     state.rows.evaluator.release()
     state.session = None
     if state.parent is not None:

@@ -24,7 +24,7 @@ from refsvm.core.stopping.base import StoppingRule, validated_code
 def validated(selector: Any, step: Any, stop: Any) -> tuple[Any, Any, Any]:
     """Return the rules of a loop; wrap users' own rules so that invalid return values raise ValueError.
 
-    Invalid return values are truth values in place of indices, infinite steps, and negative codes.
+    The wrappers refuse indices that are truth values or negative, steps that are infinite or NaN, and negative codes.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ def refuse_negative(stop: StoppingRule, code: Any) -> Any:
 
 
 def user_code(stop: StoppingRule, state: SolverState, code: Any, own: Any) -> int:
-    """Return the code of a user's stopping rule after checking it; codes in `own` are the run's and need no check."""
+    """Return the code of a user's stopping rule after checking it; codes of the run (in `own`) need no check."""
     if code not in own:
         return validated_code(stop, code)
     refuse_negative(stop, stop.check(state))

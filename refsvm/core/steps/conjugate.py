@@ -26,7 +26,7 @@ class ConjugateStep(StepRule):
         β = (KΔ)ᵢ − (KΔ)ⱼ,   q_Δ = ΔᵀKΔ      p = eᵢ − eⱼ − (β/q_Δ) Δ,   pᵀKp = q − β²/q_Δ
         μ = ℓ/(q − β²/q_Δ), cut where the first variable of the support of p meets its bound;   α += μ p.
 
-    The slope along p is still ℓ. The step gains ½ℓ²/(q − β²/q_Δ), which is at least the gain of the pair alone. The
+    The slope along p is still ℓ. The step gains ½ℓ²/(q − β²/q_Δ), at least as much as a Newton step of the pair. The
     pair takes a step of length μ, and α also moves by κ = −μβ/q_Δ times the last displacement. If a variable outside
     the pair meets its bound first, the rule cuts only κ, and then moves the pair to the maximum of f along eᵢ − eⱼ:
 

@@ -39,10 +39,10 @@ class BallRule(StoppingRule):
     Let w be the weight vector of the full solution, w̃ the weight vector of the present α, and w_R the unknown optimum
     without the examples R. Then w_R is within distance ρ of ½(w + w̃), with ρ² = P(w) − D(α) − ¼‖w − w̃‖², computed as
     a sum of terms that are never negative (proof in `refsvm.core.stopping.midpoint`). The ball around ½(w + w̃) decides
-    most rounds of leave-one-out before the first step. For the ball around w̃, with w̃ in place of w, ρ² is the duality
-    gap, which falls to zero. The rule therefore tests the ball around ½(w + w̃) before the first step and while ψ(α) >
-    0.03, and the ball around w̃ when ψ(α) ≤ 0.03. The rule also stops when ψ(α) ≤ ε, because no ball proves a sign if h
-    = 0 at the optimum.
+    most rounds of leave-one-out before the first step. If w̃ takes the place of w, the ball is around w̃, and ρ² is the
+    duality gap, which falls to zero. The rule therefore tests the ball around ½(w + w̃) before the first step and while
+    ψ(α) > 0.03, and the ball around w̃ when ψ(α) ≤ 0.03. The rule also stops when ψ(α) ≤ ε, because no ball proves a
+    sign if h = 0 at the optimum.
 
     A test takes O(n) operations for each sign that is not yet proved, and ends at the first sign that it cannot prove.
     A proved sign holds for the exact optimum with any of its intercepts. With one left-out example, ``Solution.reason``
@@ -58,8 +58,8 @@ class BallRule(StoppingRule):
         Number of steps between two tests, or a sixteenth of the steps taken so far if this number is larger. A test
         also waits until ψ(α) is at most 0.7 times its value at the last test.
     example : int, optional
-        The left-out example at which the rule proves the sign; by default, it proves the signs at all examples with an
-        empty box Lᵣ = Uᵣ = 0, which `DualProblem.without` makes.
+        The left-out example at which the rule proves the sign; by default, it proves the signs at all left-out
+        examples, whose box is Lᵣ = Uᵣ = 0 (`DualProblem.without`).
     solved : Solution, optional
         The solution whose weight vector is w; leave-one-out passes the solution on all examples. By default, w is the
         weight vector of the α at which the solve starts.
@@ -118,7 +118,7 @@ class BallRule(StoppingRule):
         return (self.tol, float(self.every), float(self.relative), self.near)
 
     def memory(self, problem: DualProblem, steps: int = 0) -> np.ndarray:
-        """Return the memory: the left-out examples, α of w, G of w and v, with n values each, then single numbers."""
+        """Return the memory: four arrays of n values (left-out examples, α of w, G of w, v), then single numbers."""
         examples, n, solved = left_out_examples(self, self.example, problem), problem.n, self.solved
         if not len(examples):
             raise ValueError(
@@ -160,7 +160,7 @@ class BallRule(StoppingRule):
         return replace(self, solved=solved)
 
     def outcome(self, reason: str, value: float) -> tuple[str, float]:
-        """Return the test that decided the round, "ball" or "kkt", and the decision value or ±`TINY`."""
+        """Return the test that decided the round, "ball" or "kkt", and the decision value ("ball": see `of_sign`)."""
         if reason in self.reasons[1:3]:
             return "ball", of_sign(value, 1 if reason == self.reasons[1] else -1)
         return "kkt", value
@@ -192,7 +192,7 @@ def _begin(state: SolverState) -> None:
 
 
 def _proved(state: SolverState) -> int:
-    """Return 2 or 3 if the sign at one example is proved, 4 if h has the proved signs at several, otherwise 0."""
+    """For one example, return 2 or 3 for the proved sign +1 or −1; for several, 4 if h has the proved signs; else 0."""
     memory, G, v, lower, upper = state.stop_memory, state.gradient, state.v, state.lower, state.upper
     left_out, alpha, gradient, _ = memory[:BEGUN].reshape(4, -1)
     b = state.problem.midway(G, state.top, state.bottom)

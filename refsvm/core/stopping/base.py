@@ -83,7 +83,7 @@ class StoppingRule(Rule):
         tol = max(self.tolerance, 1e-3) if self.left_out else self.tolerance
         if not self.relative:
             return tol
-        # use only variables that may move: decision values of left-out examples and of other classes do not matter
+        # use only variables that may move: left-out examples and examples of other classes are not in this problem
         free = np.flatnonzero(problem.lower < problem.upper)
         terms = variation(problem.gram, alpha, free, problem.z) if len(free) else 0.0
         wanted = tol * self.share_of_tolerance(max(s, LEAST_SHARE * terms))

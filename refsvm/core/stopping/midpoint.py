@@ -55,9 +55,9 @@ INDEFINITE: Final = -1e-8
 class Rounding(NamedTuple):
     """A bound of the rounding error of G = v − Kα.
 
-    G is a sum of terms αⱼKᵢⱼ, none of which exceeds max |αⱼ| √(Kᵢᵢ max Kⱼⱼ). A step updates G once, a move to another α
-    once for each changed variable; an update rounds a term and a partial sum. Computing G from scratch rounds n terms
-    and their kernel values; sixteen roundings for each term also cover the error of Σα.
+    G is a sum of terms αⱼKᵢⱼ, none of which exceeds max |αⱼ| √(Kᵢᵢ max Kⱼⱼ). A step updates G once; a move to another α
+    does so once for each changed variable. An update rounds a term and a partial sum. Computing G from scratch rounds n
+    terms and their kernel values. The bound allows sixteen roundings for each term, which include the rounding of Σα.
 
     Attributes
     ----------
@@ -75,9 +75,9 @@ class Rounding(NamedTuple):
 
     @classmethod
     def of(cls, state: SolverState, more: float = 0.0, largest: float = 0.0, size: float = 0.0) -> Rounding:
-        """Return the bound for the G of a state; `more` is a number of additional steps.
+        """Return the bound for the G of a state.
 
-        `largest` and `size` are max |α| and max |G| of another point that the bound must also cover.
+        `more`, `largest` and `size` are the steps, max |α| and max |G| of another point that the bound must also cover.
         """
         share = len(state.alpha) * state.kernel_rounding
         share += EPSILON * (state.updates + state.iteration + more)
@@ -181,7 +181,7 @@ def sign_at(state: SolverState, r: int) -> int:
 def ends_elsewhere(
     alpha: np.ndarray, gradient: np.ndarray, lower: np.ndarray, upper: np.ndarray, delta: float, sizes: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
-    """Return two bounds of h* at any x from each variable: low ≤ h*(x) − (Kα)(x) ± √(δ k(x, x)) ≤ high.
+    """Return, for each variable, low and high with low ≤ h*(x) − (Kα)(x) ± √(δ k(x, x)) ≤ high at any x.
 
     The bounds follow from (4) with Dᵢ ≤ √Kᵢᵢ + √k(x, x), which needs no kernel row. If x is a left-out example, do not
     use the bounds from the variable of this example.

@@ -9,8 +9,8 @@ If the decision values have a size u that is not near 1, for example because of 
 ``relative`` to u; the rule then stops when ψ(α) ≤ ε min(1, s/u). If the targets, C, ε and u are all converted to
 another unit, the steps change only by rounding. ``relative=True`` means u = 1.
 
-The relative tolerance bounds the relative error of the model: f* − f ≤ ψ · ½‖α* − α‖₁ and ‖w − w*‖² ≤ 2(f* − f), and if
-ψ ≤ εs, both sides of both inequalities grow with the square of α. At α = 0, s is the range of v, which holds the
+The relative tolerance bounds the relative error of the model, since f* − f ≤ ψ · ½‖α* − α‖₁ and ‖w − w*‖² ≤ 2(f* − f).
+If ψ ≤ εs, both sides of each inequality scale with the square of α. At α = 0, s is the range of v, which holds the
 targets. The rule computes s only when ψ ≤ ε; if s ≥ u, the steps are bit for bit as with an absolute tolerance.
 
 If the best model is a constant, s falls to zero with ψ, so that ψ ≤ εs/u might never hold. The rule therefore never
