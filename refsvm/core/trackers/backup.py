@@ -42,7 +42,7 @@ def solve_at(walk: PathState, t: float, eps_smo: float, kind: str) -> bool:
         Tolerance for the KKT gap, in units of the decision function; for C < 1 the tolerance is multiplied by C, the
         size of the decision values.
     kind : str
-        The recorded cause, for example "repair", if an example moves to another set.
+        The cause that is recorded if an example moves to another set, for example "repair".
 
     Returns
     -------
@@ -94,7 +94,7 @@ def solved_on_path(
 
 
 def choose_sets(walk: PathState) -> bool:
-    """Decide for each example on the border of two sets in which set it continues, so that the path can go on.
+    """Choose, for each example on the border between two sets, the set with which the path can go on.
 
     The derivative x of α along the line solves
 

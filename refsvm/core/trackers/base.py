@@ -19,7 +19,7 @@ class PathTracker(Rule):
     `refsvm.regularization_path` and `refsvm.parametric_path` call `follow` once for each path; between breakpoints,
     these two functions check for Ctrl-C and for the time limit. A tracker's compiled version may have its own
     signature. The compiled versions of `refsvm.SVMP` and `refsvm.Hastie` follow many events in one call, as long as the
-    events need only the arrays of the walk (`refsvm.core.backend`).
+    elbow is regular and each event moves one example to another set (`refsvm.core.backend`).
     """
 
     example_call: ClassVar[str] = "SVMP()"

@@ -55,7 +55,7 @@ class SVMP(PathTracker):
         The paper's ε_smo: KKT gap to which SMO solves at the start and for repairs, in units of the decision function.
     tau : float
         The paper's τ: components of d_p below τ times the largest component count as zero. Rates pᵢ below their
-        rounding error also count as zero. The paper uses 1e-4 in both cases, in units of the kernel.
+        rounding error also count as zero. The paper uses 1e-4 for d_p and for pᵢ, in units of the kernel.
     tau_2 : float
         The paper's τ₂: a fall of λ by less than τ₂λ does not count as progress. The paper uses 1e-8 in units of λ.
     gamma : float
@@ -86,9 +86,10 @@ class SVMP(PathTracker):
     The backup routine first computes the derivative at λ, which leaves the path exact, and jumps only if the derivative
     does not help.
 
-    Compiled code (`refsvm.core.backend`) follows many events in one call, as long as one example on a regular elbow
-    causes each event. NumPy and SciPy handle empty elbows, jumps, events of several examples, singular elbows, the
-    linear program and the backup routine, because compiled code could not reproduce their results bit for bit.
+    Compiled code (`refsvm.core.backend`) follows many events in one call, as long as the elbow is regular and each
+    event moves one example to another set. NumPy and SciPy handle empty elbows, jumps, events of several examples,
+    singular elbows, the linear program and the backup routine, because compiled code could not reproduce their results
+    bit for bit.
 
     References
     ----------
@@ -243,7 +244,7 @@ class SVMP(PathTracker):
 
         Yield the point if an event of this `kind` or a repair has moved it. If no repair helps, the path ends.
         """
-        is_c_path = walk.along.is_c_path  # True if the test includes Σα
+        is_c_path = walk.along.is_c_path  # only a path in C tests Σα here
         # do not compute G from scratch after each event, because computing it takes as long as many events
         fresh = not kind or walk.unsettled or walk.t < walk.stale_below
         if fresh or max(walk.violation(), is_c_path and walk.unbalanced()) > self.eps_kkt:

@@ -49,7 +49,7 @@ class ElbowAlgebra(PlainNumbers, ABC):
 
 
 def elbow_matrix(walk: PathState, s: float = 1.0) -> np.ndarray:
-    """Return A, shape (m + 1, m + 1), in the order of ``walk.elbow``, or DAD with D = diag(s, 1, …, 1).
+    """Return DAD with D = diag(s, 1, …, 1), shape (m + 1, m + 1), in the order of ``walk.elbow``; for s = 1, it is A.
 
     With s = max |K| all entries have the same scale, so that the rank does not depend on the unit of K.
     """
@@ -202,7 +202,7 @@ class UpdatedInverse(UpdatedAlgebra):
     least_ratio : float
         The inverse is computed from A = QR only if no diagonal entry of |R| is below this fraction of the largest.
     qr : PivotedQR
-        The factorisation that gives the inverse, and replaces it if A is ill conditioned.
+        The factorisation that gives the inverse, and that is used in its place if A is ill conditioned.
 
     Raises
     ------

@@ -88,7 +88,7 @@ class Bordered:
     def insert(self, u: np.ndarray, corner: float, right: float, pace: float = 0.0) -> bool:
         """Add variable k to a non-empty M; return False, and change nothing, if A would become singular.
 
-        `u` is (1, K_Mk), `corner` is Kₖₖ, and `right` is rₖ before k joins, while αₖ moves at the rate `pace`.
+        `u` is (1, K_Mk), and `corner` is Kₖₖ. Before k joins, αₖ moves at rate `pace`; `right` is rₖ with this rate.
         """
         w = self.times(u)
         # s is the pivot of k; if s is only rounding error, A would become singular
@@ -172,7 +172,7 @@ def independent_factor(K: np.ndarray, largest: float) -> tuple[np.ndarray, np.nd
     for k in single.tolist():
         if B[k, k] > least:
             members.append(k)
-            # entries of B before k are not read again
+            # rows and columns of B up to k are not read again
             B[k + 1 :, k + 1 :] -= np.multiply.outer(B[k + 1 :, k] / B[k, k], B[k, k + 1 :])
     return np.array(members, dtype=np.int64), None
 

@@ -120,7 +120,7 @@ class ProblemLine:
         return one if one == other else float(self.between(one, other, t))
 
     def between(self, one: Any, other: Any, t: float) -> Any:
-        """Return (1 − s) one + s other; the result is exact at both ends, and precise near an end with small values."""
+        """Return (1 − s)·`one` + s·`other`; this is exact at both ends, and precise near an end with small values."""
         way = self.t[1] - self.t[0]
         return ((self.t[1] - t) / way) * one + ((t - self.t[0]) / way) * other
 

@@ -63,7 +63,7 @@ def longest_fall(
 def _in_the_plane(rate: np.ndarray, gap: np.ndarray, u: np.ndarray, limit: float) -> tuple[float, np.ndarray]:
     """Solve the program for one null vector: t·rate + u β ≤ gap."""
     tiny = 1e-12 * float(np.abs(u).max())
-    blocked = (np.abs(u) <= tiny) & (rate > 0.0)  # variables that β does not move
+    blocked = (np.abs(u) <= tiny) & (rate > 0.0)  # variables that approach a bound whatever β is
     limit = float((gap[blocked] / rate[blocked]).min(initial=limit))
     # β ≤ (gap − t·rate)/u if u > 0, and β ≥ (gap − t·rate)/u if u < 0
     least, most = ((gap[part] / u[part], -rate[part] / u[part]) for part in (u < -tiny, u > tiny))

@@ -65,14 +65,14 @@ class PathState(Walk):
         The line, whose methods return the problem at any t and the scales of tolerances.
     variables : Variables
         The state of all variables: ``alpha`` is ŝ, ``excess`` is Gᵢ − b̂, ``lower`` and ``upper`` are the box at C = 1.
-        If the path does not follow C: α, Gᵢ − b and the box at t.
+        If the path does not follow C, these arrays hold α, Gᵢ − b and the box at t.
     b : float
         b̂ = λb, or b if the path does not follow C.
     side : ndarray of shape (n,), int8
         The set of each variable; CLOSED for examples of weight 0.
     sign : ndarray of shape (n,)
-        1 if the box is [0, wᵢ], −1 if it is [−wᵢ, 0], 0 if it has no width. If the path does not follow C, 1, or 0 if
-        the box has no width.
+        1 if the box is [0, wᵢ], −1 if it is [−wᵢ, 0], 0 if it has no width. If the path does not follow C, the sign is
+        1 if the box has a width.
     stored : ndarray of shape (at least n, at least n)
         The array that holds K; its row i begins with row i of K.
     moves : list of Move
@@ -284,7 +284,7 @@ class PathState(Walk):
         self.note(np.flatnonzero(across), side[across], kind)
         var.alpha[across] = np.where(side == ABOVE, var.upper, var.lower)[across]
         self.side[across] = side[across]
-        if self.system is None and not self.members:  # M is empty: these variables can become free at once
+        if self.system is None and not self.members:  # M is empty: add all its new members at once
             entering = np.flatnonzero(side != self.side)
             self.note(entering, np.zeros_like(entering), kind)
             for i in entering[var.pace[entering] != 0.0].tolist():
@@ -304,7 +304,7 @@ class PathState(Walk):
 
 
 def whole_rows(K: np.ndarray) -> np.ndarray | None:
-    """Return a C-ordered float64 array whose row i begins with row i of K (K or its base array), or None."""
+    """Return K if it is C-ordered float64, or a base array of this kind whose row i begins with row i of K, or None."""
     base = K if K.flags.c_contiguous else K.base
     if not isinstance(base, np.ndarray) or base.dtype != np.float64 or base.ndim != 2:
         return None

@@ -88,7 +88,7 @@ class UpdatedQR(UpdatedAlgebra):
 
 @dataclass(frozen=True)
 class Updated:
-    """Factors of DAD = QR with D = diag(s, 1, …, 1), and the order of the examples in its rows and in its columns."""
+    """Factors of DAD = QR with D = diag(s, 1, …, 1), and the order of the examples in the rows and columns of QR."""
 
     Q: np.ndarray
     R: np.ndarray
@@ -136,7 +136,7 @@ class Updated:
         return np.where(np.array(order) == BORDER, self.s, kernel_row[order])
 
     def of_present(self, walk: PathState) -> Updated:
-        """Return the factors together with the positions, in the present elbow, of their rows and columns."""
+        """Return the factors, and the position of each of their rows and columns in the present elbow."""
         place = {i: k for k, i in enumerate([BORDER, *walk.members])}
         rows, columns = (np.array([place[i] for i in order]) for order in (self.rows, self.columns))
         return Updated(self.Q, self.R, self.rows, self.columns, self.s, (rows, columns))

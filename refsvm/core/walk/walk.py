@@ -97,13 +97,13 @@ class Walk:
     values : ndarray of shape (10, n)
         The array whose rows are the `Variables`.
     variables : Variables
-        Views of these rows.
+        The rows of `values`, by name.
     members : list of int
         The variables of M, in the order of the rows of `system`.
     rows : ndarray of shape (room, n)
-        The kernel rows of the members; empty if K itself is held.
+        The kernel rows of the members; empty if `stored` holds K.
     stored : ndarray or None
-        K, if it is held as an array (`refsvm.core.walk.state.PathState`).
+        The whole of K, if the walk keeps it (`refsvm.core.walk.state.PathState`).
     system : Bordered or None
         The linear system of M; None if it has not been set up, or is singular.
     total : float
