@@ -43,7 +43,7 @@ def column_names(values: Any) -> tuple[str, ...]:
 def hint(
     word: str, known: Iterable[str], otherwise: str, shown: Callable[[str], str] = repr, cutoff: float = 0.6
 ) -> str:
-    """Return an error message's end: the known name most similar to `word`, or `otherwise` if no name is similar."""
+    """Return the end of an error message: the known name most similar to `word`, or `otherwise` if none is similar."""
     # import difflib only when an error is raised, because the import takes time
     from difflib import get_close_matches
 

@@ -1,4 +1,4 @@
-"""Backend: the object that takes the steps, runs the rounds, makes the seeds and follows the paths of one call.
+"""Backend: the object that takes steps, runs rounds, makes seeds and follows paths for one call of a public function.
 
 `refsvm.core.solver.readable.NumPyBackend` is the backend in NumPy. Compiled code registers another backend in
 `BACKENDS`. Each call of a public function makes one backend and passes it to the functions that it calls. All backends
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Backend(Protocol):
-    """Takes the steps, runs the rounds, makes the seeds and follows the paths of one call, in a single thread."""
+    """Takes steps, runs rounds, makes seeds and follows paths for one call of a public function, in a single thread."""
 
     used: dict[str, None]
     """The keys of this dict name the engines ("numpy", "numba") that have taken steps since the dict was cleared."""

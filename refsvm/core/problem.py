@@ -81,8 +81,7 @@ class DualProblem(Shown, Formulations):
     zero_is_feasible : bool
         True if α = 0 satisfies both constraints.
     fixed_noise : float
-        Estimated error of v. In a problem made by `restrict`, v contains
-        kernel values of the fixed variables, which are rounded.
+        Estimated error of v. In a problem made by `restrict`, v contains rounded kernel values of the fixed variables.
 
     Examples
     --------

@@ -176,7 +176,7 @@ class Solution(Shown):
         The dual objective f(α); the primal objective F(α, b) at the b that
         minimises F; F − f; the KKT gap ψ(α).
     objective_error : float
-        Difference between `objective` and f(α) with kernel values in float64.
+        Difference between `objective` and the f(α) that follows from float64 kernel values.
     iterations, kernel_rows, kernel_hits : int
         Numbers of steps taken, of kernel rows computed, and of kernel rows
         taken from the cache.

@@ -52,7 +52,7 @@ class Guard:
     Attributes
     ----------
     error : float
-        Estimated error of the decision values of the latest solve, as far as this guard can estimate it.
+        The guard's estimate of the error of the decision values of the latest solve; 0 if the guard makes no estimate.
     for_users_rules : bool
         True if the guard is only used for solves with a user's own rule.
 

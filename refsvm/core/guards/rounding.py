@@ -56,7 +56,7 @@ class Snap(Guard):
 
 
 def drifted(state: SolverState, tolerance: float = 0.0) -> bool:
-    """Return True if rounding errors of G may exceed a hundredth of max(KKT gap, tolerance).
+    """Return True if rounding errors of G may exceed max(|ψ|, tolerance)/100, where ψ is the KKT gap.
 
     If no pair of variables can move, as in a round with one class, the KKT gap counts as 0. The accuracy of G still
     matters, because b is computed from G.
@@ -68,7 +68,7 @@ def drifted(state: SolverState, tolerance: float = 0.0) -> bool:
 
 
 def moves(updates: Any, size: Any, gap: Any, tolerance: Any) -> Any:
-    """Return True if the rounding errors of all updates may change G by more than max(ψ, tolerance)/100.
+    """Return True if the rounding errors of all updates may change G by more than max(|ψ|, tolerance)/100.
 
     The rounding error of one update is proportional to `size`: |G| plus the largest |αᵢKᵢⱼ| that has been added to G.
     """

@@ -264,7 +264,7 @@ class CachedRows(KernelRows):
 class AllRows(CachedRows):
     """Kernel rows that are all computed in one block at the first use of a row; they must all fit in the budget.
 
-    `AllRows` serves a user's callable kernel. Such a kernel may be slow to call. It may also return other values if
+    `AllRows` serves a user's callable kernel. Such a kernel may be slow to call. Its values may also depend on whether
     both of its arguments are the same table.
 
     Examples

@@ -41,7 +41,7 @@ class KernelMatrix(Shown, ABC):
     is_float32 : bool
         True if the matrix itself is held as a float32 array.
     exact : KernelMatrix
-        The matrix that evaluates the kernel itself and reads no stored rows.
+        The matrix that evaluates the kernel and reads no stored rows.
     distinct : ndarray of shape (n,), int64
         A number for each variable; variables that are known to have the same row of K have equal numbers.
     origin : ndarray of shape (d,) or None
@@ -85,7 +85,7 @@ class KernelMatrix(Shown, ABC):
 
     @property
     def exact(self) -> KernelMatrix:
-        """The matrix that evaluates the kernel itself and reads no stored rows."""
+        """The matrix that evaluates the kernel and reads no stored rows."""
         return self
 
     def parts(self, dtype: np.dtype) -> Any:
@@ -103,7 +103,7 @@ class KernelMatrix(Shown, ABC):
         return self
 
     def offset(self, alpha: np.ndarray) -> float:
-        """For Σα = 0, return Kα of the uncentred data minus Kα of this matrix; all entries have the same difference."""
+        """For Σα = 0, return the number by which every entry of Kα grows if the data are not centred."""
         return 0.0
 
     @abstractmethod
@@ -182,7 +182,7 @@ class View(KernelMatrix):
 
     @property
     def exact(self) -> KernelMatrix:
-        """A view of the same variables; its source evaluates the kernel itself and reads no stored rows."""
+        """A view of the same variables; its source evaluates the kernel and reads no stored rows."""
         return self if self.store is None else View(self.source.exact, self.indices)
 
     @property

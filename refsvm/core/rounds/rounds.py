@@ -245,11 +245,11 @@ class Rounds(Shown):
         39
         """
         rules = self.rules if stop is None else self.rules._replace(stop=StoppingRule.checked("stop", stop))
-        # a solution that the caller stored may belong to data that are not centred
+        # convert solutions that the caller stored: their data may not be centred
         for name, solution in self.solutions.items():
             self.solutions[name] = solution.in_solver_coordinates(self._stored(solution.problem))
         runner = Runner(self, Cold() if seeder is None else seeder, rules, time_seeds, proves)
-        if not self._run.needs_solutions(self.problem):  # compiled rounds give no warnings
+        if not self._run.needs_solutions(self.problem):  # guards need not check compiled rounds
             return self._unless_interrupted(runner.run(rounds))
         plan = (each if each.keep is not None else each._replace(keep=LATEST) for each in rounds)
         return self._unless_interrupted(self._reviewed(runner.run(plan), rules.stop))

@@ -93,7 +93,7 @@ def walked(rounds: Rounds, begun: Solution, kkt: KKTGap) -> tuple[Rounds, Soluti
 def folds_walked_to(
     rounds: Rounds, plan: Sequence[Round], seeder: Seeder, walk: Seeder | None, **options: Any
 ) -> Iterator[RoundResult]:
-    """Yield the results of `refsvm.Rounds.run`; if the first round takes many steps, `walk` makes the other seeds.
+    """Yield the results of `refsvm.Rounds.run`; if the first round takes many steps, use the seeder `walk`.
 
     Parameters
     ----------
