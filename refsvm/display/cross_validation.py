@@ -107,8 +107,8 @@ class GridDisplay(Display):
     scores, iterations : ndarrays of shape (len(gammas), len(Cs))
         Mean score and mean number of steps of each cell.
     unsolved : ndarray of shape (len(gammas), len(Cs)), optional
-        For each cell, the number of splits in which the solve did not converge. A star marks cells with unsolved
-        splits, and a note counts them.
+        For each cell, the number of splits in which the solve did not converge. A star marks each cell with unsolved
+        splits, and a note says how many cells have a star.
     best : (int, int), optional
         Row and column of the best cell; by default, the first cell with the highest score.
 

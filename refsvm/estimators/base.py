@@ -379,8 +379,8 @@ class KernelMachine(KernelEstimator):
     def _decision_values(self, X: Any, reduce: Callable[[np.ndarray], np.ndarray] = np.asarray) -> np.ndarray:
         """Return h(x) of each decision function, shape (t, number of functions), from the support vectors only.
 
-        With hundreds of classes, the values of all rows may not fit into memory. Except with a user's kernel, the
-        method therefore passes the values to `reduce` in blocks of rows.
+        With hundreds of classes, the values of all rows may not fit into memory. Unless the kernel is a user's
+        function, the method therefore passes the values to `reduce` in blocks of rows.
         """
         self._check_fitted()
         X = self._checked(X, kernel=self.kernel_, reset=False)

@@ -59,7 +59,7 @@ def checked_data(estimator: BaseEstimator, X: Any, y: Any = NO_LABELS, *, reset:
 
 
 def are_plain(X: Any, y: Any) -> bool:
-    """Return whether X is a finite C-ordered table of float64, and y (if given) n finite numbers or strings."""
+    """Return whether X is a finite C-ordered table of float64, and a given y holds n finite numbers or strings."""
     if not (
         type(X) is np.ndarray
         and X.dtype == np.float64

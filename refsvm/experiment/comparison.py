@@ -64,7 +64,7 @@ def _status(record: Mapping[str, Any]) -> str:
 
 
 def unsolved_of(records: Iterable[Mapping[str, Any]], metric: str) -> dict[tuple[str, str], int]:
-    """Return, for each problem and strategy, the number of unsolved runs whose record contains a metric."""
+    """Return, for each problem and strategy, the number of unsolved runs whose record contains the metric."""
     measured = (record for record in records if record.get(metric) is not None and is_unsolved(record))
     return dict(Counter((record["problem"], record["strategy"]) for record in measured))
 

@@ -247,7 +247,7 @@ class Experiment(PlainNumbers, Shown):
                 # delete the run from `missing`: after a worker's crash, the next attempt submits the runs in `missing`
                 del missing[run]
                 done, new = done + alike[run], new + (metrics is not None)
-                # call the callback after storing the run, which would be lost if the callback ended the experiment
+                # store the run before calling the callback, because the callback may end the experiment
                 run_progress.tell(done)
                 if callback is not None and callback(run_progress):
                     break

@@ -364,7 +364,7 @@ def a_partner(rng: Generator, draw: Draw = some_pair) -> tuple[Any, ...]:
 
 
 def no_partner(rng: Generator) -> tuple[Any, ...]:
-    """Return the arguments of `partner`; in half of the cases i has the smallest G."""
+    """Return the arguments of `partner`; in half of the cases i has the smallest G, so that no partner exists."""
     G, alpha, lower, row, diagonal, i = a_partner(rng)
     G[i] = G.min() - 1.0 if rng.random() < 0.5 else G[i]
     return G, alpha, lower, row, diagonal, i
@@ -525,7 +525,7 @@ def solved(rng: Generator) -> tuple[Any, ...]:
     solution = solve(problem_of(K, y, C), stop=KKTGap(1e-8), engine="numpy")
     alpha, h = solution.alpha.copy(), solution.decision_values.copy()
     h[np.flatnonzero(alpha)[:3]] = 0.0
-    h[np.flatnonzero(alpha == 0.0)[:3]] *= -1.0  # with α = 0, the verdict is 1 even if h has the wrong sign
+    h[np.flatnonzero(alpha == 0.0)[:3]] *= -1.0  # α = 0 decides the verdict, even if h has the wrong sign
     return y, alpha, h
 
 
@@ -674,7 +674,7 @@ def asked(call: Call, arrays: Any, state: Any, **how: Any) -> tuple[int, int]:
 
 
 def rule_of(call: Call, seen: list[Any]) -> WorkingSetSelector:
-    """Return a selector that asks the student's process, and adds arrays, state and pair of each step to `seen`."""
+    """Return a selector that asks the student's process for pairs; `seen` gets each step's arrays, state and pair."""
 
     @dataclass(frozen=True)
     class Students(WorkingSetSelector):

@@ -263,7 +263,7 @@ def _check_end(case: Case, state: SolverState, last: SolverState, code: Any) -> 
         same = np.array_equal(getattr(state, name), getattr(last, name))
         subject = "" if same else _rule_that_writes(case, state, last, name)
         case.require(same, t, f"{subject} wrote to state.{name}; only the loop may change it.")
-    # the sum of α may drift only by the rounding error of each step
+    # the sum of α may drift only by the rounding errors of the steps
     off = infeasibility(problem, alpha)
     message = f"α is infeasible by {off:.3g} times the size of the box; {step!r}.length() must return float64 numbers."
     case.require(off <= EPS * (t + problem.n), t, message)
