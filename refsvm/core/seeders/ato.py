@@ -30,7 +30,7 @@ SHARED: Final = 30.0
 """The inverse matrix, which all paths from a solution share, may take this multiple of one path's allowed work."""
 
 ROUNDING: Final = 1e-12
-"""Distance from the end of the line at which the walk counts as finished."""
+"""Distance from t = 1 at which the path counts as finished."""
 
 BEGIN_COST: Final = 100_000
 EVENT_COST: Final = 8000
@@ -194,7 +194,7 @@ def expected(n: int, m: int, moving: int) -> float:
 
 
 def exchange(solved: Solution, problem: DualProblem) -> Walk:
-    """Return the walk from the solution (t = 0) to the new box (t = 1), with the variables F and T of `ATO`."""
+    """Return a `Walk` that starts at the solution (t = 0) and ends in the new box (t = 1); F and T are as in `ATO`."""
     old, alpha, excess = solved.problem, solved.alpha, solved.gradient - offset(solved)
     lower, upper, zero = problem.lower, problem.upper, np.zeros(problem.n)
     clipped = np.clip(alpha, lower, upper)

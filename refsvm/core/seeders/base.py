@@ -30,7 +30,7 @@ class Seeder(Rule):
     example_call: ClassVar[str] = "TOP()"
     role: ClassVar[str] = "SEED"
     reads_rows: ClassVar[bool] = True
-    """True if a seed depends on kernel rows, which the twin reads as float64."""
+    """True if a seed depends on kernel rows, which the compiled seeder reads as float64."""
     is_exact: Any = False
     """True if a seed is the new optimum itself, as exact as the old optimum.
 

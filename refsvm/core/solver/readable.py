@@ -1,4 +1,4 @@
-"""NumPyBackend: runs steps, rounds and walks one after another in the readable NumPy code."""
+"""NumPyBackend: takes steps and runs rounds one after another, in readable NumPy code."""
 
 from __future__ import annotations
 

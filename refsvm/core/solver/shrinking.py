@@ -207,7 +207,7 @@ class Restriction(Shrinking):
         return outcome
 
     def _pays(self, state: SolverState, recent: int, m: int) -> bool:
-        """Return True if taking `recent` steps on m variables, not on n, saves more than copying the kernel rows costs.
+        """Return True if taking `recent` steps on m instead of n variables saves more than copying kernel rows costs.
 
         Savings and cost are measured in numbers of variables: a step updates n or m variables, and a copied row has m
         values.

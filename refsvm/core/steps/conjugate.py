@@ -113,7 +113,7 @@ class ConjugateStep(StepRule):
     def _step_with_momentum(
         self, state: SolverState, i: int, j: int, mu: float, kappa: float
     ) -> tuple[float, float]:
-        """Return (μ, κ) if a bound has cut κ: with this κ, μ takes the pair to the maximum of f, or to a bound."""
+        """Return (μ, κ) for a κ that a bound has cut; μ then takes the pair to the maximum of f, or to a bound."""
         delta, image = np.asarray(state.displacement), np.asarray(state.displacement_image)
         slope = state.slope - kappa * float(image[i] - image[j])
         # Uᵢ − (αᵢ + κΔᵢ),  αⱼ + κΔⱼ − Lⱼ

@@ -137,5 +137,5 @@ class Hastie(PathTracker):
 
 
 def _where(walk: PathState) -> str:
-    """Return the walk's present point as text."""
+    """Return the present point of the path as text."""
     return f"C={1.0 / walk.t:.6g}" if walk.along.is_c_path else f"t={walk.t:.6g}"

@@ -175,7 +175,7 @@ class SVMP(PathTracker):
                 yield from points
 
     def _next_step(self, walk: PathState, room: float) -> Step | None:
-        """Return the step with the largest decrease of λ (at most `room`); give the walk the direction of this step.
+        """Return the step with the largest decrease of λ (at most `room`); store its direction in `walk`.
 
         Return None if the inverse of A has lost its precision; the caller tries again, because new factors of A may
         show that α must jump first.

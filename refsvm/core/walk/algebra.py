@@ -217,7 +217,7 @@ class UpdatedInverse(UpdatedAlgebra):
     """
 
     def factorise(self, walk: PathState) -> Factors:
-        """Return the walk's up-to-date inverse, or compute the inverse; if A is ill conditioned, return QR factors."""
+        """Return A⁻¹, stored in `walk`, or compute it if it is missing; if A is ill conditioned, return QR factors."""
         if walk.system is None:
             factors = self.qr.factorise(walk)
             if factors.null.shape[1] or not self.is_regular(factors.R):

@@ -24,12 +24,12 @@ class Bordered:
                    e = rₖ − uᵀx,                                  x ← x − w·e/s,   xₖ ← e/s;
         j leaves:  p = P eⱼ,                                      P ← P − ppᵀ/pⱼ,  x ← x − p·xⱼ/pⱼ.
 
-    P is the inverse of A. The array of the inverse has spare rows and columns of zeros, so that each update adds or
-    subtracts the outer product of a vector with itself. s is the squared distance in feature space between φ(xₖ) and
-    the affine hull of the points in M; if s were 0, A would become singular. When a variable leaves, the last member
-    takes its place in the array. If the bound of a variable moves at rate `pace`, a variable that joins gets xₖ ← pace
-    + e/s, and the formulas for leaving use xⱼ − pace in place of xⱼ. The class adds numbers from left to right, as its
-    compiled version does.
+    P is the inverse of A. The array that holds P has spare rows and columns of zeros, and each update adds or subtracts
+    the outer product of a vector with itself. s is the squared distance in feature space between φ(xₖ) and the affine
+    hull of the points in M; if s were 0, A would become singular. When a variable leaves, the last member takes its
+    place in the array. If the bound of a variable moves at rate `pace`, a variable that joins gets xₖ ← pace + e/s, and
+    the formulas for leaving use xⱼ − pace in place of xⱼ. The class adds numbers from left to right, as its compiled
+    version does.
 
     Parameters
     ----------
@@ -142,8 +142,8 @@ class Bordered:
 def independent(K: np.ndarray, largest: float) -> np.ndarray:
     """Return the variables, ascending, that are affinely independent of all variables before them.
 
-    The function eliminates symmetrically on K + c·11ᵀ with c = max |Kᵢᵢ| = `largest`; the pivots are squared distances,
-    like s in `Bordered`.
+    The function runs symmetric Gaussian elimination on K + c·11ᵀ with c = max |Kᵢᵢ| = `largest`; the pivots are squared
+    distances, like s in `Bordered`.
 
     Examples
     --------

@@ -94,7 +94,7 @@ class PathState(Walk):
     stale_below : float
         The λ below which accumulated rounding errors of G may be too large; 0 if the path does not follow C.
     deadline : Deadline
-        Time at which the walk ends.
+        Time at which the path must end.
     status : Status or None
         The reason why no further point can be found; the tracker then returns.
     drift : float

@@ -75,7 +75,7 @@ class Variables(NamedTuple):
 
 
 class Walk:
-    """A point of the walk, and the linear system of its free variables.
+    """A point of the path of optima, and the linear system of its free variables.
 
     Parameters
     ----------
@@ -308,7 +308,7 @@ class Walk:
             self.join(k)
 
     def change_pace(self, i: int, pace: float) -> None:
-        """Set the rate of αᵢ while i is outside M; 0 if i has joined M or its bound does not move."""
+        """Set the rate at which αᵢ moves while i is outside M; `pace` is 0 if i joins M or its bound does not move."""
         # most bounds do not move; then the change is 0 and no kernel row is read
         change = pace - float(self.variables.pace[i])
         self.variables.pace[i] = pace
