@@ -84,7 +84,7 @@ def solve(
     max_iter : int, optional
         Limit on the steps, by default max(10⁷, 100n).
     time_limit : float, optional
-        Limit in seconds, checked about every ten milliseconds.
+        Limit in seconds, checked about every 0.02 s.
     callback : callable, optional
         Function that takes a `refsvm.core.engine.progress.Progress`, whose
         ``state`` is the `SolverState`. The solver calls the function between

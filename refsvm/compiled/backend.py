@@ -57,7 +57,7 @@ class CompiledBackend:
         take_small_steps(twins_of(rules), problems, rules, limit)
 
     def rounds(self, runner: Any, waiting: Sequence[Any]) -> list[Any]:
-        """Run rounds in compiled code for some ten milliseconds; if this is impossible, run a single round in NumPy."""
+        """Run rounds in compiled code for about 0.02 s; if this is impossible, run a single round in NumPy."""
         # after the deadline, run rounds in NumPy, because compiled rounds check no limits
         late = runner.family.limits.deadline.left() <= 0.0
         if late or not runner.is_short(waiting[0]):

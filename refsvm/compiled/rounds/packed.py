@@ -98,7 +98,7 @@ class PackedRounds:
         return self._runner()
 
     def chunk(self, waiting: Sequence[Round]) -> list[RoundResult]:
-        """Run rounds for some ten milliseconds in compiled code; if it stops in a round, run this round in Python."""
+        """Run rounds for about 0.02 s in compiled code; if it stops in a round, run this round in Python."""
         family, runner, began = self.runner.family, self.runner, time.perf_counter()
         size = self._size()
         chunk = self._ready([*islice(waiting, size)])
