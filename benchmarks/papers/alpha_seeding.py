@@ -441,7 +441,7 @@ def many_sets(page: Page, runs: Experiment) -> None:
     head = (
         "The table shows the iterations and CPU seconds of cold rounds; then, for each seeder, iterations and seconds "
         "relative to cold rounds. In the columns *full* every round starts from the solution on all examples; the "
-        "figures include this solution."
+        "figures include the cost of this solution."
     )
     page.add(
         "Other sets: ten folds, C of at least 10", text, head, Grid(("set", cold, "s", *names), tuple(rows))

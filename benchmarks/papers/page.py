@@ -18,16 +18,16 @@ from refsvm.experiment.grid import p_value, ratio_of
 
 BENCHMARKS = Path(__file__).resolve().parents[1]
 LINES = (
-    "[A list](index.md#how-long-each-command-takes) shows how many minutes the script takes. Below each table stands",
-    "the load of the machine over five minutes; the script alone makes a load of 1.0.",
+    "[A list](index.md#how-long-each-command-takes) shows how many minutes the script takes. The line below",
+    "each table states the load of the machine over five minutes; the script alone makes a load of 1.0.",
 )
 READS = {
     "seconds": "We measured seconds on one core of a shared machine; a high load makes the seconds inaccurate. Compare "
     "the seconds within a table, not with the published seconds of older computers.",
-    "±": "Each ± shows a standard deviation over random orders or random choices of the examples, whose number the "
-    "page states. All strategies use the same orders and choices. The values p come from the paired two-sided Wilcoxon "
-    "test. For a claim about several sets we adjust p by Holm's method. A difference that is not significant may still "
-    "exist.",
+    "±": "Each ± shows a standard deviation over random orders or random choices of the examples; the page "
+    "states how many. All strategies use the same orders and choices. The values p come from the paired two-sided "
+    "Wilcoxon test. For a claim about several sets we adjust p by Holm's method. A difference that is not significant "
+    "may still exist.",
     "SV ": "The column SV counts all support vectors, and the column BSV the support vectors at the bound C.",
     " there |": "Columns marked *there* show the published figures.",
 }

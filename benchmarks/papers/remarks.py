@@ -33,14 +33,14 @@ TABLE_1_TEXT = """
 the published accuracy. LIBSVM takes the published 9,000 steps on madelon, and 0.4 % more than the published 6,988 steps
 on heart, so our problems are the paper's problems. Every seeder saves steps. On adult the seeders save a third of the
 steps of cold rounds (in the paper a fifth). **We do not reproduce the steps of ATO, MIR and SIR on heart and madelon.**
-Rounds with our seeders take fewer steps than the paper's rounds. On these two sets all folds are alike, and the seeds
-of SIR, MIR and ATO are nearly optimal, so these methods take few steps after the first round, which starts from 0. On
-madelon the paper's MIR and SIR take as many steps as our `AVG` in a chain of rounds: 900 steps in the first round, and
-100 in each of the nine other rounds. `AVG` gives the added examples no weight. On heart the paper's MIR takes nearly as
-many steps as our `AVG`. So the paper's MIR, and on madelon the paper's SIR, behaved as if the added examples had no
-weight. Two explanations fit equally well. The authors' programs may have given the added examples no weight; or they
-may have looked for similar examples with K > 0 and found none, since K off the diagonal is 0 on madelon and almost 0 on
-heart.
+On heart and madelon our rounds with these seeders take fewer steps than the paper's rounds. On both sets all folds are
+alike, and the seeds of SIR, MIR and ATO are nearly optimal, so these methods take few steps after the first round,
+which starts from 0. On madelon the paper's MIR and SIR take as many steps as our `AVG` in a chain of rounds: 900 steps
+in the first round, and 100 in each of the nine other rounds. `AVG` gives the added examples no weight. On heart the
+paper's MIR takes nearly as many steps as our `AVG`. So the paper's MIR, and on madelon the paper's SIR, behaved as if
+the added examples had no weight. Two explanations fit equally well. The authors' programs may have given the added
+examples no weight; or they may have looked for similar examples with K > 0 and found none, since K off the diagonal is
+0 on madelon and almost 0 on heart.
 """
 TABLE_2_TEXT = """
 The columns *mean K* and *largest K* show the mean and the largest value of K off its diagonal, on the first 1,000
@@ -50,9 +50,9 @@ examples. The column *larger class* shows the share of the larger class among th
 FIRST_TEXT = """
 LIBSVM (scikit-learn, 3 GB of cache) trains without the first of ten stratified folds. We replace MNIST by 60,000
 orthogonal unit vectors, whose kernel matrix is the identity, like the kernel matrix of MNIST. The table uses one random
-order; another order gave 39,493 steps on adult and 129,002 on MNIST. Ten times the steps of this round agree with the
-steps of the paper's ten rounds within 1 %, so our problems are the paper's problems. `--full adult mnist` measures the
-table again; on webdata LIBSVM had not ended after nine minutes.
+order; another order gave 39,493 steps on adult and 129,002 on MNIST. Multiplied by ten, the steps of this round agree
+with the steps of the paper's ten rounds to within 1 %, so our problems are the paper's problems. `--full adult mnist`
+measures the table again; on webdata LIBSVM had not ended after nine minutes.
 """
 ALL_TEXT = """
 The table shows ten folds of all examples. Each round starts from the solution of the previous round. The cache for
@@ -60,12 +60,12 @@ kernel rows has 1,000 MB. Again 60,000 orthogonal unit vectors replace MNIST. `p
 --only "All examples" --full mnist adult webdata` runs the combinations of set and method that the table does not show.
 """
 MIR_TEXT = """
-The table shows the iterations of ten folds; each round starts from the previous round. The columns of `MIR` differ in
-`max_iter` and `tol`, which end its conjugate gradients. With the default limits `MIR` takes 3 % more steps on webdata
-than with `MIR(10_000, 1e-10)`, and less than 1 % more on the other sets.
+The table shows the iterations of ten folds; each round starts from the solution of the previous round. The columns of
+`MIR` differ in `max_iter` and `tol`, which end its conjugate gradients. With the default limits `MIR` takes 3 % more
+steps on webdata than with `MIR(10_000, 1e-10)`, and less than 1 % more on the other sets.
 """
 TABLE_3_TEXT = """
-As in Table 1, each number of CPU seconds is the least of three turns. At k = 100 we ran ten rounds of LIBSVM, and
+As in Table 1, each number of CPU seconds is the least of three runs. At k = 100 we ran ten rounds of LIBSVM, and
 multiplied their figures by ten. Comparing our cold rounds with LIBSVM separates the effect of the solver from the
 effect of the seeders. Each pair of published figures shows the seconds of LIBSVM and of SIR. The table leaves out
 adult, webdata and MNIST, because seconds on 1,000 examples would say nothing about the published seconds.
@@ -75,15 +75,16 @@ In the geometric mean over the sets, SIR saves {sir} % of the steps of cold roun
 its path only if it expects the path to take less than 0.3 of the work of a cold round (`budget`). Otherwise ATO spreads
 the weight of the removed examples over the free variables. In a chain of rounds, ATO takes less than half of the steps
 of cold rounds on {half}. If every round starts from the solution on all examples, ATO takes less than half of the steps
-of cold rounds on {full}. Then all rounds share one inverse of the free variables' kernel matrix. In a chain each round
-needs its own inverse, and a longer path, because a fold returns while another fold leaves. SIR takes more steps than
-cold rounds on {more}. **Time.** These seeders take more than 1.1 times the seconds of cold rounds: {lost}. Cold rounds
-of the smallest sets take only milliseconds, so a seeder can save little time on these sets.
+of cold rounds on {full}. All rounds from this solution share one inverse of the free variables' kernel matrix. In a
+chain each round needs its own inverse and a longer path, because each round removes one fold and adds the previous
+fold. SIR takes more steps than cold rounds on {more}. **Time.** These seeders take more than 1.1 times the seconds of
+cold rounds: {lost}. Cold rounds of the smallest sets take only milliseconds, so a seeder can save little time on these
+sets.
 """
 FIGURE_2_TEXT = """
-The table shows iterations. AVG and TOP start from the solution on all examples, the other seeders start from the
-previous round. We estimate LIBSVM's figures from ten rounds. The paper plots seconds for all five sets, but prints no
-numbers; we leave out adult, webdata and MNIST.
+The table shows iterations. AVG and TOP start from the solution on all examples; the other seeders start from the
+solution of the previous round. We estimate LIBSVM's figures from ten rounds. The paper plots seconds for all five sets,
+but prints no numbers; we leave out adult, webdata and MNIST.
 """
 
 FIGURE_2_PLOT = """
@@ -178,10 +179,10 @@ RBF kernel, and with C up to 1 for the linear kernel. A sign counts as wrong if 
 and the optimum has |h| above 1e-7. `leave_one_out` continues a round that ends near h = 0 until the sign is certain.
 """
 LEFT_OUT = """
-The sections *by `leave_one_out`* leave these linear models out, because 200,000 steps of the most violating pair did
-not reach ψ ≤ ε/10 on all examples. The table shows how many steps these models take to ψ ≤ 2ε, the accuracy of the
-paper; {solved} of the {of} models reach this accuracy. Fewer than 200,000 steps to ψ ≤ 2ε are enough for {within}. The
-tables *as printed* contain the models that reach ψ ≤ 2ε.
+The sections *by `leave_one_out`* leave out the linear models in this table, because 200,000 steps of the most violating
+pair did not reach ψ ≤ ε/10 on all examples. The table shows how many steps these models take to ψ ≤ 2ε, the accuracy of
+the paper; {solved} of the {of} models reach this accuracy. Fewer than 200,000 steps to ψ ≤ 2ε are enough for {within}.
+The tables *as printed* contain the models that reach ψ ≤ 2ε.
 """
 TEN_ORDERS = """
 The table shows Prec in per cent, on all sets of at most {small} training examples. One variable of η moves per step, as
@@ -191,27 +192,28 @@ The mean of Prec over the ten orders is within 15 points of the published figure
 """
 TABLE_2 = "Each of our errors comes from one realisation, while the paper's errors are means over several."
 LOO_REMARKS = """
-**We reproduce KerEval with the RBF kernel.** KerEval of the rounds alone differs from the published figure by at most a
-quarter on {near} of {of} sets, and with the linear kernel by at most a factor of two on {twice} sets. With the RBF
-kernel Prec is within 15 points of the published figure on {prec} sets. Summed over the grid of a set, the numbers of
-errors with the rule $F<H$ and without it are {other}. **We do not reproduce the speed-ups in time.** Most of our
-speed-ups are smaller than the published speed-ups. A step of η searches all variables, and a step of α in compiled code
-takes little more time than an update of the gradient, so a step with the rule takes as long as several steps without
-it. The rule saves time with the linear kernel on {linear}, and with the RBF kernel on {rbf}. With the linear kernel our
-Prec exceeds the published Prec by more than 15 points on {more}; our Prec is more than 15 points lower on {fewer}. The
-next section uses ten orders of the examples, on all sets of at most {small} examples. With two variables per step the
-rule decides more rounds than with one variable, by up to {linear_gain} points with the linear kernel and {rbf_gain}
-points with RBF. With two variables the rounds take more time than with one variable on {longer} of the {grids} grids.
+**We reproduce KerEval with the RBF kernel.** With the RBF kernel KerEval of the rounds alone differs from the published
+figure by at most a quarter on {near} of {of} sets; with the linear kernel KerEval differs by at most a factor of two on
+{twice} sets. With the RBF kernel Prec is within 15 points of the published figure on {prec} sets. Summed over the grid
+of a set, the numbers of errors with the rule $F<H$ and without it are {other}. **We do not reproduce the speed-ups in
+time.** Most of our speed-ups are smaller than the published speed-ups. A step of η searches all variables, and a step
+of α in compiled code takes little more time than an update of the gradient, so a step with the rule takes as long as
+several steps without it. The rule saves time with the linear kernel on {linear}, and with the RBF kernel on {rbf}. With
+the linear kernel our Prec exceeds the published Prec by more than 15 points on {more}; our Prec is more than 15 points
+lower on {fewer}. The next section uses ten orders of the examples, on all sets of at most {small} examples. With two
+variables per step the rule decides more rounds than with one variable, by up to {linear_gain} points with the linear
+kernel and {rbf_gain} points with RBF. With two variables the rounds take more time than with one variable on {longer}
+of the {grids} grids.
 """
 FIGURE = """
-The runs use Algorithm 1 as printed, and the CPU seconds are for all 64 models; ε = 0.5 means ψ ≤ 1. A tenth of ε
+The runs use Algorithm 1 as printed, and the CPU seconds are for all 64 models; ε = 0.5 means ψ ≤ 1. Dividing ε by ten
 multiplies the steps of a run by {growth}. From ε = 0.01 downwards the error of the chosen model changes by {small}
-points at most. At ε = 0.1 the error of the chosen model is higher than at ε = 0.0001 on {up} of {of} sets. The
-leave-one-out error of the model chosen at ε = 0.0001 is {times} times as large if it is computed at ε = 0.5. **We
-reproduce that both curves coincide at small ε.** The errors in the second and third column are equal up to an ε that
-differs from set to set. **We do not reproduce the overfitting at a loose ε.** In the paper, the error that is computed
-at a large ε, for the model chosen at this ε, falls below the true error. In our runs this error *rises*. The tables
-leave out a model if, for some ε, its solve on all examples did not end.
+points at most. At ε = 0.1 the error of the chosen model is higher than at ε = 0.0001 on {up} of {of} sets. Computed at
+ε = 0.5, the leave-one-out error of the model chosen at ε = 0.0001 is {times} times as large as computed at ε = 0.0001.
+**We reproduce that both curves coincide at small ε.** The errors in the second and third column are equal up to an ε
+that differs from set to set. **We do not reproduce the overfitting at a loose ε.** In the paper, the error that is
+computed at a large ε, for the model chosen at this ε, falls below the true error. In our runs this error *rises*. The
+tables leave out a model if, for some ε, its solve on all examples did not end.
 """
 
 EACH_TABLE = """
@@ -220,17 +222,17 @@ its models; each cell shows the mean ± the standard deviation over the realisat
 take longest: {missing}.
 """
 PARTS = """
-In each realisation the model with the least error at ε = 0.0001 also has the least error up to a larger ε. The
-realisations have these values of ε: {where}.
+In each realisation the model with the least error at ε = 0.0001 also has the least error at every larger ε up to a
+limit. For the realisations, the limits are these values of ε: {where}.
 """
 THEIR_TABLE = """
 We repeat the experiment as printed with the solver of the paper:
 {{class}}`~refsvm.core.selectors.improved_smo.ImprovedSMO` moves α, and `benchmarks/papers/scanned_gap.py` goes through
-the examples in turn to move η. This update of η is our reading of the "straightforward modification" that the paper
-mentions without printing it. ± is the standard deviation over {orders} realisations. The table leaves out the sets that
-take longest: {missing}. The paper's solver stores G of the free variables alone, and computes G of any other example
-from all support vectors. The column *known G* counts the kernel values that such a solver computes; n values count as
-one column.
+the examples in turn to move η. This update of η is our interpretation of the "straightforward modification" that the
+paper mentions but does not print. ± is the standard deviation over {orders} realisations. The table leaves out the sets
+that take longest: {missing}. The paper's solver stores G of the free variables alone, and computes G of any other
+example from all support vectors. The column *known G* counts the kernel values that such a solver computes; n values
+count as one column.
 """
 THEIR_FIGURE = """
 The table shows {orders} realisations of {train} training examples each and {models} models. At each ε we choose the
@@ -263,23 +265,24 @@ optimal corners, the corner that we find depends on the method: we use HiGHS, an
     "settings, linear": """
 The column c^SL compares the primal costs of this path and of `SVMP()` at 100 random λ, and shows the largest
 difference; the costs of `SVMP()` agree with LIBSVM's costs. The column c^SL2 shows the same difference without the
-paper's KKT check. **We reproduce the effect of this check.** If errors accumulate, the cost is wrong without the check.
-In our runs this happens on three sets, which have the largest elbows apart from the monks' problems: on sonar the cost
-is off by 1.5 %, and on ionosphere and HillValley the path is wrong. On german the check repairs the path five times (in
-the paper four times). **We do not reproduce the repairs on ionosphere and HillValley.** The check repairs our path on
-ionosphere 24 times, until rounding errors end this path at C = 40.8, and our path on HillValley 145 times. The paper's
-path needs no repair on either set. On the six other sets the path needs no repair, and leaving the check out changes no
-cost. `SVMP()` computes g afresh every 50 events, and needs one repair on all sets together (Table II).
+paper's KKT check. **We reproduce the effect of this check.** Without the check, accumulated rounding errors make the
+cost wrong. In our runs this happens on three sets, which have the largest elbows apart from the monks' problems: on
+sonar the cost is off by 1.5 %, and on ionosphere and HillValley the path is wrong. On german the check repairs the path
+five times (in the paper four times). **We do not reproduce the repairs on ionosphere and HillValley.** The check
+repairs our path on ionosphere 24 times, until rounding errors end this path at C = 40.8, and our path on HillValley 145
+times. The paper's path needs no repair on either set. On the six other sets the path needs no repair, and leaving the
+check out changes no cost. `SVMP()` computes g afresh every 50 events, and needs one repair on all sets together (Table
+II).
 """,
     "settings, Gaussian": """
 **The paper's settings reproduce more than our defaults (Table III).** With the paper's settings the number of events is
-nearer to the published number than with our defaults on heart, ionosphere, HillValley and german, and the number of
-special events on heart, diabetes, HillValley and german; on wbc both numbers are further off. With larger tolerances,
-events that lie close together count as one event. **We do not reproduce the repairs.** In the paper the KKT check
-repairs most paths one to three times, and without the check the cost is up to 30 % off. In our runs the check repairs
-only the path on HillValley, 109 times; without the check the cost on HillValley is wrong. The differences that remain
-between our figures and the paper's may come from the choice of examples. On monk 2 and monk 3 our numbers of events
-stay far from the published numbers.
+nearer to the published number than with our defaults on heart, ionosphere, HillValley and german. The number of special
+events is nearer on heart, diabetes, HillValley and german; on wbc both numbers are further from the published numbers.
+With larger tolerances, events that lie close together count as one event. **We do not reproduce the repairs.** In the
+paper the KKT check repairs most paths one to three times, and without the check the cost is up to 30 % off. In our runs
+the check repairs only the path on HillValley, 109 times; without the check the cost on HillValley is wrong. The
+differences that remain between our figures and the paper's may come from the choice of examples. On monk 2 and monk 3
+our numbers of events stay far from the published numbers.
 """,
     "corners": """
 On the monks' problems the null space of A has up to 173 dimensions, and the linear program has many solutions. The
@@ -304,17 +307,18 @@ it leads to 46 events on sonar and an elbow of 513 on HillValley. No form leads 
 monk 2 and monk 3; every form leads to the published sizes of their elbows.
 """,
     "Table II: linear kernel": """
-**We reproduce the largest elbow on sonar, heart, ionosphere, wbc and diabetes.** Its size differs from the published
-size by two examples at most. Our number of events is within a fifth of the paper's, on {near}. On the monks' problems,
-which have few features with whole numbers, the null space of A has up to 173 dimensions, so the path needs the linear
-program. **We do not reproduce the number of events on the monks' problems.** We find fewer events than the paper. The
-size of the elbow depends on the corner at which the linear program ends. **Accuracy.** The paths need one repair, on
-monk 1, and no backup. The column `objective` shows the largest relative difference between our dual objective and
-LIBSVM's at tolerance 10⁻⁸, at the values of λ at which LIBSVM ended within 100,000 steps. The column `unfinished`
-counts the values of λ at which LIBSVM did not end; on heart these are the values with C above 50. The column `c_max %`
-shows the paper's measure, the largest difference between our primal cost and LIBSVM's. The 0.24 % on sonar are LIBSVM's
-error, because our cost is lower: the data are separable, and C = 956 multiplies the small slacks in LIBSVM's solution.
-The column `KKT` shows the worst violation of the KKT conditions along the path.
+**We reproduce the largest elbow on sonar, heart, ionosphere, wbc and diabetes.** On each of these sets, our largest
+elbow and the published largest elbow differ by two examples at most. Our number of events is within a fifth of the
+paper's, on {near}. On the monks' problems, which have few features with whole numbers, the null space of A has up to
+173 dimensions, so the path needs the linear program. **We do not reproduce the number of events on the monks'
+problems.** We find fewer events than the paper. The size of the elbow depends on the corner at which the linear program
+ends. **Accuracy.** The paths need one repair, on monk 1, and no backup. The column `objective` shows the largest
+relative difference between our dual objective and LIBSVM's at tolerance 10⁻⁸, at the values of λ at which LIBSVM ended
+within 100,000 steps. The column `unfinished` counts the values of λ at which LIBSVM did not end; on heart these are the
+values with C above 50. The column `c_max %` shows the paper's measure, the largest difference between our primal cost
+and LIBSVM's. The 0.24 % on sonar are LIBSVM's error, because our cost is lower: the data are separable, and C = 956
+multiplies the small slacks in LIBSVM's solution. The column `KKT` shows the worst violation of the KKT conditions along
+the path.
 """,
     "Table III: Gaussian kernel": """
 **We reproduce the largest elbow on every set except HillValley.** The elbow often contains all examples. Our number of
@@ -359,14 +363,14 @@ MAXIMUM_GAIN = {
 This section repeats the paper's experiment, except for the sizes of the sets. Every 1,000 steps `LIBSVMShrinking`
 leaves out the variables at a bound whose gradient points out of the box. When the KKT gap has fallen to 10 ε, all
 variables return. **We reproduce the steps of second order.** Second order takes 9,133 steps on spambase (in the paper
-9,228). On spambase the numbers of steps of second order and of the most violating pair with and without shrinking
-differ by 6 % at most. On connect-4 and MNIST shrinking does not change the number of steps of these two selectors (in
-the paper by 1.3 % at most), because they would not have chosen the variables that shrinking leaves out. HMG computes 22
-to 24 % fewer kernel rows than second order on connect-4, depending on the cache, and 30 % fewer on MNIST. On spambase
-HMG computes 7 % more. **We do not reproduce the steps of HMG with its own stopping rule.** Without shrinking HMG takes
-up to 21 % fewer steps than with shrinking. With shrinking the solver solves the problem of the active variables to the
-KKT gap, and checks HMG's own rule only between two such problems. With three orders of the examples no p can be below
-0.25.
+9,228). On spambase shrinking changes the numbers of steps of second order and of the most violating pair by 6 % at
+most. On connect-4 and MNIST shrinking does not change the number of steps of these two selectors (in the paper by 1.3 %
+at most), because they would not have chosen the variables that shrinking leaves out. HMG computes 22 to 24 % fewer
+kernel rows than second order on connect-4, depending on the cache, and 30 % fewer on MNIST. On spambase HMG computes 7
+% more rows than second order. **We do not reproduce the steps of HMG with its own stopping rule.** Without shrinking
+HMG takes up to 21 % fewer steps than with shrinking. With shrinking the solver solves the problem of the active
+variables to the KKT gap, and checks HMG's own rule only between two such problems. With three orders of the examples no
+p can be below 0.25.
 """,
     "about": """
 **As the paper.** C, σ and ε = 0.001 come from Table 1 of the paper. We compare the selectors of LIBSVM 2.71 (most
@@ -374,9 +378,9 @@ violating pair) and 2.8 (second order), and HMG (hybrid maximum gain) with its p
 stops by its own rule, in other runs by the KKT gap. Tables 2, 4, 6 and 7 use ten random orders of the examples, but six
 orders on MNIST.
 
-**Not as the paper.** The face set is not public. We cut connect-4 and MNIST; with one order of the examples, the
-section "Larger sets" also uses all of connect-4, and the section "Time against n" all of both sets. Two sections use
-LIBSVM's shrinking, as their text states. Table 2, the first half of Table 5 and a table of the larger sets use this
+**Not as the paper.** The face set is not public. We cut connect-4 and MNIST. Two sections also use as many examples as
+the paper, with one order of the examples: "Larger sets" for connect-4, and "Time against n" for both sets. Two sections
+use LIBSVM's shrinking, as their text states. Table 2, the first half of Table 5 and a table of the larger sets use this
 package's shrinking; all other tables use no shrinking. Table 5 uses three random orders of the examples, and each
 section after Table 7 states its number of orders. We do not implement maximum gain over more than two variables (§2.5),
 for which the paper has no figures. In the section "Open questions" our rule `Decomposition` stands in for SVM-light's
@@ -386,20 +390,21 @@ order before the next order begins, so that other work on the machine affects al
     "sizes": """
 Three of the paper's four problems are public; spambase is the paper's set. The tables use the first 4,000 examples of
 connect-4 and 1,000 of MNIST in one random order, unless they state other numbers. The published figures of these sets
-are for 30,555 and 60,000 examples, so only ratios can be compared; the section "Larger sets" uses the whole connect-4
-problem. The kernel cache holds the same part of the kernel matrix as in the paper, which the column *cache* shows. Our
-cache takes twice as many megabytes, since our kernel values are float64 and LIBSVM's kernel values are float32.
+are for 30,555 and 60,000 examples, so only ratios can be compared; the section "Larger sets" uses as many examples of
+connect-4 as the paper. The kernel cache holds the same part of the kernel matrix as in the paper, which the column
+*cache* shows. Our cache takes twice as many megabytes, since our kernel values are float64 and LIBSVM's kernel values
+are float32.
 """,
     "stopping": """
 The paper stops a maximum-gain iteration when "the value μ* defining the length of the constrained step" is below ε. We
 can read this rule in two ways. **μ\\* < ε** compares ε with the step after clipping (`refsvm.WorkingSetGap`). The rule
 μ\\* < ε also stops when a variable happens to be closer than ε to its bound, so that its step is clipped to almost
-nothing. On the whole connect-4 problem such a step occurs by accident long before the optimum ("Larger sets"). **μ̂ <
-ε** compares ε with the Newton step before clipping (`benchmarks/papers/newton_step_gap.py`). The rule μ̂ < ε stops
-nearly where the paper's rule did: without shrinking it takes 2 % more steps than the paper on spambase (Table 4), and
-6 % more on the whole connect-4 problem. We therefore read the paper's rule as μ̂ < ε, and compare the figures of HMG
-with this rule with the published figures. In the third row for HMG of each table, HMG stops at a KKT gap of ε like the
-other selectors, so this row compares all selectors at equal accuracy.
+nothing. With as many examples of connect-4 as in the paper, such a step occurs by chance long before the optimum
+("Larger sets"). **μ̂ < ε** compares ε with the Newton step before clipping (`benchmarks/papers/newton_step_gap.py`).
+The rule μ̂ < ε stops nearly where the paper's rule did: without shrinking it takes 2 % more steps than the paper on
+spambase (Table 4), and 6 % more on connect-4 ("Larger sets"). We therefore read the paper's rule as μ̂ < ε, and compare
+the figures of HMG with this rule with the published figures. In the third row for HMG of each table, HMG stops at a KKT
+gap of ε like the other selectors, so this row compares all selectors at equal accuracy.
 """,
     "theorem 7": """
 Theorem 7 says that maximum gain alone may stop before the optimum. The proof of the theorem uses four points, for which
@@ -435,25 +440,26 @@ shrinking solves restricted problems more accurately than necessary. This table 
 most one row more than it takes steps. At equal accuracy HMG computes 0.96, 0.72 and 0.70 times the rows of second order
 on the three sets, and takes 1.2 to 1.4 times the steps. In the paper a solve without shrinking takes up to seven times
 as long as with shrinking. At equal KKT gap our seconds without shrinking are only {least} to {most} of the seconds with
-shrinking, because our parts of connect-4 and MNIST are small. On spambase leaving out shrinking costs every selector
-more time than in the paper, although a shrunk problem computes rows again that were in memory.
+shrinking, because our parts of connect-4 and MNIST are small. On spambase every selector loses more time without
+shrinking than in the paper, although our restricted problems compute some rows again that were in memory.
 """,
     "table 5": """
 **We reproduce the kernel rows, but not the seconds.** With every size of the cache HMG computes the fewest rows, 21 to
 27 % fewer than second order. In the paper all rules become faster with a larger cache, because 200 MB contain nearly
 every row of the shrunk problem; HMG is the fastest if the cache does not contain these rows. In our problem some 1,800
 of the 4,000 examples are free support vectors, but the largest cache, 5.6 % of the matrix, holds only 224 rows, so a
-larger cache saves only 1 to 11 % of the rows. From the smallest cache to the largest, the fastest rule is {on} with
-shrinking, and {off} without shrinking, because computing a row takes little time compared with a scan of all variables.
+larger cache saves only 1 to 11 % of the rows. With shrinking, the fastest rule is {on}, from the smallest cache to the
+largest; without shrinking, it is {off}. The reason is that computing a row takes little time compared with a scan of
+all variables.
 """,
     "table 6": """
 **We do not reproduce the disadvantage of one row.** In the paper HMG with one row needs 1.3 and 1.7 times the
 iterations of HMG with two rows, on spambase and connect-4. At equal KKT gap our HMG with one row needs 1.1 and 0.9
 times the iterations of HMG with two rows, and {ratios} times the seconds, because a step takes less time. With the
-paper's own stopping rule, in either reading, HMG with one row stops far too early, because a single row often offers no
-further gain long before the problem is solved. When LIBSVM meets its stopping condition on a shrunk problem, LIBSVM
-checks the condition again on all variables; the paper says that the many such checks ("unshrinking events") made HMG
-with one row slow. Without this check on all variables the paper's stopping rule is useless with one row.
+paper's own stopping rule, whether μ\\* < ε or μ̂ < ε, HMG with one row stops far too early, because a single row often
+offers no further gain long before the problem is solved. LIBSVM checks its stopping condition again on all variables
+whenever a shrunk problem satisfies it. The paper says that many such checks ("unshrinking events") made HMG with one
+row slow. Without this check on all variables the paper's stopping rule is useless with one row.
 """,
     "table 7": """
 **We reproduce the savings.** In the paper HMG over all rows in memory saves 31 % of the iterations on spambase, and
@@ -472,13 +478,13 @@ kernel rows than second order in {rows} of the 25 cells of the grid, and takes f
 """,
     "full": """
 **We reproduce the steps of all three rules.** Without shrinking second order takes {second:,.0f} steps on connect-4 (in
-the paper 45,466). The most violating pair takes {pair:,.0f} steps (in the paper 65,735). HMG with the Newton-step
-reading of its stopping rule takes {newton:,.0f} steps (in the paper 49,512), and computes fewer kernel rows than it
-takes steps. HMG computes {of_second:.2f} times the rows of second order, and {of_pair:.2f} times the rows of the most
-violating pair. At equal KKT gap HMG takes {gap:,.0f} steps and computes {fewer} fewer rows than second order. The paper
-does not say on which half of the examples it trained, so our objective differs from the published objective. With the
-Newton-step reading HMG stops at an objective {missing:.3f} below the optimum (in the paper 0.006). With the rule μ\\* <
-ε HMG stops after {early} of the steps that HMG takes to the KKT gap, at an objective {below} below the optimum.
+the paper 45,466). The most violating pair takes {pair:,.0f} steps (in the paper 65,735). With the stopping rule μ̂ < ε
+HMG takes {newton:,.0f} steps (in the paper 49,512), and computes fewer kernel rows than it takes steps. With this rule
+HMG computes {of_second:.2f} times the rows of second order, and {of_pair:.2f} times the rows of the most violating
+pair. At equal KKT gap HMG takes {gap:,.0f} steps and computes {fewer} fewer rows than second order. The paper does not
+say on which half of the examples it trained, so our objective differs from the published objective. With the rule μ̂ <
+ε HMG stops at an objective {missing:.3f} below the optimum (in the paper 0.006). With the rule μ\\* < ε HMG stops after
+{early} of the steps that HMG takes to the KKT gap, at an objective {below} below the optimum.
 """,
 }
 
@@ -490,16 +496,18 @@ restricted problems. LIBSVM's shrinking first acts after min(n, 1,000) steps, so
 rows stay in memory, so these tables do not show how many rows and seconds shrinking saves.
 """,
     "libsvm shrinking": """
-The paper used LIBSVM's shrinking. **We reproduce the steps of SMO on {near} of the 18 sets.** On these sets SMO takes
-the published number of steps to within 5 %. Planning saves {saved} of SMO's steps in the geometric mean, nearly as much
-as without shrinking. **We do not reproduce the steps of SMO on {others}.** The set internet_ads_adbench is our copy of
-the internet advertisements, which has fewer examples than the paper's set; our chessboard is another random sample.
+The paper used LIBSVM's shrinking. **We reproduce the steps of SMO on {near} of the 18 sets.** On these {near} sets SMO
+takes the published number of steps to within 5 %. Planning saves {saved} of SMO's steps in the geometric mean, nearly
+as much as without shrinking. **We do not reproduce the steps of SMO on {others}.** The set internet_ads_adbench is our
+copy of the internet advertisements, which has fewer examples than the paper's set; our chessboard is another random
+sample.
 """,
     "about": """
 **As the paper.** Algorithm 5 combines Algorithms 3 and 4 with second-order selection. The tolerance ε of the KKT gap is
-0.001, the parameter η of Algorithm 3 is 0.9, and C and γ come from Table 1. All strategies solve each set in the same
-random orders. Multiple planning uses N = 2, 3, 5, 10 and 20. Two more sections measure steps 1.1 times as long as
-Newton steps, and the selection of Algorithm 3 alone.
+0.001, the parameter η of Algorithm 3 is 0.9, and C and γ come from Table 1. We put the examples of each set into
+several random orders, the same orders for all strategies. Multiple planning uses N = 2, 3, 5, 10 and 20. One more
+section measures steps 1.1 times as long as Newton steps, and another section measures the selection of Algorithm 3
+without planning.
 
 **Not as the paper.** Most tables use fewer random orders than the paper's 100; each table states its number. We measure
 Table 2 without shrinking, with LIBSVM's shrinking, which the paper used, and with this package's shrinking; the long
@@ -527,22 +535,24 @@ Unlike LIBSVM's shrinking, this package's shrinking solves restricted problems, 
 Shrinking does not explain why planning saves more steps on titanic, banana and thyroid here than in the paper.
 """,
     "table 1": """
-**We reproduce the number of support vectors on seventeen of the eighteen sets.** Our numbers agree with the published
-numbers to within 5 %, on {exact} of these sets to within one vector. A comparison of [several
-preparations](preparations.md) shows that ringnorm and twonorm are standardised, and that the other sets are unchanged.
-**We do not reproduce the support vectors of the internet advertisements.** Our copy of this set has fewer examples.
+**We reproduce the number of support vectors on seventeen of the eighteen sets.** On these seventeen sets our numbers of
+support vectors agree with the published numbers to within 5 %, and on {exact} of them to within one vector. A
+comparison of [several preparations](preparations.md) shows that ringnorm and twonorm are standardised, and that the
+other sets are unchanged. **We do not reproduce the support vectors of the internet advertisements.** Our copy of the
+internet advertisements has fewer examples than the paper's set.
 """,
     "table 2": """
-**We reproduce the iterations of SMO.** We leave the internet advertisements out of this comparison, because our copy
-has fewer examples. On {near} of the seventeen other sets our SMO takes the published number of iterations to within
-4 %, and on {further} more sets to within 16 %, so our baseline is the paper's baseline. Our chessboard is another
-random sample. Planned steps take fewer iterations than SMO on {fewer} sets; the difference is significant on {sure} of
-these sets ({within}). Planned steps take significantly more iterations than SMO on {worse} of the sets. The savings are
-large on the same hard problems as in the paper: banana, thyroid, titanic, chessboard. **We do not reproduce the savings
-on titanic, banana, thyroid and splice.** On the first three sets planning saves much more here than in the paper, and
-on splice it saves {splice} instead of 12 %. Our runs differ from the paper's in three ways: our runs do not shrink, use
-kernel values in double instead of single precision, and choose the first of several equal gradients instead of the
-last. The missing shrinking is not the reason, because LIBSVM's shrinking changes these savings little (see above).
+**We reproduce the iterations of SMO.** We do not compare iterations on the internet advertisements, because our copy
+has fewer examples than the paper's set. On {near} of the seventeen other sets our SMO takes the published number of
+iterations to within 4 %, and on {further} more sets to within 16 %, so our baseline is the paper's baseline. Our
+chessboard is another random sample. Planned steps take fewer iterations than SMO on {fewer} sets; the difference is
+significant on {sure} of these sets ({within}). Planned steps take significantly more iterations than SMO on {worse} of
+the sets. The savings are large on the same hard problems as in the paper: banana, thyroid, titanic, chessboard. **We do
+not reproduce the savings on titanic, banana, thyroid and splice.** On the first three sets planning saves much more
+here than in the paper, and on splice it saves {splice} instead of 12 %. Our runs differ from the paper's in three ways:
+our runs do not shrink, use kernel values in double instead of single precision, and choose the first of several equal
+gradients instead of the last. The missing shrinking is not the reason, because LIBSVM's shrinking changes these savings
+little (see above).
 """,
     "seconds": """
 In the paper PA-SMO (SMO with planned steps) is never slower than SMO, and significantly faster on five sets. In our
@@ -605,12 +615,12 @@ take {board} times the iterations of SMO, or {board_three} times with the select
 take only {planned} times the iterations of SMO.
 """,
     "long": """
-**We reproduce the support vectors.** On connect-4 SMO finds the published numbers of all support vectors and of support
-vectors at the bound to within three vectors. Our chessboards are other samples of the paper's distribution; their
+**We reproduce the support vectors.** On connect-4 SMO finds as many support vectors as the paper, and as many support
+vectors at the bound, each to within three vectors. Our chessboards are other samples of the paper's distribution; their
 numbers of support vectors agree with the published numbers to within 6 %. On the chessboards planned steps save {small}
 and {large} of the iterations, more than in the paper. The paper does not say which two classes it formed from the
 king-rook endgame. If one class contains the draws and the wins in at most ten moves, both numbers of support vectors
-[agree with the published numbers to 1 %](preparations.md). **We do not reproduce the savings on connect-4.** Planning
-saves {connect} of the steps, but 5 % in the paper.
+[agree with the published numbers to 1 %](preparations.md). **We do not reproduce the savings on connect-4.** On
+connect-4 planning saves {connect} of the steps (in the paper 5 %).
 """,
 }

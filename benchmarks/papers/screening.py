@@ -108,8 +108,8 @@ bound in every optimum. LIBSVM's shrinking and `Restriction` guess which variabl
 later, and bring variables back. This page compares these three rules on the eighteen sets of the planning-ahead paper,
 at their C and γ. We cut these sets to the first {most:,} examples of a random order: SETS. Every solve chooses
 second-order pairs, takes Newton steps, keeps all kernel rows in memory as float64, and ends at ψ ≤ 0.001. The rule
-*none* takes all steps on all variables. The rule *safe* searches for variables to remove every 1,000 steps, which is
-the default; the rule *safe, 100* searches every 100 steps.
+*none* takes all steps on all variables. Every 1,000 steps, its default, the rule *safe* searches for variables that it
+can remove; the rule *safe, 100* searches every 100 steps.
 """
 
 
@@ -223,8 +223,9 @@ def shares(records: Sequence[Record]) -> tuple[Any, ...]:
     text = (
         "The table shows which share of the variables safe screening has removed after 25 %, 50 %, 75 %, 90 % and "
         "100 % of the steps. The last column shows the share of the variables that the solution has at a bound; no "
-        f"proof can remove more. The average share is {half[0]:.2f} after half of the steps and {half[1]:.2f} after "
-        f"nine tenths; if safe screening searches every 100 steps, it is {half[2]:.2f} and {half[3]:.2f}. On "
+        f"proof can remove more. On average over the sets, safe screening has removed {half[0]:.2f} of the variables "
+        f"after half of the steps and {half[1]:.2f} after nine tenths; if safe screening searches every 100 steps, it "
+        f"has removed {half[2]:.2f} and {half[3]:.2f}. On "
         f"{len(never)} of {len(records)} sets safe screening has removed no variable after nine tenths of the steps, "
         "with either interval."
     )

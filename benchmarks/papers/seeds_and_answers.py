@@ -99,7 +99,7 @@ def answers(page: Page, records: list[Record]) -> None:
         f"For each of {cells} combinations of set, C and the number k of folds, we compare {len(WAYS) - 1} ways to "
         f"start the rounds with cold rounds. {predictions - len(rows)} of {predictions} vectors of predictions agree "
         "with cold rounds in every example. The table lists the examples in which the other vectors differ, with the "
-        f"largest |h| of either result. This |h| is {farthest:.1e} at most: near h = 0, two results with the "
+        f"largest |h| among both results. This |h| is {farthest:.1e} at most: near h = 0, two results with the "
         "tolerance of 1e-3 in the KKT conditions may differ by as much. At a tolerance of 1e-6, "
         f"{len(rows) - tight} of the {len(rows)} other vectors agree with cold rounds. A round that starts "
         "from the solution on all examples removes examples and adds none, so SIR, MIR and AVG compute the same "
