@@ -51,7 +51,7 @@ class Run:
     limits : Limits, optional
         Limits of the run; by default the limits in `options`, whose clock starts now.
     reads_values : bool
-        True if the caller reads decision values from G; the guards then accept only smaller rounding errors of G.
+        True if the caller reads decision values from G; the guards then accept a smaller error of G than otherwise.
 
     Attributes
     ----------
