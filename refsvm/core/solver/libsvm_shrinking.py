@@ -3,7 +3,7 @@
     Every min(n, period) steps on the active variables A, whose KKT gap is ψ_A:
         the first time that ψ_A ≤ 10 ε, all variables become active;
         A loses the variables that G keeps at a bound: Gᵢ > max over I_up of G, or Gᵢ < min over I_down of G.
-    When ψ_A ≤ ε, all variables become active, the solver takes a step on all variables and chooses A again.
+    When ψ_A ≤ ε, all variables become active; the solver takes a step on all variables, and then chooses A again.
 
 When all variables become active, the rule updates the gradient, G ← G − K[:, S] δ_S, where S are the variables that
 moved. Until all variables become active, A only loses variables, so A may lack variables that should move. The solve
