@@ -97,9 +97,9 @@ print("the widest street:", round(2.0 / float(np.linalg.norm(machine.coef_[0])),
 # side. So the wider the street, the further all points may move before one is misclassified.
 #
 # A theorem about the perceptron supports wide streets (Novikoff, 1962, for lines through the origin). The perceptron
-# begins with :math:`w=0`. If the perceptron misclassifies example :math:`i`, :math:`y_iw\cdot x_i\le0`, it corrects
-# :math:`w` by adding :math:`y_ix_i`. It ends when all examples are classified correctly. Let :math:`R` be the length of
-# the longest example, :math:`\rho` the geometric margin, and :math:`u` the unit vector with :math:`y_iu\cdot
+# begins with :math:`w=0`. If the perceptron misclassifies example :math:`i`, so that :math:`y_iw\cdot x_i\le0`, it
+# corrects :math:`w` by adding :math:`y_ix_i`. It ends when all examples are classified correctly. Let :math:`R` be the
+# length of the longest example, :math:`\rho` the geometric margin, and :math:`u` the unit vector with :math:`y_iu\cdot
 # x_i\ge\rho` for all :math:`i`. A correction adds at least :math:`\rho` to :math:`w\cdot u` and at most :math:`R^2` to
 # :math:`\lVert w\rVert^2`, so after :math:`k` corrections
 #
@@ -200,8 +200,8 @@ print(
 # .. math:: \min_{w,b}\ F, \qquad F = \tfrac12\lVert w\rVert^2 + C\sum_i\max\bigl(0,\,1-y_ih(x_i)\bigr).
 #
 # This *primal objective* :math:`F` is a sum of convex functions, so it is convex, and every local minimum is global.
-# The *hinge loss* :math:`\max(0,1-yh)` is convex and never below the error, a step from 1 to 0 that is not convex.
-# Logistic regression uses a smooth loss that is never zero, so every example acts as a support vector.
+# The error, a step from 1 to 0, is not convex. The *hinge loss* :math:`\max(0,1-yh)` is convex and never below the
+# error. Logistic regression uses a smooth loss that is never zero, so every example acts as a support vector.
 
 # %%
 
@@ -260,8 +260,8 @@ plt.show()
 
 # %%
 # A small :math:`C` buys width with slack, and a large :math:`C` gives up width to avoid slack. A street that avoids the
-# slack of a few stray points may *overfit*: it fits their random positions, and misclassifies more new points. Which
-# :math:`C` is too large is a question about data, not geometry. :doc:`Chapter 5 <05_the_whole_loop>` shows overfitting;
+# slack of a few stray points may *overfit*: it fits their random positions, and misclassifies more new points. Only
+# data, not geometry, can show which :math:`C` is too large. :doc:`Chapter 5 <05_the_whole_loop>` shows overfitting;
 # chapters :doc:`11 <11_leave_one_out>` and :doc:`15 <15_the_path_of_c>` estimate the error on new points.
 #
 # Below, the button "End" lays the street for the :math:`C` of the slider. Drag a point across the line, and press "End"

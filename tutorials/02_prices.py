@@ -72,8 +72,8 @@ plt.show()
 # * As a function of :math:`\xi_i` the bill is a straight line with the slope :math:`C-a_i-r_i`, which also has to be
 #   zero. Since :math:`r_i\ge0`, a zero slope requires :math:`0\le a_i\le C`. **The box comes from the slack.**
 #
-# Putting these results into the bill leaves :math:`\sum_ia_i-\tfrac12\lVert\sum_ia_iy_ix_i\rVert^2`. Let the sign of a
-# variable carry the label: :math:`\alpha_i=y_ia_i`. Then :math:`w=\sum_i\alpha_ix_i`, and the largest lower bound is
+# Putting these results into the bill leaves :math:`\sum_ia_i-\tfrac12\lVert\sum_ia_iy_ix_i\rVert^2`. Multiply each
+# price by its label: :math:`\alpha_i=y_ia_i`. Then :math:`w=\sum_i\alpha_ix_i`, and the largest lower bound is
 #
 # .. math::
 #
@@ -406,7 +406,7 @@ for i in (2, int(np.argmax((a > 0.01) & (a < C - 0.01)))):
 
 # %%
 # 1. If the optimum is a smooth function of :math:`u`, it grows by :math:`a_iu`, up to terms in :math:`u^2`: the price
-#    of an example is the cost of requiring a unit more of its :math:`y_ih(x_i)`.
+#    of an example is the cost of requiring that its :math:`y_ih(x_i)` is a unit larger.
 # 2. The derivative with respect to :math:`b` is not needed, and the constraint :math:`\sum_i\alpha_i=0` disappears, so
 #    one variable may move alone.
 # 3. The classifier is

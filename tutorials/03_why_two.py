@@ -163,8 +163,8 @@ print(matched(np.array([0.5, -0.2, 0.4, -0.6, -0.1])))
 # Exercises
 # ---------
 #
-# 1. ★ Write a function that returns lo and hi of a pair, and call it at the start of the picture for all six ordered
-#    pairs. How do lo and hi of the pair :math:`(j,i)` follow from lo and hi of :math:`(i,j)`?
+# 1. ★ Write a function that returns lo and hi of a pair, and call it for all six ordered pairs, at the point where the
+#    picture's arrows cross. How do lo and hi of the pair :math:`(j,i)` follow from lo and hi of :math:`(i,j)`?
 # 2. ★ :math:`n` examples have :math:`n(n-1)/2` pairs. How many numbers have to be compared to find the most violating
 #    pair?
 # 3. ★★ Without :math:`b` the sum is free (exercise 2 of chapter 2), so a solver may move one variable at a time. Write

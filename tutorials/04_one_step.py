@@ -95,7 +95,7 @@ plt.show()
 
 # %%
 # The stepper shows both pictures for every step, under "The pair that moves next". With a small :math:`C` most steps
-# are clipped, with a large :math:`C` few.
+# are clipped; with a large :math:`C` few steps are.
 #
 # .. stepper::
 #    :selector: second-order
@@ -132,8 +132,7 @@ print(
 #
 # A variable that reaches its bound is *set* to the bound. The sum :math:`\alpha_i+\mu` would be rounded, but
 # :math:`\alpha_i=U_i` must hold exactly, because this equality decides whether the variable may rise. Each update
-# rounds :math:`G` a little. When the rounding could mislead the stopping rule, the package computes :math:`G` again
-# from scratch.
+# rounds :math:`G` a little. When the rounding could mislead the stopping rule, the package computes :math:`G` anew.
 #
 # No parabola
 # -----------

@@ -3,8 +3,8 @@ r"""
 ==================
 
 This chapter puts the dual (:doc:`chapter 2 <02_prices>`), the pair (:doc:`chapter 3 <03_why_two>`) and the step
-(:doc:`chapter 4 <04_one_step>`) together twice: in a short function, and in the loop of the package, which is not much
-longer. With the same rules both take the same steps.
+(:doc:`chapter 4 <04_one_step>`) together twice: in a short function, and in the loop of the package. With the same
+rules, function and loop take the same steps.
 """
 
 # fold: Imports, the data, and the code of this figure
@@ -60,8 +60,8 @@ plt.show()
 #
 # Start at :math:`\alpha=0`, where :math:`G=y`. Then repeat four actions: take the most violating pair; stop if its
 # violation is within the tolerance; go to the top of the parabola of the pair, or as far as the box allows; update
-# :math:`G`. The intercept :math:`b` is the middle between the last two values of :math:`G` that were compared;
-# :doc:`chapter 6 <06_when_it_is_over>` shows why.
+# :math:`G`. The intercept :math:`b` is the mean of :math:`G_i` and :math:`G_j` of the last pair; :doc:`chapter 6
+# <06_when_it_is_over>` shows why.
 
 
 def smo(K, y, C, tol=1e-3):
@@ -115,10 +115,10 @@ print("the package moved the same pairs, in the same order:", package == pairs)
 #     The loop calls the stopping rule before every step. The stopping rule returns 0 to go on; other numbers stand for
 #     reasons to stop.
 # ``i, j = selector.select(state) if state.stalled < 2 else (-1, -1)``
-#     The selector returns two indices, or ``(-1, -1)`` if it knows no pair that gains. If two steps in a row have
-#     changed not even the last digit of a variable, floating point can do no better, and the loop ends.
+#     The selector returns two indices, or ``(-1, -1)`` if it knows no pair that gains. If two steps in a row have not
+#     changed even the last digit of any variable, floating point can do no better, and the loop ends.
 # ``state.rows.use(i, j)``
-#     The store computes the kernel rows of both variables, if they are not in memory (:doc:`chapter 8
+#     ``state.rows`` computes the kernel rows of both variables, if they are not in memory (:doc:`chapter 8
 #     <08_rows_cache_shrinking>`).
 # ``state.measure(i, j)``
 #     The state computes :math:`\ell`, :math:`q`, lo and hi of the pair (chapters 3 and 4).
@@ -266,8 +266,8 @@ plt.show()
 #
 # 1. Keep :math:`i`. Compute slope and curvature against all :math:`j` as arrays, and take the ``argmax`` where both
 #    conditions hold.
-# 2. Find the smallest :math:`G_j` of the variables that may fall. Draw :math:`i` with a larger
-#    :math:`G_i` among the variables that may rise, then :math:`j` with :math:`G_j<G_i` among those that may fall.
+# 2. Find the smallest :math:`G_j` of the variables that may fall. Draw :math:`i` with :math:`G_i` above this value
+#    among the variables that may rise, then :math:`j` with :math:`G_j<G_i` among the variables that may fall.
 # 3. A free variable is strictly inside the box; a bounded support vector has :math:`\alpha_i=\pm C`.
 # 4. A solver for this problem is the answer to exercise 3 of chapter 3.
 #

@@ -89,12 +89,12 @@ print(f"b = {solution.intercept:.4f}; G of the {free.sum()} free variables withi
 # What a tolerance is worth
 # -------------------------
 #
-# The gap :math:`\psi` has the unit of the labels. With the tolerance :math:`\varepsilon=10^{-3}` every condition holds
-# up to half a thousandth; between the middle of the street and its margin :math:`h` differs by 1. To bound the error of
-# the objective, put :math:`b=(\max_{I_\text{up}}G+\min_{I_\text{down}}G)/2` into the third line of the certificate of
-# chapter 2. The term of example :math:`i`, :math:`C\xi_i-\alpha_i(G_i-b)`, is zero unless the example breaks its
-# condition, and no example breaks its condition by more than :math:`\psi/2`. So for :math:`\psi\ge0` every term is at
-# most :math:`C\psi/2`:
+# The gap :math:`\psi` has the unit of the labels. With the tolerance :math:`\varepsilon=10^{-3}` each condition is
+# broken by at most half a thousandth; from the middle of the street to its margin, :math:`h` changes by 1. To bound the
+# error of the objective, put :math:`b=(\max_{I_\text{up}}G+\min_{I_\text{down}}G)/2` into the third line of the
+# certificate of chapter 2. The term of example :math:`i`, :math:`C\xi_i-\alpha_i(G_i-b)`, is zero unless the example
+# breaks its condition, and no example breaks its condition by more than :math:`\psi/2`. So for :math:`\psi\ge0` every
+# term is at most :math:`C\psi/2`:
 #
 # .. math:: f^* - f(\alpha) \;\le\; F-f \;\le\; \tfrac12\,n\,C\,\psi .
 #
@@ -145,7 +145,7 @@ plt.show()
 # Before the end the middle of the overlap is not always the :math:`b` with the least :math:`F`. Written with :math:`G`,
 # the slack is :math:`\xi_i=\max\bigl(0,\,y_i(G_i-b)\bigr)`. So :math:`F`, as a function of :math:`b` alone, is convex
 # and consists of straight pieces that meet at the :math:`G_i`. The slope of :math:`F` is :math:`C` times the number of
-# negative examples with :math:`G_i<b`, less :math:`C` times the number of positive examples with :math:`G_i>b`. A best
+# negative examples with :math:`G_i<b`, minus :math:`C` times the number of positive examples with :math:`G_i>b`. A best
 # :math:`b` is the least :math:`G_i` above which the slope of :math:`F` is not negative.
 
 # fold: The code of this figure
@@ -235,9 +235,9 @@ plt.show()
 # Other reasons to stop
 # ---------------------
 #
-# The paper on maximum gain (:doc:`chapter 7 <07_which_pair>`) also stops after a short clipped step, but a step may be
-# short only because a bound is near. The second run below, with ``WorkingSetGap``, ends while :math:`\psi` is far above
-# the tolerance.
+# ``WorkingSetGap``, the rule of the paper on maximum gain (:doc:`chapter 7 <07_which_pair>`), also stops after a short
+# step, but a step may be short only because a bound is near. The second run below, with this rule, ends while
+# :math:`\psi` is far above the tolerance.
 #
 # .. shipped:: core/stopping/working_set_gap.py
 #    :object: WorkingSetGap.check
@@ -262,13 +262,13 @@ print(f"{early.reason} KKT gap {early.kkt_gap:.3f}")
 # ---------
 #
 # 1. ★ Show that the middle :math:`b` breaks each condition by at most :math:`\psi/2`.
-# 2. ★ Stop the heart data at :math:`\psi\le0.1`. How many of the *predictions* on the training set differ from the
-#    predictions at :math:`10^{-6}`?
+# 2. ★ Train on the heart data until :math:`\psi\le0.1`. How many of the *predictions* on the training set differ from
+#    the predictions at :math:`10^{-6}`?
 # 3. ★★ At the optimum, why is the middle of the overlap a best :math:`b`?
 #
 # .. fold:: Hints
 #
-# 1. Write :math:`\max_{I_\text{up}}G` and :math:`\min_{I_\text{down}}G` with :math:`b` and :math:`\psi`.
+# 1. Write :math:`\max_{I_\text{up}}G` and :math:`\min_{I_\text{down}}G` as functions of :math:`b` and :math:`\psi`.
 # 2. Compare the signs of ``decision_values``.
 # 3. Which terms of :math:`F-f` differ from zero if :math:`\psi\le0`?
 #
