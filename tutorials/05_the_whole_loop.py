@@ -218,8 +218,8 @@ plt.show()
 # misclassifies many training and new examples. With the largest :math:`\gamma` and :math:`C` the machine overfits: it
 # classifies every training example correctly, but not every new example. The machine that generalises best is in
 # between, and neither the training errors nor the objective say where. From the training examples alone, :doc:`chapter
-# 11 <11_leave_one_out>` estimates the error on new examples, :doc:`chapter 15 <15_the_path_of_c>` for all :math:`C` at
-# once.
+# 11 <11_leave_one_out>` estimates the error on new examples; :doc:`chapter 15 <15_the_path_of_c>` does so for all
+# :math:`C`.
 
 new = make_banana(2000, rng=1)
 gammas, prices = (0.02, 0.5, 20.0), (0.1, 10.0, 1000.0)
@@ -264,8 +264,8 @@ plt.show()
 #
 # .. fold:: Hints
 #
-# 1. Keep :math:`i`. Compute slope and curvature against all :math:`j` as arrays, and take the ``argmax`` where both
-#    conditions hold.
+# 1. Keep :math:`i`. Compute slope and curvature of its pairs with all :math:`j` as arrays, and take the ``argmax``
+#    where both conditions hold.
 # 2. Find the smallest :math:`G_j` of the variables that may fall. Draw :math:`i` with :math:`G_i` above this value
 #    among the variables that may rise, then :math:`j` with :math:`G_j<G_i` among the variables that may fall.
 # 3. A free variable is strictly inside the box; a bounded support vector has :math:`\alpha_i=\pm C`.
