@@ -249,8 +249,8 @@ LONG_SETS = """
 connect-4 fits if each field is coded as −1, 0 or 1; the one-hot code does not fit. king-rook-vs-king has eighteen
 classes, draws and wins in 0 to 16 moves, and the paper does not say which two classes it formed. If one class contains
 the draws and the wins in at most ten moves (class_id ≤ 11), both numbers of support vectors fit the published numbers.
-With a limit of nine or eleven moves, with the draws alone as one class, or with scaled squares, at least one number
-does not fit.
+With a limit of nine or eleven moves, with the draws alone as one class, or with standardised or scaled features, at
+least one number does not fit.
 """
 SPAMBASE = """
 The maximum-gain paper prints the objective on spambase for C = 50 and σ = 10. Only the standardised spambase has this
@@ -260,10 +260,10 @@ FRANC = """
 The paper trained on 400 examples and prints leave-one-out errors. We take the least error over C = 0.01, 0.1, 1 for the
 linear kernel, and over 18 pairs of C and γ for RBF. The table shows means ± standard deviations over five random
 choices of 400 examples; both preparations use the same examples. **Not decided.** On ringnorm the errors on
-standardised features are nearer to both published errors than the errors on raw features, with the linear kernel by
-half a point. But the errors of the five choices of examples differ from each other by two to three points. On twonorm
-the errors of the two preparations differ by less than one example of 400. The errors do not show how the paper prepared
-ringnorm and twonorm, so `loo_stopping.py` uses them as they are drawn.
+standardised features are nearer to both published errors than the errors on raw features; with the linear kernel they
+are nearer by half a point. But the errors of the five choices of examples differ from each other by two to three
+points. On twonorm the errors of the two preparations differ by less than one example of 400. The errors do not show how
+the paper prepared ringnorm and twonorm, so `loo_stopping.py` uses both sets without standardising them.
 """
 
 

@@ -263,16 +263,16 @@ and our HillValley is the noisy version. `UpdatedQR()` updates QR factors as in 
 optimal corners, the corner that we find depends on the method: we use HiGHS, and the paper uses an active-set method.
 """,
     "settings, linear": """
-The column c^SL compares the primal costs of this path and of `SVMP()` at 100 random λ, and shows the largest
-difference; the costs of `SVMP()` agree with LIBSVM's costs. The column c^SL2 shows the same difference without the
-paper's KKT check. **We reproduce the effect of this check.** Without the check, accumulated rounding errors make the
-cost wrong. In our runs this happens on three sets, which have the largest elbows apart from the monks' problems: on
-sonar the cost is off by 1.5 %, and on ionosphere and HillValley the path is wrong. On german the check repairs the path
-five times (in the paper four times). **We do not reproduce the repairs on ionosphere and HillValley.** The check
-repairs our path on ionosphere 24 times, until rounding errors end this path at C = 40.8, and our path on HillValley 145
-times. The paper's path needs no repair on either set. On the six other sets the path needs no repair, and leaving the
-check out changes no cost. `SVMP()` computes g afresh every 50 events, and needs one repair on all sets together (Table
-II).
+The column c^SL compares the primal costs of the path by the paper's settings and of `SVMP()` at 100 random λ, and shows
+the largest difference; the costs of `SVMP()` agree with LIBSVM's costs. The column c^SL2 shows the same difference
+without the paper's KKT check. **We reproduce the effect of this check.** Without the check, accumulated rounding errors
+make the cost wrong. In our runs this happens on three sets, which have the largest elbows apart from the monks'
+problems: on sonar the cost is off by 1.5 %, and on ionosphere and HillValley the path is wrong. On german the check
+repairs the path five times (in the paper four times). **We do not reproduce the repairs on ionosphere and HillValley.**
+The check repairs our path on ionosphere 24 times, until rounding errors end this path at C = 40.8, and our path on
+HillValley 145 times. The paper's path needs no repair on either set. On the six other sets the path needs no repair,
+and leaving the check out changes no cost. `SVMP()` computes g afresh every 50 events, and needs one repair on all sets
+together (Table II).
 """,
     "settings, Gaussian": """
 **The paper's settings reproduce more than our defaults (Table III).** With the paper's settings the number of events is
@@ -344,7 +344,7 @@ solutions for all values of C between the rounds.
 """,
     "R": """
 Both programs run in one thread, from svmpath's first λ down to 10⁻³. The table shows CPU seconds of the fastest of five
-turns, including the kernel matrix. If examples are repeated, svmpath's linear system of the elbow is singular, and
+runs, including the kernel matrix. If examples are repeated, svmpath's linear system of the elbow is singular, and
 svmpath stops. {versions}.
 """,
     "cost": """
@@ -391,8 +391,8 @@ order before the next order begins, so that other work on the machine affects al
 Three of the paper's four problems are public; spambase is the paper's set. The tables use the first 4,000 examples of
 connect-4 and 1,000 of MNIST in one random order, unless they state other numbers. The published figures of these sets
 are for 30,555 and 60,000 examples, so only ratios can be compared; the section "Larger sets" uses as many examples of
-connect-4 as the paper. The kernel cache holds the same part of the kernel matrix as in the paper, which the column
-*cache* shows. Our cache takes twice as many megabytes, since our kernel values are float64 and LIBSVM's kernel values
+connect-4 as the paper. The column *cache* shows which part of the kernel matrix the kernel cache holds, the same part
+as in the paper. Our cache takes twice as many megabytes, since our kernel values are float64 and LIBSVM's kernel values
 are float32.
 """,
     "stopping": """
@@ -490,10 +490,10 @@ say on which half of the examples it trained, so our objective differs from the 
 
 PLANNING_AHEAD = {
     "shrinking tables": """
-Selectors without second-order candidates refuse planned steps, because the proof that planned steps converge needs
-these candidates. The words *its own* stand for the selector `ConjugateSecondOrder`. Steps include the steps of
-restricted problems. LIBSVM's shrinking first acts after min(n, 1,000) steps, so it does not affect short solves. Kernel
-rows stay in memory, so these tables do not show how many rows and seconds shrinking saves.
+This package does not combine planned steps with a selector that ignores the planned pairs, because the proof that
+planned steps converge needs these pairs. The words *its own* stand for the selector `ConjugateSecondOrder`. Steps
+include the steps of restricted problems. LIBSVM's shrinking first acts after min(n, 1,000) steps, so it does not affect
+short solves. Kernel rows stay in memory, so these tables do not show how many rows and seconds shrinking saves.
 """,
     "libsvm shrinking": """
 The paper used LIBSVM's shrinking. **We reproduce the steps of SMO on {near} of the 18 sets.** On these {near} sets SMO
@@ -587,8 +587,8 @@ ambiguous” {ambiguous}.
     "algorithm 2": """
 The paper replaces Algorithm 2 by Algorithm 4, to save the time of useless plans, and prints no figures for Algorithm 2.
 `EagerPlanningStep` is Algorithm 2 with the selection of Algorithm 3. Algorithm 2 takes {lowest} to {highest} times the
-steps of Algorithm 4; on {same} of {of} sets this ratio is 1 to three digits. Algorithm 2 takes significantly fewer
-steps on {less} of the sets, and significantly more steps on {more} of the sets ({within}).
+steps of Algorithm 4; on {same} of {of} sets the two numbers of steps agree to three digits. Algorithm 2 takes
+significantly fewer steps on {less} of the sets, and significantly more steps on {more} of the sets ({within}).
 """,
     "7.3 sizes": """
 **We reproduce that planned steps are long.** Nearly all planned steps are longer than the Newton step; on {half} of

@@ -96,9 +96,10 @@ def answers(page: Page, records: list[Record]) -> None:
                 rows.append((where, name, str(record[f"{name}: examples"]), f"{far:.1e}"))
     page.add(
         "The same predictions",
-        f"For each of {cells} combinations of set, C and the number k of folds, we compare {len(WAYS) - 1} ways to "
-        f"start the rounds with cold rounds. {predictions - len(rows)} of {predictions} vectors of predictions agree "
-        "with cold rounds in every example. The table lists the examples in which the other vectors differ, with the "
+        f"For each of {cells} combinations of set, C and the number k of folds, we compare cold rounds with "
+        f"{len(WAYS) - 1} other ways to start the rounds. {predictions - len(rows)} of {predictions} vectors of "
+        "predictions agree with cold rounds in every example. The table lists the examples in which the other vectors "
+        "differ, with the "
         f"largest |h| among both results. This |h| is {farthest:.1e} at most: near h = 0, two results with the "
         "tolerance of 1e-3 in the KKT conditions may differ by as much. At a tolerance of 1e-6, "
         f"{len(rows) - tight} of the {len(rows)} other vectors agree with cold rounds. A round that starts "
