@@ -3,7 +3,7 @@
 ================  =========================================================================
 `core`            the reference: the algorithms of the papers in NumPy; it imports nothing outside itself
 `compiled`        copies of the rules and loops of `core`, compiled by Numba, file by file
-`analysis`        further questions: any task, grids, paths along any line, derivatives, several classes
+`analysis`        solves any task; cross-validation, grids, paths of solutions, derivatives, several classes
 `estimators`      SVC, SVR, OneClassSVM and their searches, with scikit-learn's conventions
 `services`        code for all other folders: checks of a solve, progress line, workers, the file of finished runs
 `experiment`      strategies × problems × permutations → a resumable store → tables
@@ -75,7 +75,7 @@ _ESTIMATORS = ("OneClassSVM", "SVC", "SVCCV", "SVCGradientCV", "SVR", "SVRCV", "
 _FILES = ("read_model", "write_model")
 _LATER = {"compare": "experiment.race", **dict.fromkeys(_FILES, "analysis.multiclass.model_file")}
 _FOLDERS = ("datasets", "display", "experiment")
-# modules that define deprecated names; __getattr__ warns with the text LEAVES of the module
+# modules of deprecated names; LEAVES in each module is the text of the warning that __getattr__ gives
 _LEAVING = {"CacheAware": "services.cache_aware"}
 _ELSEWHERE = {
     "NuSVC": "use SVC and choose C, or sklearn.svm.NuSVC",
@@ -115,7 +115,7 @@ if not TYPE_CHECKING:  # type checkers must report unknown names
 
         if name in _FOLDERS or _place(f"refsvm.{name}"):
             return import_module(f"refsvm.{name}")
-        if name in _ELSEWHERE:  # raise an ImportError, because ``from refsvm import …`` shows its message
+        if name in _ELSEWHERE:  # ``from refsvm import …`` would hide the message of an AttributeError
             raise ImportError(f"refsvm has no {name}; {_ELSEWHERE[name]}.")
         if name in _LEAVING:
             from warnings import warn

@@ -67,5 +67,5 @@ def show_help(
         typer.echo(inner.get_help())
 
 
-for command in (compare, fit, predict, cv, tune, loo, path, datasets, warm_up):  # the order of --help
+for command in (compare, fit, predict, cv, tune, loo, path, datasets, warm_up):  # --help keeps this order
     app.command()(command)

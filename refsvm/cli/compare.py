@@ -47,8 +47,8 @@ def compare(
     Without --selectors and --steps, the command also tries the package's default: second-order selection, steps that
     plan ahead, and shrinking.
 
-    The command solves a single DATA once. With several DATA, --repeats or --store, the command shows means over random
-    orders of the examples, and a Wilcoxon test against the first strategy.
+    If you give one DATA, each strategy solves it once. With several DATA, --repeats or --store, the command shows means
+    over random orders of the examples, and a Wilcoxon test against the first strategy.
     """
     wanted = choices(selectors, steps, engines, shrinking)
     settings, problems, descriptions = training.settings(), [], []

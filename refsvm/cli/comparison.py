@@ -39,7 +39,7 @@ class Choice:
 
     @property
     def rules(self) -> str:
-        """The strategy without its engine: strategies that differ only in the engine take the same steps."""
+        """The strategy in words without its engine, because all engines take the same steps."""
         return f"{self.selector}, {self.step}{', shrinking' if self.shrinking else ''}"
 
 
@@ -58,7 +58,7 @@ class Outcome:
     interrupted : bool
         Whether Ctrl-C was pressed.
     solutions : dict of str to Solution
-        If traces were recorded, the first engine's solution for each strategy, with its trace.
+        A solution with its trace for each `Choice.rules`, from the first engine; empty if no traces were recorded.
     """
 
     total: int
@@ -135,8 +135,8 @@ def compare_once(wanted: Iterable[Choice], settings: Mapping[str, Any], instance
     Returns
     -------
     Outcome
-        A row contains the choice, the record of `Solve`, and ``first_use_seconds``, the time to compile the strategy or
-        load its compiled code. The strategy solves a few points before the run to measure this time, and ``seconds``
+        A row contains the choice, the measurements of `Solve`, and ``first_use_seconds``, the time to compile the
+        strategy or load its compiled code. To measure this time, the strategy solves a tiny problem first; ``seconds``
         does not include it. After Ctrl-C, the outcome contains the results so far, including the interrupted run.
 
     Raises

@@ -90,7 +90,7 @@ def tell(console: Console, text: str) -> None:
 
 
 def _narrow_table(console: Console, rows: list[dict[str, Any]]) -> None:
-    """Print a line for each selector and step, with seconds of both engines; omit columns if the terminal is narrow."""
+    """Print a line for each selector and step, with each engine's seconds; omit columns if the terminal is narrow."""
     strategies: dict[tuple[Any, ...], dict[str, dict[str, Any]]] = {}
     for row in rows:
         place = row.get("data", ""), row["selector"], row["step"], row["shrinking"]

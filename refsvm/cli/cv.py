@@ -148,7 +148,7 @@ def row_of(name: str, runs: list[CrossValidation], baseline: list[CrossValidatio
         metric: float(np.mean([getattr(each, metric) for each in runs]))
         for metric in (*runs[0].scores, *COSTS)
     }
-    # for the test, pair the runs of two seeders on the same split
+    # the test compares the runs of two seeders on the same splits
     own, first = ({k: each.iterations for k, each in enumerate(some)} for some in (runs, baseline))
     compared = summarise(own, first)
     return {

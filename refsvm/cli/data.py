@@ -126,7 +126,7 @@ class Training:
             raise ValueError(
                 "scale=True needs features, but kernel='precomputed' has no features; omit one option."
             )
-        if (largest := float(np.abs(data.X).max())) > LARGEST_TARGET:  # a larger number's square may overflow
+        if (largest := float(np.abs(data.X).max())) > LARGEST_TARGET:  # above it, the square may overflow
             where = f" in {data.source}" if data.source else ""
             raise ValueError(
                 f"scale=True: {data.name} holds {largest:.6g}{where}, above the largest number that can be scaled "
@@ -155,7 +155,7 @@ class Training:
         return relative_gap(self.tolerance, unit_of_targets(opened.data.y) if follows else None)
 
     def settings(self, opened: Opened | None = None) -> dict[str, Any]:
-        """Return limits and stopping rule as keyword arguments; without `opened`, no problem affects the rule."""
+        """Return limits and stopping rule as keyword arguments; without `opened`, the rule ignores the targets."""
         return self.limits() | {
             "stop": KKTGap(self.tolerance, relative=True) if opened is None else self.stop(opened)
         }
@@ -205,8 +205,8 @@ class Output:
 def task_of(y: np.ndarray, wanted: str | None, tell: bool) -> str:
     """Return the task that --task names; without --task, regression if labels are numbers with fractions.
 
-    Without --task, `task_of` prints a note on labels with fractions if `tell` is true, and on more than `MOST_CLASSES`
-    different labels without fractions.
+    Without --task, a note says that labels with fractions are treated as targets, but only if `tell` is true. A note
+    also says that labels without fractions are treated as classes if more than `MOST_CLASSES` are different.
     """
     numeric = y.dtype.kind in "iuf"
     if wanted == "regression" and not numeric and not all(map(_NUMBER, y)):

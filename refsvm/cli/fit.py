@@ -39,7 +39,7 @@ def fit(
     chosen_step = None if step is None else one("step", step, STEPS)()
     rules = {"selector": one("selector", selector, SELECTORS)(), "step": chosen_step}
     writable("model", model, training.place_of(data))
-    opened = training.opened(data, tell=False)  # print no note about the task, which the result names
+    opened = training.opened(data, tell=False)  # print no note about the task: the result names it
     dataset, of_task = opened.data, ESTIMATORS[opened.task]
     _refuse_unwritable(dataset, opened.task)
     estimator = made(opened, training)

@@ -66,7 +66,7 @@ def loo(
     if len(strategies) == 1:
         # load compiled code before the seconds are measured
         strategies[0].warm_up()
-        with interruptible():  # after Ctrl-C, show decided examples
+        with interruptible():  # after Ctrl-C, show the results so far
             result = strategies[0].call(instance, **strategies[0].arguments(), **more)
         _show({"problem": description, **strategies[0].measured(result)}, result, output)
         if output.plot is not None:

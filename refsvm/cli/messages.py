@@ -54,7 +54,7 @@ class OneSentence(TyperGroup):
             code = 0 if isinstance(error, BrokenPipeError) else _refuse(_system_message(error))
             try:
                 print(end="", flush=True)
-            except OSError:  # at exit, Python would flush the output again and fail
+            except OSError:  # redirect stdout, because Python would flush it again at exit, and fail
                 os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         # print only the exceptions with which the package refuses input; other exceptions are bugs and need a traceback
         except (ValueError, ImportError) as error:

@@ -184,7 +184,7 @@ def in_one(*without: str, **defaults: Any) -> Callable[[Callable[..., None]], Ca
             except KeyboardInterrupt:  # Typer would end silently
                 raise Abort from None
 
-        # Typer reads types from the annotations, and the order and the defaults of the options from the signature
+        # Typer reads the types of the options from the annotations, and their order and defaults from the signature
         called.__annotations__ = {each.name: each.annotation for each in shown}
         called.__dict__["__signature__"] = Signature(shown)
         return called

@@ -42,7 +42,7 @@ def predict(
     if output is not None:
         writable("output", output, named, place_of(files[-1], data_dir))
     fitted = read_model(named)
-    # find columns by the names in the model, because the data file may have another order or further columns
+    # find columns by their names in the model: the file may contain them in another order, or contain more columns
     data = open_data(files[-1], label, data_dir, delimiter, labelled=False, columns=fitted.columns)
     y, values = data.y, fitted.predict(data.X)
     predicted = [label_text(each) for each in values]
