@@ -1,6 +1,6 @@
 """Reads files and pipes, which may be packed, and the arrays of an .npz archive.
 
-The module never unpickles an archive, and reserves no more memory than the size of the archive can require.
+The module never unpickles an archive, and reads an array only if the archive is large enough to contain it.
 """
 
 from __future__ import annotations
@@ -125,7 +125,7 @@ def opened(source: Source) -> Any:
     packed = [unpacked for mark, unpacked in _UNPACKED.items() if first.startswith(mark)]
     if not packed:
         return source.open()
-    # pass the file's name, because closing the unpacked stream would not close the packed stream
+    # pass the file's name instead of a stream, which would stay open when the unpacked stream is closed
     return packed[0](source.name if source.content is None else source.open())
 
 

@@ -55,7 +55,7 @@ class Cells(NamedTuple):
     """The line and the cells of the comment directly above the rows, if a row has as many cells."""
 
     def below_comment(self) -> Cells:
-        """Return the cells with the comment above the table as a new first row."""
+        """Return new cells, in which the comment above the table is the first row."""
         assert self.comment is not None
         line, names = self.comment
         head = np.array(names, dtype=object)
@@ -65,7 +65,7 @@ class Cells(NamedTuple):
         )  # fmt: skip
 
     def refuse(self, wrong: np.ndarray, first: int, places: Sequence[int], reason: str) -> None:
-        """Raise an error if `wrong` marks a cell among the rows from `first` on and the columns at `places`."""
+        """Raise an error if an entry of `wrong` is true; entry (i, j) marks the cell (`first` + i, places[j])."""
         for line, j in np.argwhere(wrong):
             place = places[j]
             # without a header, name the column by its number, which --label accepts
@@ -197,7 +197,7 @@ def cells_of(path: Source, delimiter: str | None = None, least: int = 2) -> Cell
     body, skipped = text[above.end :], lines_in(text[: above.end])
     if not body.strip():
         raise refused(path, "contains only comments (#); expected one example in each row.")
-    # guess the delimiter only if the file has no line sep=; of a spreadsheet
+    # guess the delimiter if neither the caller nor a line sep=; in the file names it
     between = delimiter or above.delimiter or delimiter_of(body)
     top = [row for row in islice(_rows(path, body, between, skipped + 1, strict=False), 20) if row] or [[]]
     if mode(map(len, top[1:] or top)) == len(top[0]) + 1 and not all(map(_NUMBER, top[0])):
@@ -266,7 +266,7 @@ def _text(path: Source) -> str:
 def _rows(
     path: Source, text: str, between: str, first: int = 1, *, strict: bool = True
 ) -> Iterator[list[str]]:
-    """Yield the cells of each row; the error for a cell above 128 KiB counts the rows from `first`."""
+    """Yield the cells of each row; an error for a cell above 128 KiB names its row, counted from `first`."""
     rows = csv.reader(StringIO(text, newline=""), delimiter=between, skipinitialspace=True, strict=strict)
     for row in count(first):
         try:

@@ -106,7 +106,7 @@ def _beginning(source: Source) -> str:
 
 
 def _without_comments(text: str) -> Iterator[str]:
-    """Strip each line of a text and remove LIBSVM's comment after a #; yield the lines that are not empty then."""
+    """Yield each line of a text without its comment after a # and without outer blanks; omit empty lines."""
     for line in StringIO(text):
         if stripped := _COMMENT.sub("", line).strip():
             yield stripped

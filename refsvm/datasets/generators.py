@@ -1,7 +1,7 @@
 """Artificial problems of the papers, drawn from their published distributions.
 
-Every function takes the number of examples and ``rng``, a seed or a `numpy.random.Generator`, which
-`numpy.random.default_rng` accepts. The class of each example is drawn independently, so a small sample may contain a
+Every function takes the number of examples and ``rng``, a seed or a `numpy.random.Generator`, and passes ``rng`` to
+`numpy.random.default_rng`. The class of each example is drawn independently, so a small sample may contain a
 single class.
 """
 
@@ -231,8 +231,8 @@ def make_waveform(
 
     Notes
     -----
-    The default is the problem of the IDA benchmark, class 2 against classes 1 and 3. The benchmark's file shows these
-    classes: it has 1647 positive and 3353 negative examples, and the mean of the positive class has the shape (h₁ +
+    The default is the problem of the IDA benchmark, class 2 against classes 1 and 3. The benchmark's file agrees with
+    these classes: it has 1647 positive and 3353 negative examples, and its positive class has a mean of the shape (h₁ +
     h₃)/2. The published C and γ belong to this file, whose features are standardised. `make_waveform` does not
     standardise features, so its `Dataset` contains no C and γ.
 
@@ -286,8 +286,8 @@ def make_chessboard(n: int = 1000, cells: int = 4, rng: Any = None) -> Dataset:
     Returns
     -------
     Dataset
-        X of shape (n, 2), y ±1: +1 on the squares where ⌊x₁⌋ + ⌊x₂⌋ is odd. For the board of four cells, C and gamma
-        come from Glasmachers (2008), Table 1.
+        X of shape (n, 2), y ±1: +1 on the squares where ⌊x₁⌋ + ⌊x₂⌋ is odd. For ``cells=4``, C and gamma come
+        from Glasmachers (2008), Table 1.
 
     Raises
     ------

@@ -54,8 +54,8 @@ def labels_of(cells: Any, place: int, first: int) -> np.ndarray:
     Returns
     -------
     ndarray of float64 or str, shape (n,)
-        Numbers if all labels are numbers and none loses information, otherwise texts: 007 and 7 stay texts. Numbers
-        with fractions and more than `MOST_CLASSES` different values are targets, and always stay numbers.
+        Numbers if all labels are numbers and none loses information, otherwise texts: 007 and 7 stay texts. If all
+        labels are numbers, some have fractions and more than `MOST_CLASSES` are different, they always stay numbers.
 
     Raises
     ------

@@ -25,7 +25,7 @@ _ROW_NUMBER: Final = re.compile(rb"(\s*\S+\s+)0:(\S+)\s*").match
 
 
 class _Lines:
-    """Passes the lines of a LIBSVM file to scikit-learn, after removing comments and blanks before values.
+    """Passes the lines of a LIBSVM file to scikit-learn without comments, and without blanks after a colon.
 
     For a kernel matrix, `places` stores the row number with which each line starts.
     """
@@ -33,7 +33,7 @@ class _Lines:
     def __init__(self, stream: Any) -> None:
         self.stream, self.text, self.ended = stream, b"", False
         self.places: list[int] | None = None  # row numbers, if the file contains a kernel matrix
-        self.number, self.numbers = 0, array("q")  # number of the current line; of each example's line
+        self.number, self.numbers = 0, array("q")  # number of the current line; line numbers of the examples
 
     def read(self) -> None:
         """Do nothing; scikit-learn only checks that the object has this method, which a path lacks."""
@@ -56,7 +56,7 @@ class _Lines:
         self.ended = True
 
     def _without_place(self, line: bytes) -> bytes:
-        """Move a kernel matrix's row number from the line to `places`; return the rest, or an unchanged other line."""
+        """If the line contains a kernel matrix's row number, move it to `places`; return the rest of the line."""
         match = _ROW_NUMBER(line)
         # 0:number is a row number only if the number is whole; a feature 0:0.5 is refused later
         if match and (match[2] == b"?" or match[2].removesuffix(b".0").isdigit()):
