@@ -3,7 +3,7 @@
 ====================  ===============================================================
 `summary`, `cards`    Card: a result as one line, as a table of text or as HTML; the cards of core's results
 `line`                the line that shows progress
-`guards`, `float32`   guards of a run outside core; kernel rows in single precision
+`guards`, `float32`   checks of a run that core does not contain; kernel rows in single precision
 `pool`                threads and processes that share work
 `store`, `identity`   finished runs in a file, and the hash that identifies a run
 `files`               writes a file completely or not at all

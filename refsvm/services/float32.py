@@ -41,7 +41,7 @@ READ_FLOAT32: Final = {
 
 
 def rows_for(problem: DualProblem, options: RunOptions) -> KernelRows:
-    """Return storage for kernel rows of the type `cache_dtype`; for "auto", of the faster type that is exact enough."""
+    """Return storage for kernel rows in `cache_dtype`; "auto" chooses float32 if it is faster and exact enough."""
     rules, dtype, budget = options.rules, options.cache_dtype, options.cache_mb
     proves = isinstance(options.shrinking, SafeScreening)  # screening needs float64 kernel values
     may_begin = dtype == "auto" and options.shrinking and not proves and problem.n >= FLOAT32_FROM
@@ -88,7 +88,7 @@ def float32_pays(gram: KernelMatrix, tolerance: float, reads_float32: bool, *, c
     reads_float32 : bool
         Whether the rules accept float32 rows without a copy.
     crowded : bool
-        Whether the cache is too small for all rows as float64.
+        Whether the cache is too small to contain all float64 rows.
 
     Examples
     --------
@@ -102,7 +102,7 @@ def float32_pays(gram: KernelMatrix, tolerance: float, reads_float32: bool, *, c
     """
     if gram.n < FLOAT32_FROM or tolerance < FLOAT32_TOLERANCE:
         return False
-    # the cache holds twice as many float32 rows; this saves more time than the conversion to float64 takes
+    # the cache holds twice as many rows in float32, which saves more time than converting rows to float64 takes
     if crowded and gram.n >= FLOAT32_CROWDED_FROM:
         return True
     return reads_float32 and gram.supports_float32

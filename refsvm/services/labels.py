@@ -22,14 +22,14 @@ FEW_EXAMPLES: Final = 20
 
 
 def refuse_contained(given: Mapping[str, Any]) -> None:
-    """Raise an error if an argument in `given`, a dict by name, repeats what the problem contains."""
+    """Raise an error if the caller gave an argument that the problem contains; `given` maps names to arguments."""
     for name, value in given.items():
         if value is not None:
             raise ValueError(f"X is a DualProblem, which already contains {name}; omit {name}.")
 
 
 def labelled(problem: DualProblem, y: Any, kernel: Any, gram: Any) -> DualProblem:
-    """Return a classification problem that was passed as X; refuse other problems, and y, kernel or gram beside it."""
+    """Return the classification problem passed as X; refuse another task, or an additional y, kernel or gram."""
     refuse_contained({"y": y, "kernel": kernel, "gram": gram})
     if not problem.has_labels:
         raise ValueError(

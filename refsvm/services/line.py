@@ -250,7 +250,7 @@ class Bar:
     def close(self) -> None:
         """End the line."""
         if self._bar is not None:
-            if not self._stays and has_widgets():  # if it knew the total, tqdm would keep an unfinished bar
+            if not self._stays and has_widgets():  # with a total, tqdm would keep an unfinished bar
                 self._bar.total = None
             self._bar.close()
 
@@ -322,7 +322,7 @@ class Place:
         self._thread: threading.Thread | None = None
 
     def take(self, line: ProgressLine | None) -> bool:
-        """Store `line`, or None for a call without a line; return False if another call of this process came first."""
+        """Store `line`, or None for a call without a line; return False if another call already holds the place."""
         with self._lock:
             if not self._is_free:
                 return False

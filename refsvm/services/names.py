@@ -1,6 +1,6 @@
 """Finds kernels by name, as in scikit-learn's SVC, LIBSVM and the command line.
 
-The parameters of a named kernel are further arguments of a function, and γ may depend on the data.
+A function that takes the name of a kernel also takes the kernel's parameters; γ may depend on the data.
 """
 
 from __future__ import annotations

@@ -97,11 +97,11 @@ def in_threads(work: Callable[[Item], Result], items: Iterable[Item], workers: i
     waiting: deque[Future[Result]] = deque()
     pool = ThreadPoolExecutor(workers, "refsvm-pool")
     try:
-        # only this thread receives Ctrl-C; other threads see this block's `pressed` in their copies of the context
+        # Ctrl-C sets `pressed` in this thread; each worker reads it through a copy of this thread's context
         with interruptible():
             for item in items:
                 waiting.append(pool.submit(copy_context().run, work, item))
-                # submit one task more than workers, so that no worker waits while the caller uses a result
+                # submit one task more than there are workers, so that no worker waits while the caller uses a result
                 if len(waiting) > workers:
                     yield waiting.popleft().result()
             while waiting:

@@ -1,8 +1,8 @@
 """If rounding errors of float32 rows are too large, this guard replaces the rows by float64 rows, or warns.
 
 `refsvm.core.kernels.precision` estimates the rounding errors of float32 rows. A solve may start on float32 rows,
-because they take half the time, but may end on float32 rows only if the verdict of its stopping rule holds for every
-possible rounding error.
+which take half the time of float64 rows. It may end on float32 rows only if the verdict of its stopping rule holds for
+every possible rounding error.
 """
 
 from __future__ import annotations
@@ -58,8 +58,8 @@ class Float32Rows(Guard):
     def before(self, state: SolverState, rules: Any) -> Verdict | None:
         """If rounding of float32 rows changes G by more than `allowed`, compute G again and continue on float64 rows.
 
-        To compute G again, a float64 row is computed for each αᵢ ≠ 0. If the time limit leaves no time to compute G,
-        the run ends.
+        To compute G again, the guard needs a float64 row for each αᵢ ≠ 0. If the time limit does not leave enough time
+        for these rows, the run ends.
         """
         error = error_of(state)
         if (
@@ -72,7 +72,7 @@ class Float32Rows(Guard):
         if old.row_seconds * np.count_nonzero(state.alpha) > self._limits.seconds_left():
             return Verdict(Status.TIME_LIMIT)
         rows, self._in_float64 = self._in_float64(), None
-        state.session = state.shrinking = None  # session and shrinking contain float32 rows
+        state.session = state.shrinking = None  # drop both, because they contain float32 rows
         # add the number of float32 rows computed, because the solution counts all kernel rows of the solve
         rows.count(old.computed)
         rows.hits += old.hits
@@ -84,9 +84,9 @@ class Float32Rows(Guard):
     def review(self, state: SolverState, rules: Any, verdict: Verdict) -> Verdict | None:
         """Accept a stopping rule's verdict only if it holds for every possible rounding error.
 
-        If the error exceeds a tenth of the tolerance, the stopping rule is evaluated again with float64 values of the
-        entries of G that may determine the KKT gap. If the rule then continues the solve, the guard allows only a
-        smaller error for the rest of the solve.
+        If the error exceeds a tenth of the tolerance, the guard computes the entries of G that may determine the KKT
+        gap from float64 values, and evaluates the stopping rule again. If the rule does not end the solve, the guard
+        lowers `allowed` for the rest of the solve.
         """
         error, tolerance = error_of(state), rules.stop.with_absolute_tolerance(state).tolerance
         if not (self.can_leave and verdict.is_final) or error <= SHARE_OF_TOLERANCE * tolerance:

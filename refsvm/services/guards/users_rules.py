@@ -113,7 +113,7 @@ def feasibility_error(state: SolverState) -> str:
     """Return the reason why steps inside the box cannot reach the point of a state; return "" if steps can reach it."""
     alpha, problem = state.alpha, state.problem
     sum_ = float(np.add.reduce(alpha))
-    # divide the error of Σα by Σ|α|, because rounding errors of Σα are proportional to Σ|α|
+    # allow an error of Σα that is proportional to Σ|α|, as rounding errors of Σα are
     allowed = OFF * (float(np.add.reduce(np.abs(alpha))) + abs(problem.z))
     if not math.isfinite(sum_ + float(np.add.reduce(state.gradient))):
         return "α or G is not finite"

@@ -51,7 +51,7 @@ class NoIdentityError(ValueError):
 
 
 def digest_of(*values: Any, without: tuple[str, ...] = ()) -> str:
-    """Return a digest of values, equal exactly if the values are equal.
+    """Return a digest of values; two digests are equal exactly if their values are equal.
 
     Numbers, text and containers are identified by type and value; arrays, sparse matrices and frames by content and
     dtype; objects by class and full content, including what their `repr` omits. A user's functions and classes are
@@ -175,7 +175,7 @@ _UNORDERED: Final = ("dict", "set", "frozenset")
 
 
 def _hashed(kind: str, *parts: bytes | memoryview) -> bytes:
-    """Return a hash of the kind of a value and of its parts, each preceded by its length."""
+    """Return a hash of a value's kind and parts; hash the length of each part before the part."""
     summary = hashlib.blake2b(digest_size=16)
     for part in (kind.encode(), *parts):
         summary.update(len(part).to_bytes(8, "little"))
