@@ -108,7 +108,12 @@ def main() -> None:
     if chosen.full:
         problems = [each for each in long(chosen.data_dir) if name_of(each) in chosen.full]
         runs = carried_out("Long sets", Experiment([SMO], problems, chosen.store, 1), chosen.jobs)
-        page.add("Glasmachers 2008: the long sets", "One order.", vectors(runs), LONG_SETS)
+        page.add(
+            "Glasmachers 2008: the long sets",
+            "The table uses one order of the examples.",
+            vectors(runs),
+            LONG_SETS,
+        )
     if not chosen.quick:
         page.add("Glasmachers & Igel 2006: spambase", spambase(chosen.data_dir), SPAMBASE)
         page.add("Franc et al. 2008: ringnorm and twonorm", franc(chosen.data_dir), FRANC)
