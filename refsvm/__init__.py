@@ -106,7 +106,7 @@ _export(vars(), *_LATER, *(_ESTIMATORS if _find_spec("sklearn") else ()))
 if not TYPE_CHECKING:  # type checkers must report unknown names
 
     def __dir__() -> list[str]:
-        """Return the names for completion, including folders imported at their first use."""
+        """Return the names that completion offers, including folders that are not imported yet."""
         return sorted([*globals()["__all__"], *_FOLDERS, "__version__"])
 
     def __getattr__(name: str) -> object:

@@ -19,9 +19,9 @@ To add a command ``refsvm margin``:
    and its arguments are the options. Take options that other commands have from `options`. For the options of a
    training, put ``@options.in_one()`` above
    ``def margin(data: options.Data, *, training: Training, output: Output)``.
-2. Open the data and choose kernel and C with ``training.opened``. Raise a ValueError with one sentence for bad input:
-   `messages` prints it and exits with code 2. Print the result with ``output.show``, and everything that belongs on
-   stderr with ``messages.note``.
+2. Open the data and choose kernel and C with ``training.opened``. If the input is bad, raise a ValueError: `messages`
+   prints its message, one sentence, and exits with code 2. Print the result with ``output.show``, and everything that
+   belongs on stderr with ``messages.note``.
 3. Register the command in the tuple at the end of `app`.
 4. Test the command in ``tests/cli/test_margin.py`` with ``works``, ``refused`` and ``json_of`` of
    ``tests/cli/commands.py``.

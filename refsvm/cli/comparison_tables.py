@@ -56,7 +56,7 @@ def comparison_table(problem: dict[str, Any], rows: list[dict[str, Any]], wide: 
 def repetition_table(
     problems: list[dict[str, Any]], repeats: int, rows: list[dict[str, Any]], wide: bool = False
 ) -> None:
-    """Print a table of each problem, with means over the orders of its examples."""
+    """Print a heading for each problem, and a table with means over the orders of the examples."""
     title = "" if repeats == 1 else f"Means ± standard deviations over {repeats} orders of the examples"
     console = tables.screen()
     if not wide:

@@ -87,7 +87,7 @@ def _end(status: Status, is_cut: bool) -> None:
 
 
 def trained(estimator: Any, dataset: Dataset) -> bool:
-    """Train the estimator; return whether Ctrl-C ended the training. If so, the estimator contains the last α."""
+    """Train the estimator; return True if Ctrl-C ended the training, and the estimator contains the last α."""
     # import scikit-learn here, so that other commands need not wait for it
     from sklearn.exceptions import ConvergenceWarning
 

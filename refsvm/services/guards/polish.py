@@ -47,8 +47,8 @@ def polish(state: SolverState) -> bool:
     Returns
     -------
     bool
-        Whether the state moved. The state stays the same if more than `MOST_FREE_VARIABLES` are free, or wrong
-        variables are at their bounds.
+        Whether the state moved. The state stays the same if more than `MOST_FREE_VARIABLES` are free, or if
+        the variables at their bounds are not those of the optimum.
 
     Examples
     --------

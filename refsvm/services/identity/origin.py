@@ -75,7 +75,7 @@ def of_object(value: Any) -> Origin:
 
 
 def named(value: Any) -> Any:
-    """Look up a value's name in its module; return what is found: the value itself, another object, or None."""
+    """Return what a value's module contains under the value's name: the value itself, another object, or None."""
     place: Any = sys.modules.get(getattr(value, "__module__", None) or "builtins")
     for name in str(getattr(value, "__qualname__", "<>")).split("."):
         place = getattr(place, name, None)
