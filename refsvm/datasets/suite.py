@@ -89,9 +89,9 @@ def paper_suite(data_dir: str | os.PathLike[str] | None = None) -> list[SuitePro
     Notes
     -----
     C and γ come from T. Glasmachers (2008), "The Planning-ahead SMO Algorithm", arXiv:1307.8305, Table 1. The paper
-    does not say how its sets were prepared. This module prepares the sets so that trained models have as many support
-    vectors as in the paper; the script ``benchmarks/papers/preparations.py`` compares the numbers. Another paper may
-    have prepared a set differently. `data_instructions` says where to get the sets.
+    does not say how its sets were prepared. On the sets that this module returns, models have about as many support
+    vectors as in the paper, except on ida_waveform and internet_ads_adbench; ``benchmarks/papers/preparations.py``
+    compares the numbers. Another paper may prepare sets differently. `data_instructions` says where to get the sets.
 
     Examples
     --------

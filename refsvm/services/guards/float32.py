@@ -1,8 +1,8 @@
 """If rounding errors of float32 rows are too large, this guard replaces the rows by float64 rows, or warns.
 
 `refsvm.core.kernels.precision` estimates the rounding errors of float32 rows. A solve may start on float32 rows,
-which take half the time of float64 rows. It may end on float32 rows only if the verdict of its stopping rule holds for
-every possible rounding error.
+because RBF and linear rows take half the time in float32. It may end on float32 rows only if the verdict of its
+stopping rule holds for every possible rounding error.
 """
 
 from __future__ import annotations
