@@ -2,10 +2,10 @@ r"""
 7 · Which pair
 ==============
 
-A step on any pair that gains raises the objective. The best pair is too expensive to find, and the steepest pair need
-not be the best. This chapter draws the gain of every pair as a map, shows which part of the map each selector examines,
-and presents four examples on which a plausible rule gets stuck. Glasmachers and Igel (2006) published the maximum-gain
-rules, and Fan, Chen and Lin (2005) second-order selection.
+The best pair is too expensive to find, and the steepest pair need not be the best. This chapter draws the gain of every
+pair as a map, shows which part of the map each selector examines, and presents four examples on which a plausible rule
+gets stuck. Glasmachers and Igel (2006) published the maximum-gain rules, and Fan, Chen and Lin (2005) second-order
+selection.
 """
 
 # fold: Imports and settings
@@ -43,8 +43,9 @@ NEGATIVE, POSITIVE, INK = "#0072B2", "#D55E00", "#222222"
 # Steep or flat
 # -------------
 #
-# The figure shows the gains of two pairs. The parabola of the first pair is steep at its start, but bends soon, because
-# its curvature is large. The parabola of the second pair begins less steep and rises higher. Which pair would you take?
+# For two pairs, the figure shows the gain of a step over its length. The first gain rises steeply but soon bends down,
+# because its curvature is large. The second gain rises less steeply but reaches a higher top. Which pair would you
+# take?
 
 # fold: The code of this figure
 # alt: Over the length of the step, a steep parabola has a low top after a short step, and a flat parabola has a higher
@@ -62,14 +63,14 @@ axes.legend(frameon=False, loc="upper left")
 plt.show()
 
 # %%
-# Take the pair with the larger gain at the top, :math:`\tfrac12\ell^2/q`, whatever its slope.
+# Take the pair whose gain has the higher top, :math:`\tfrac12\ell^2/q`, whatever its slope.
 #
 # The map of gains
 # ----------------
 #
 # A step on :math:`(i,j)` gains :math:`g(\mu)=\mu\ell-\tfrac12q\mu^2` (:doc:`chapter 4 <04_one_step>`). The *exact* gain
 # is the gain of the step that the box allows; the Newton step would gain :math:`\tilde g=\tfrac12\ell^2/q`. The map
-# shows the exact gain of all pairs of sixty examples, twenty steps after the start.
+# shows the exact gain of every pair of sixty examples after twenty steps.
 
 # fold: The code of this figure
 # alt: A map of all pairs is coloured by exact gain. The most violating pair is the upper right corner of the coloured
@@ -125,15 +126,15 @@ print("previous working set", state.working_sets[0])
 # ``Greedy``             all                                  exact gain              all
 # =====================  ===================================  ======================  =================
 #
-# ``MostViolatingPair`` takes the steepest pair, a corner of the map's coloured part.
+# ``MostViolatingPair`` takes the steepest pair, in the upper right corner of the map's coloured part.
 #
 # .. shipped:: core/selectors/most_violating_pair.py
 #    :twin:
 #
 # ``SecondOrder`` keeps the :math:`i` of the steepest pair and searches row :math:`i` of the map for the largest
-# :math:`\tfrac12\ell^2/q`. This is the exact gain if the box does not cut the step. The search needs only the kernel
-# row of :math:`i`, which the step needs anyway. The search includes the most violating :math:`j`, with
-# :math:`\ell=\psi`. Let :math:`D^2` be the largest curvature of a pair; then the chosen pair has
+# :math:`\tfrac12\ell^2/q`. This Newton gain is the exact gain if the box does not cut the step. The search needs only
+# the kernel row of :math:`i`, which the step needs anyway. It also tries the most violating :math:`j`, whose slope is
+# :math:`\psi`. So if :math:`D^2` is the largest curvature of a pair, the chosen pair has
 #
 # .. math:: \tfrac12\,\ell^2/q \;\ge\; \tfrac12\,\psi^2/D^2 .
 #
@@ -149,7 +150,7 @@ def second_order(K, G, alpha, lower, upper):
 
 
 # %%
-# How often does the exact gain select another :math:`j` than the Newton gain?
+# How often do different :math:`j` have the largest Newton gain and the largest exact gain?
 
 # fold: Newton gain and exact gain
 for C in (0.1, 1.0, 10.0):
@@ -164,7 +165,8 @@ for C in (0.1, 1.0, 10.0):
     print(f"C = {C:4g}: in {other:.0%} of the steps; the chosen j has {share:.0%} of the best gain")
 
 # %%
-# If :math:`C` is small, the box often cuts the step, but the chosen :math:`j` is nearly as good as the best :math:`j`.
+# If :math:`C` is small, the box often cuts the step, but the :math:`j` with the largest Newton gain still has nearly
+# the largest exact gain.
 #
 # ``MaximumGain`` searches the rows and columns of the two variables that have just moved, whose kernel rows are in
 # memory. So the next step computes at most *one* new row.
@@ -225,8 +227,8 @@ print(
 # Platt compared each :math:`G_i` with a single :math:`b`, so at an optimal :math:`\alpha` an example could look like a
 # violator. Keerthi, Shevade, Bhattacharyya and Murthy (2001) replaced :math:`b` by two examples: *up* has the largest
 # known :math:`G` of an example that may rise, and *down* the smallest known :math:`G` of an example that may fall. In
-# their second modification, the solver moves the pair (up, down) between two passes until the violation of this pair is
-# within the tolerance. A solver that stores all of :math:`G` needs no passes.
+# their second modification, after each pass over all examples the solver moves the current pair (up, down) until its
+# violation is within the tolerance. A solver that stores all of :math:`G` needs no passes.
 #
 # ``ImprovedSMO`` selects the pairs of the second modification, and counts the kernel values that Keerthi's solver
 # computes. Each step needs two kernel values for each known :math:`G_i`. Examining a bounded example needs one kernel
@@ -246,9 +248,9 @@ for C in (1.0, 30.0, 300.0):
         print(f"{C:6.0f}  {type(selector).__name__:17s} {state.iteration:6d}   {values / each.n:8.0f}")
 
 # %%
-# With a small :math:`C` most examples are support vectors, and the passes cost more kernel values than they save. With
-# a large :math:`C` few examples are free here, so each step needs few kernel values, but ``ImprovedSMO`` takes more
-# steps than ``MostViolatingPair``.
+# With a small :math:`C` most examples are support vectors, and ``ImprovedSMO`` needs more kernel values than
+# ``MostViolatingPair``. With a large :math:`C` few examples are free here, so ``ImprovedSMO`` needs fewer kernel
+# values, although it takes more steps.
 #
 # .. shipped:: core/selectors/improved_smo.py
 #    :twin:
@@ -296,9 +298,9 @@ for name, (sample, C, gamma) in problems.items():
 # %%
 # On tic-tac-toe and ionosphere the hybrid takes more steps than second-order selection. It computes fewer rows on
 # tic-tac-toe, and more on ionosphere. The kernel for ionosphere is narrow: its median value for two examples is nearly
-# zero. So a step changes most entries of :math:`G` little, and a next step with one of the same two variables gains
-# less than with a wider kernel. Glasmachers and Igel warn against such repeated moves if the kernel is narrow, or so
-# wide that most variables end at a bound (§4.3).
+# zero. So a step hardly changes most entries of :math:`G`. If the next step moves one of the same two variables, it
+# gains less than it would with a wider kernel. Glasmachers and Igel warn against such repeated moves if the kernel is
+# narrow, or so wide that most variables end at a bound (§4.3).
 #
 # The figure shows the runs on tic-tac-toe; thick lines show the smallest gap so far:
 
@@ -338,8 +340,8 @@ for selector in (MaximumGain(), HybridMaximumGain()):
 # variable of the first step:
 
 # fold: The code of this figure
-# alt: The box belongs to a step that maximum gain cannot see. The feasible line runs from the upper left to the lower
-#     right corner, and the Newton step ends just before the lower right corner.
+# alt: A box belongs to a pair that maximum gain does not compare. The feasible line runs from the upper left to the
+#     lower right corner, and the Newton step ends just before the lower right corner.
 stuck = next(iterate(four, selector=MaximumGain()))
 fall, rise = stuck.alpha > stuck.lower, stuck.alpha < stuck.upper
 for first in range(4):
@@ -356,7 +358,8 @@ plt.show()
 
 # %%
 # If *both* variables of the previous working set stand at a bound, ``HybridMaximumGain`` takes the most violating pair,
-# which gains unless the point is optimal. On the four points the hybrid finds the pair that maximum gain cannot see.
+# which gains unless the point is optimal. On the four points the hybrid finds the pair that maximum gain does not
+# compare.
 
 
 def hybrid_maximum_gain(K, G, alpha, lower, upper, last):
@@ -379,10 +382,10 @@ print("maximum gain:", maximum_gain(*there, [2, 0]), " the hybrid:", hybrid_maxi
 # Maximum gain gets stuck only in corners, where both variables of the previous set stand at a bound: if a variable of
 # this set is free and the point is not optimal, a pair with this variable gains (Lemma 8). The lemma's authors checked
 # 2,834,352 cases by computer; this package's tests repeat the check. To prove the lemma, let variable :math:`r` be free
-# and suppose no pair with :math:`r` gains. Then :math:`G_t\le G_r` for every :math:`t` that may rise and
-# :math:`G_t\ge G_r` for every :math:`t` that may fall, so :math:`\psi\le0`. Hence the hybrid never stalls before the
-# optimum. Its gains might still shrink to zero before the optimum; Theorem 1 of Glasmachers and Igel (2006) proves that
-# the hybrid converges if all principal :math:`2\times2` minors of :math:`K` are positive.
+# and suppose no pair with :math:`r` gains. Then :math:`G_t\le G_r` for every :math:`t` that may rise and :math:`G_t\ge
+# G_r` for every :math:`t` that may fall, so :math:`\psi\le0`. Hence the hybrid never stalls before the optimum, but its
+# gains might shrink to zero. Theorem 1 of Glasmachers and Igel (2006) proves that the hybrid converges if all principal
+# :math:`2\times2` minors of :math:`K` are positive.
 #
 # Corners are not rare, because with a small :math:`C` most variables end at a bound. How often does each rule get stuck
 # on the banana with :math:`C=0.1`, in ten orders of the examples?
@@ -402,8 +405,8 @@ for name, solutions in ended.items():
     print(f"{name:18s} stalled in {stalled:2d} of 10 orders, largest KKT gap at the end {largest:.2g}")
 
 # %%
-# In floating point, a pair that has reached its maximum still shows a tiny gain of pure rounding error. If the largest
-# gain is only rounding error, ``HybridMaximumGain`` and ``Greedy`` take the most violating pair.
+# In floating point, a pair at its maximum still shows a tiny gain, a rounding error. If the largest gain is only
+# rounding error, ``HybridMaximumGain`` and ``Greedy`` take the most violating pair.
 #
 # .. worth:: 7
 #
@@ -420,15 +423,15 @@ for name, solutions in ended.items():
 # ---------
 #
 # 1. ★ How many steps does each of the five selectors take on the examples of the map? Guess the order first.
-# 2. ★ ``HybridMaximumGain(rows="all")`` examines every row in memory, ``rows=1`` only one of the two previous rows. How
-#    many steps does the rule take with each option on tic-tac-toe?
+# 2. ★ ``HybridMaximumGain(rows="all")`` examines every row in memory, ``rows=1`` only the row of one previous variable.
+#    How many steps does the rule take with each option on tic-tac-toe?
 # 3. ★★ Let memory hold all 400 rows of the banana. Which rows do second-order selection and the hybrid compute now?
 #
 # .. fold:: Hints
 #
-# 1. Which selector sees the best pair?
-# 2. By default, memory holds all rows.
-# 3. Steps need only the rows of examples that move. How many ever move?
+# 1. Which selector compares all pairs?
+# 2. By default, memory keeps every computed row.
+# 3. A step needs only the rows of its two examples. How many examples ever move?
 #
 # .. endfold::
 #
@@ -475,9 +478,9 @@ for selector in (SecondOrder(), HybridMaximumGain()):
 # %%
 # 1. ``Greedy`` needs the fewest steps and examines every pair in each step. ``MaximumGain`` and its hybrid take equally
 #    many steps here, and more than ``SecondOrder``. Both maximum-gain rules compare about twice as many pairs as
-#    ``SecondOrder``, but only pairs with a variable that has just moved, so on average they find a smaller share of the
-#    best gain.
-# 2. If the hybrid examines more rows, it takes fewer steps here, but each step costs more.
+#    ``SecondOrder``, but only pairs with a variable that has just moved. So on average their pair has a smaller share
+#    of the largest gain.
+# 2. The more rows the hybrid examines, the fewer steps it takes here, but the more each step costs.
 # 3. Both selectors compute one row for each example that ever moved.
 #
 # .. endfold::

@@ -3,8 +3,8 @@ r"""
 ==========================
 
 Three ideas make the loop fast: keep the kernel rows that are needed again, compute many rows at once, and leave out
-variables that will not move. Keeping rows changes no step. With *shrinking*, the solver takes different steps to the
-same optimum: the same loop solves smaller problems, each for some of the variables.
+variables that will not move. Keeping rows changes no step. With *shrinking*, the solver takes different steps but
+reaches the same optimum: it solves smaller problems, each for some of the variables.
 """
 
 # fold: Imports, the data, and the code of this figure
@@ -61,7 +61,7 @@ for r, rows, share in zip(room, computed, hits, strict=True):
 # A step needs two rows of :math:`K`. A row of the Gaussian kernel takes :math:`n` inner products of :math:`d` numbers
 # and :math:`n` exponentials; the remainder of a step is a few passes over :math:`n` numbers. One product of two
 # matrices computes a block of rows, and reads each example once. So on an idle computer a block is cheaper than its
-# rows computed one by one. The next lines print the shortest times of many runs on one thread:
+# rows computed one by one. For both, the next lines print the shortest time of many runs on one thread:
 
 wave = make_waveform(2000, rng=0)
 waves = DualProblem.classification(wave.X, wave.y, kernel=RBF(gamma=0.05), C=1.0)
@@ -195,8 +195,6 @@ print(
 )
 
 # %%
-# Leaving a variable out by mistake does no harm if the solver checks all variables again at the end.
-#
 # A problem within the problem
 # ----------------------------
 #
@@ -252,12 +250,12 @@ print(
 )
 
 # %%
-# LIBSVM shrinks in place: now and then it drops the variables that can be left out, and from then on updates only the
-# gradient of the remaining variables. When the gap is within ten times its tolerance, and at the end, LIBSVM completes
-# the gradient and checks all variables. LIBSVM stores what variables at :math:`C` contribute to the gradient, and
-# updates this sum with the row of each variable that reaches or leaves :math:`C`. So completing the gradient needs only
-# kernel values of the free variables. How many numbers does each way of shrinking touch? The table counts the entries
-# of :math:`G` that steps update, and all numbers of the rows that whole gradients need:
+# LIBSVM shrinks in place: now and then it drops variables, and from then on updates only the gradient of the others.
+# When the gap is within ten times its tolerance, and at the end, LIBSVM completes the gradient and checks all
+# variables. LIBSVM stores what variables at :math:`C` contribute to the gradient, and updates this sum with the row of
+# each variable that reaches or leaves :math:`C`. So completing the gradient needs only kernel values of the free
+# variables. The table counts the entries of :math:`G` that steps update, and the entries of all kernel rows that whole
+# gradients need:
 
 # fold: Shrinking in place, as LIBSVM does it
 
@@ -319,8 +317,8 @@ figure.legend(loc="outside upper center", ncols=3, frameon=False)
 plt.show()
 
 # %%
-# With shrinking in place, whole gradients make up about a fifth of the numbers that a solve touches; with restricted
-# problems, about a third.
+# Computing whole gradients touches about a fifth of these numbers with shrinking in place, and about a third with
+# restricted problems.
 #
 # Why is a restriction safe? The stopping rule checks all variables, with their exact gradient. If a variable was left
 # out wrongly, a later round includes it: the most violating pair of the whole problem is always in :math:`A`, so every
@@ -332,7 +330,7 @@ plt.show()
 # By default, the package shrinks with restricted problems, which may be restricted again. The solver begins with steps
 # on all variables, because the early gradient does not show which variables can be left out. If the kernel computes
 # rows much faster in batches than one by one, the solver begins with *blocks*: a block holds the free variables and the
-# most violating bounded variables, and large matrix products compute its missing rows.
+# most violating bounded variables, and large matrix products compute its kernel rows.
 #
 # .. shipped:: core/solver/shrinking.py
 #    :object: Restriction restricted displaced
@@ -342,9 +340,9 @@ plt.show()
 # loose tolerance. Later calls solve the problem restricted to the active set, or take a number of steps on all
 # variables.
 #
-# A restriction pays (``_pays``) if the active set is small, and if as many steps on it as in the last call save more
-# work than copying its kernel rows costs. ``displaced`` makes the problem in :math:`\delta`, with ``G`` as its linear
-# term.
+# A restriction pays (``_pays``) if the active set is small and its steps save more work than copying its kernel rows
+# costs; ``_pays`` expects as many steps as in the last call. ``displaced`` returns the problem whose variable is
+# :math:`\delta` and whose linear term is ``G``.
 #
 # .. shipped:: core/solver/active_sets.py
 #    :object: block
@@ -397,7 +395,7 @@ for name, sample, gamma, C in (
 #
 # .. fold:: Hints
 #
-# 1. To which gap is the first restricted problem solved with ``part=0``?
+# 1. With ``part=0``, at which gap does ``shrunk`` stop solving the first problem?
 # 2. Differentiate the objective of the restricted problem, then set :math:`\delta=0`.
 # 3. In which directions may a free variable move, and with which partners?
 #
@@ -412,8 +410,8 @@ for part in (0.9, 0.3, 0.0):
     )
 
 # %%
-# 1. Rough solving takes many rounds, and each round updates the whole gradient. With ``part=0`` the first problem,
-#    which contains all variables, is solved to the end, so nothing is shrunk.
+# 1. Rough solving takes many rounds, and each round updates the whole gradient. With ``part=0``, ``shrunk`` solves the
+#    first problem, which contains all variables, to the end, so it leaves no variable out.
 # 2. The gradient is :math:`G_A-K_{AA}\delta`, and :math:`K_{AA}\delta=0` at :math:`\delta=0`.
 # 3. A free variable may rise and fall, so it can make a pair with any other variable. At the optimum the free variables
 #    determine :math:`b`.

@@ -2,8 +2,8 @@ r"""
 9 · Does it end, and how long?
 ==============================
 
-This chapter proves that the loop ends, although its steps might become ever shorter, measures how steps and time grow
-with the number of examples, and says when to use another method.
+This chapter proves that the loop ends, measures how steps and time grow with the number of examples, and says when to
+use another method.
 """
 
 # fold: Imports, the data, and the code of this figure
@@ -61,7 +61,7 @@ plt.show()
 # * When :math:`j` falls, its partner :math:`i` has :math:`G_i>G_j` and may rise.
 # * When :math:`j` rises, :math:`G_j` is the largest in :math:`I_\text{up}`, so :math:`i` must meanwhile have reached
 #   its upper bound.
-# * Hence some such :math:`i` also rises and falls infinitely often.
+# * This happens infinitely often, so some partner :math:`i` also rises and falls infinitely often.
 #
 # Repeating the argument gives an infinite ascending chain among finitely many variables, which is impossible. So in the
 # end each variable only rises or only falls. Then each variable meets a bound at most once, and only finitely many
@@ -73,17 +73,17 @@ plt.show()
 # free steps holds. Let :math:`d^2` be the smallest curvature (the package puts :math:`10^{-12}` in place of
 # :math:`q\le0`), and :math:`\sigma=d/D`. Then :math:`\ell\ge\sigma\psi`, and :math:`\sigma\varepsilon` replaces
 # :math:`\varepsilon` in the other bounds. The rising variable again has the largest :math:`G_i` in :math:`I_\text{up}`,
-# so the three statements above stay true.
+# so the three statements of the list stay true.
 #
 # *The rounds of* :doc:`chapter 8 <08_rows_cache_shrinking>` end for the same reason, if their steps use the most
 # violating pair or second-order selection. All steps of a round have :math:`\psi>\varepsilon` in the restricted
 # problem, so the bounds hold for the steps of all rounds together. When a round begins,
 # :math:`G_i\ge\min_{I_\text{down}}G` for every variable of :math:`A`, and :math:`G_i\le\min_{I_\text{down}}G` for every
 # left-out variable that may rise. After :math:`T` a rising variable has a larger :math:`G_i` than its partner in
-# :math:`A`, and so than these left-out variables. So a rising variable has the largest :math:`G_i` in
-# :math:`I_\text{up}`, and the three statements stay true.
+# :math:`A` and than these left-out variables. So a rising variable has the largest :math:`G_i` in :math:`I_\text{up}`,
+# and the statements of the list stay true.
 #
-# The steps of a solve stay far below these bounds:
+# A real solve stays far below these bounds:
 
 free, way, last = 0, 0.0, 0.0
 for state in iterate(problem, selector=MostViolatingPair(), step=NewtonStep()):
@@ -99,9 +99,9 @@ print(
 # How fast, in the end?
 # ---------------------
 #
-# The bound on free steps grows like :math:`1/\varepsilon^2`. Near the optimum the loop is far faster than this bound if
-# :math:`K` is positive definite and the optimum is *nondegenerate*, that is, if no variable at a bound has
-# :math:`G_i=b`. Chen, Fan and Lin (2006) proved that the variables that end at a bound stay there from some step on,
+# The bound on the number of free steps grows like :math:`1/\varepsilon^2`. Near the optimum the loop is far faster than
+# this bound if :math:`K` is positive definite and the optimum is *nondegenerate* (no variable at a bound has
+# :math:`G_i=b`). Chen, Fan and Lin (2006) proved that the variables that end at a bound stay there from some step on,
 # and that each later step reduces :math:`f^*-f` at least by a fixed factor. On a logarithmic axis a fixed factor makes
 # a straight line, like the ends of the curves in the first figure. At which step does the set of free variables last
 # change?
@@ -146,10 +146,10 @@ for name, each in (
 #   only :math:`d` multiplications.
 # * All of :math:`K` takes :math:`8n^2` bytes, but the loop needs only the rows of variables that move.
 #
-# If the share of support vectors stays constant as :math:`n` grows, the rows alone cost a multiple of :math:`n^2d`. If
-# the classes overlap, the share does not vanish: every training error is a bounded support vector. Steinwart (2003)
-# proved for the Gaussian kernel that the share tends to *twice* the error of the best classifier. In this theorem
-# :math:`nC` grows without bound, but so slowly that :math:`C` tends to 0. The theorem says nothing about a fixed
+# If the share of support vectors stays constant as :math:`n` grows, their kernel rows take a multiple of :math:`n^2d`
+# multiplications. If the classes overlap, the share does not vanish: every training error is a bounded support vector.
+# Steinwart (2003) proved for the Gaussian kernel that the share tends to *twice* the error of the best classifier. In
+# this theorem :math:`nC` grows without bound and :math:`C` tends to 0. The theorem says nothing about a fixed
 # :math:`C`, as in the next table.
 #
 # This table shows the share of support vectors, the error on new points, the multiplications of a prediction, and the
@@ -195,8 +195,8 @@ plt.show()
 
 # %%
 # At these sizes the exponents of the support vectors are still below one, so their share falls, but it stays above
-# twice the error on new points. A row costs :math:`n\cdot d`, so the exponents of work and memory are larger by one
-# than the exponent of the rows. The number of steps follows no power of :math:`n`.
+# twice the error on new points. Each row takes :math:`n\cdot d` multiplications, so the exponents of work and memory
+# exceed the exponent of the rows by one. The number of steps follows no power of :math:`n`.
 #
 # When not a kernel machine
 # -------------------------
@@ -216,10 +216,10 @@ plt.show()
 # categories, gaps, mixed scales      trees                               they need no common scale
 # ==================================  ==================================  ============================================
 #
-# The next table compares a kernel machine, a line (scikit-learn's ``LinearSVC``), a line on random features (see below)
-# and gradient boosting, all untuned, by seconds of training and errors on new points. On the banana every straight
-# boundary makes many errors. Table lines with a larger :math:`d` add features of noise, which boosting hardly notices,
-# whereas the Gaussian kernel weighs all features alike:
+# The next table shows seconds of training and errors on new points for untuned methods: a kernel machine, a line
+# (scikit-learn's ``LinearSVC``), a line on random features (see below) and gradient boosting. In table rows with a
+# larger :math:`d` the data contain features of noise. Boosting hardly notices them; the Gaussian kernel weighs all
+# features alike:
 #
 # .. rivals::
 #
@@ -237,18 +237,18 @@ for C in (0.01, 1.0, 100.0):
 # with normal entries of variance :math:`2\gamma`, and shifts :math:`u_s` between 0 and :math:`2\pi`. The product
 # :math:`2\cos(\omega\cdot x+u)\cos(\omega\cdot x'+u)` is :math:`\cos(\omega\cdot(x-x'))` plus a cosine whose mean over
 # :math:`u` is zero. Since :math:`\omega\cdot(x-x')` is normal with variance :math:`2\gamma\lVert x-x'\rVert^2`, the
-# mean of its cosine is :math:`e^{-\gamma\lVert x-x'\rVert^2}=k(x,x')`. With :math:`D` draws
+# mean of its cosine is :math:`e^{-\gamma\lVert x-x'\rVert^2}=k(x,x')`. With :math:`D` draws, let
 #
 # .. math::
 #
 #    \varphi_D(x) = \sqrt{2/D}\,\bigl(\cos(\omega_1\cdot x+u_1),\ \dots,\ \cos(\omega_D\cdot x+u_D)\bigr),
 #    \qquad \varphi_D(x)\cdot\varphi_D(x') \approx k(x,x') ,
 #
-# the inner product is a mean of :math:`D` numbers between −2 and 2. The error of the inner product falls like
-# :math:`1/\sqrt D` (Rahimi and Recht, 2007). A linear machine on :math:`\varphi_D` touches :math:`nD` numbers in a pass
-# over the examples. In the table it trains more slowly than the kernel machine, unless many features of noise are
-# added. With many examples it predicts faster. The left panel shows errors as means over a hundred draws of all
-# directions; the right panel uses the first draw.
+# so that the inner product is a mean of :math:`D` numbers between −2 and 2. Its error falls like :math:`1/\sqrt D`
+# (Rahimi and Recht, 2007). A linear machine on :math:`\varphi_D` touches :math:`nD` numbers in a pass over the
+# examples. In the table this machine trains more slowly than the kernel machine, unless the data contain many features
+# of noise; with many examples it predicts faster. The left panel shows the error of kernel values over a hundred draws;
+# the right panel uses the first draw.
 
 # fold: The code of this figure
 # alt: With more random features, the error of kernel values falls like one over the root of their number, and the
@@ -297,20 +297,20 @@ plt.show()
 # ---------
 #
 # 1. ★ Show that a clipped step gains at least :math:`\tfrac12\mu\ell`.
-# 2. ★★ Take each example twice and halve :math:`C`. How do :math:`f^*`, the support vectors and the steps change?
-# 3. ★ Which steps of the proof need :math:`\varepsilon>0`?
+# 2. ★★ Add a copy of each example and halve :math:`C`. How do :math:`f^*`, the support vectors and the steps change?
+# 3. ★ Where does the proof need :math:`\varepsilon>0`?
 # 4. ★ A third of a hundred thousand examples are support vectors. How large is :math:`K`, and how many kernel values
 #    must training compute?
-# 5. ★★ In the last picture, with how many features do 97 % of the decisions agree with the kernel machine? With how
-#    many examples is a step on these features cheaper than a step of this loop?
+# 5. ★★ In the last picture, from how many features on do 97 % of the decisions agree with the kernel machine? From how
+#    many examples on is a step of the linear machine cheaper than a step of this loop?
 #
 # .. fold:: Hints
 #
 # 1. Compare :math:`\mu` with :math:`\ell/q`.
-# 2. If each of two copies costs half, what do both cost together?
+# 2. If each copy pays half the price for its slack, what do both copies pay together?
 # 3. Which bound on the number of steps contains :math:`\varepsilon`?
 # 4. Which rows does a step need?
-# 5. A step on features passes over the features, a step of this loop over the examples.
+# 5. A step of the linear machine passes over all features, a step of this loop over all examples.
 #
 # .. endfold::
 #
@@ -335,13 +335,12 @@ print(f"5. from D = {enough} on")
 # %%
 # 1. A clipped step has :math:`\mu\le\hat\mu=\ell/q`, so :math:`q\mu\le\ell` and
 #    :math:`\mu\ell-\tfrac12\mu\,(q\mu)\ge\tfrac12\mu\ell`.
-# 2. With half the :math:`C` two copies count as one example, so the street and :math:`f^*` stay the same. The copies
-#    may share the weight in many ways.
-# 3. In the proof, only the bound :math:`\tfrac12\mu\ell` does not need :math:`\varepsilon>0`. With
-#    :math:`\varepsilon=0` the gains of free steps have no lower bound, and the loop may reach the optimum only in the
-#    limit.
+# 2. With half the :math:`C` two copies count as one example, so the street and :math:`f^*` stay the same. But two
+#    copies may share their weight in many ways.
+# 3. Only the bound :math:`\tfrac12\mu\ell` on a gain holds without :math:`\varepsilon>0`. With :math:`\varepsilon=0`
+#    the gains of free steps have no lower bound, and the loop may reach the optimum only in the limit.
 # 4. Every support vector has moved, so its row was computed: a third of :math:`n` rows of :math:`n` values.
-# 5. A step on features is cheaper if there are more examples than features. On heart few features suffice, because its
-#    kernel is wide and smooth.
+# 5. A step of the linear machine is cheaper if there are more examples than features. On heart few features suffice,
+#    because its kernel is wide and smooth.
 #
 # .. endfold::

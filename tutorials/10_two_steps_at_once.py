@@ -109,9 +109,9 @@ print("what a step leaves", (lacking[1:] / lacking[:-1]).round(6))
 #             + \underbrace{\frac{(\ell_2-Q_{12}\mu)^2}{2\,Q_{22}}}_{\text{the next}}, \qquad
 #    \text{largest at}\quad \mu_P = \frac{Q_{22}\ell_1-Q_{12}\ell_2}{Q_{11}Q_{22}-Q_{12}^2} .
 #
-# The step :math:`\mu_P` is the *planned step*. Because the next step is unknown, the rule bets that the selector
-# returns to the *previous* working set: its kernel rows are in memory, and selectors often return to a set if steps
-# undo each other. If the previous step was a free Newton step, then :math:`\ell_2=0`, and
+# The step :math:`\mu_P` is the *planned step*. The rule cannot know the next step. It bets that the selector returns to
+# the *previous* working set, whose kernel rows are in memory. Selectors often return to a set if steps undo each other.
+# If the previous step was a free Newton step, then :math:`\ell_2=0`, and
 #
 # .. math:: \mu_P = \frac{\hat\mu}{1-\cos^2\vartheta} .
 #
@@ -201,7 +201,7 @@ print(f"a step within 1 ± 0.9 of the Newton step gains at least {1 - 0.9**2:.2f
 # (exercise 2 of chapter 4). If :math:`\omega` differs from 1 by at most 0.9, this share is at least the printed number.
 #
 # The convergence proof allows the objective to fall in a planned step, but not over this step and the next together.
-# The next lines count how often :math:`f` falls on the chessboard, over one and over two steps:
+# The next lines count the planned steps that lower :math:`f` on the chessboard, alone and together with the next step:
 
 board = make_chessboard(300, rng=0)
 chessboard = DualProblem.classification(board.X, board.y, kernel=kernel, C=1e3)
@@ -219,9 +219,9 @@ print(
 )
 
 # %%
-# The next step rarely moves the planned pair. Why does planning still pay? As a control, the next run multiplies every
-# second Newton step by a random factor :math:`\mu_P/\hat\mu` from a run with planning, so these steps are longer but
-# unplanned:
+# The next step rarely moves the planned pair. Why does planning still pay? As a control, the next run lengthens every
+# second Newton step without a plan: it multiplies the step by the factor :math:`\mu_P/\hat\mu` of a random planned
+# step:
 
 
 # fold: Lengths of planned steps in random order
@@ -297,9 +297,9 @@ i, j = int(np.argmax(G)), int(np.argmin(G))
 print("slopes after two conjugate steps", three.gradient(first + conjugate_move(K, G, i, j, first)).round(9))
 
 # %%
-# All three gradients are equal, so no pair gains any more. For the :math:`i` of the most violating pair, the package
-# selects the :math:`j` with the largest :math:`\tfrac12\ell^2/(q-\beta^2/q_\Delta)`, the gain of the conjugate step
-# without the box.
+# All three entries of :math:`G` are now equal, so no pair gains any more. For the :math:`i` of the most violating pair,
+# the package selects the :math:`j` with the largest :math:`\tfrac12\ell^2/(q-\beta^2/q_\Delta)`, the gain of the
+# conjugate step unless the box cuts it.
 #
 # Does the loop end with conjugate steps? No step lowers :math:`f`, because a step of length :math:`\mu` gains at least
 # :math:`\tfrac12\mu\ell`. Torres-Barrán, Alaíz and Dorronsoro (2021) prove that their rule converges, at a linear rate
@@ -324,8 +324,8 @@ print("slopes after two conjugate steps", three.gradient(first + conjugate_move(
 # -------------------
 #
 # If pairs tie, the lowest index wins, so the number of steps depends on the order of the examples. The table shows
-# means over three orders: the number of Newton steps, and for the other rules the ratio of their steps to this number.
-# The last rule only makes Newton steps a tenth longer where the box permits.
+# means over three orders: the number of steps of the Newton rule, and for the other rules the ratio of their steps to
+# this number. The last rule takes Newton steps that are a tenth longer where the box permits.
 
 samples = {
     "chessboard": (board, 1e3, 0.5),
@@ -368,8 +368,8 @@ for name, (sample, C, gamma) in samples.items():
 # disturb each other, and the planned step is nearly the Newton step. In the table, planning saves most on problems with
 # many steps, where consecutive directions are related.
 #
-# The figure shows one run of each rule on the chessboard. Most losses of planned steps are too small to see: the median
-# loss is below a hundredth of :math:`f^*-f`. The largest loss is a thin line above the curve.
+# The figure shows one run of each rule on the chessboard. Most losses of :math:`f` in planned steps are too small to
+# see: the median loss is below a hundredth of :math:`f^*-f`. The largest loss shows as a thin line above the curve.
 
 # fold: The code of this figure
 # alt: The distance of the objective from its maximum is drawn over the steps for four rules. Conjugate steps end first,
@@ -433,11 +433,11 @@ for N, count in counts.items():
 assert counts[10] < counts[5] < counts[1]
 
 # %%
-# 1. :math:`g_2'(\mu)=\ell_1-Q_{11}\mu-\tfrac{Q_{12}}{Q_{22}}(\ell_2-Q_{12}\mu)=0`; multiply by :math:`Q_{22}` and
-#    solve.
+# 1. :math:`g_2'(\mu)=\ell_1-Q_{11}\mu-\tfrac{Q_{12}}{Q_{22}}(\ell_2-Q_{12}\mu)=0`; solve for :math:`\mu`.
 # 2. Over-relaxation takes more steps than Newton on the three points and fewer on the chessboard.
-# 3. Plans with more sets save more steps. But every planned step takes longer, because the rule compares more plans.
-#    For the older sets :math:`\ell_2\ne0`, so some planned steps are shorter than the Newton step, or go backwards.
+# 3. Planning with more sets saves more steps here. But every planned step takes longer, because the rule compares more
+#    plans. For the older sets :math:`\ell_2\ne0`, so some planned steps are shorter than the Newton step, or go
+#    backwards.
 # 4. The sum constraint leaves a plane, in which two conjugate steps reach the optimum.
 #
 # .. endfold::

@@ -4,9 +4,9 @@ r"""
 
 How well will a classifier do on examples that it has not seen? Leave an example out, train on all other examples, and
 predict it; repeat this for every example. The share of wrong predictions is the *leave-one-out error*. Every example
-serves for training and for testing, and no split is random. The error usually costs far less than :math:`n` trainings:
-three proofs decide many predictions after one training, from whose solution all remaining trainings start. Franc,
-Laskov and Müller (2008) published the procedure.
+serves for training and for testing, and no split is random. Computing this error usually costs far less than :math:`n`
+trainings: three proofs decide many predictions, and all remaining trainings start from the solution on all examples.
+Franc, Laskov and Müller (2008) published the procedure.
 """
 
 # fold: Imports, the data, and the code of this figure
@@ -77,8 +77,8 @@ for tol in (1.0, 1e-3):
     print(f"tolerance {tol:5g}: {wrong} of {heart.n} wrong, {steps} steps")
 
 # %%
-# The tolerance matters: an inexact machine may err on other examples than the exact machine. So we ask not how exact a
-# *solution* must be, but how to be certain of a *sign*.
+# The tolerance matters: an inexact machine and the exact machine may predict different examples wrongly. So we ask not
+# how exact a *solution* must be, but how to be certain of a *sign*.
 #
 # Three proofs
 # ------------
@@ -101,32 +101,33 @@ for tol in (1.0, 1e-3):
 #
 # **The ξα bound.** Removing a small weight cannot change a decision: :math:`2|\alpha_r|R^2+\xi_r<1` proves that the
 # prediction of :math:`r` is right (Joachims, 2000). :math:`R^2` is at least :math:`k(x,x)-k(x,x')` for all pairs, so
-# that :math:`\lVert\varphi(x)-\varphi(x')\rVert^2\le2R^2`. Let :math:`y_r=1` (otherwise change all signs). Let the
-# other free support vectors be able to take the weight :math:`a` of :math:`r`: :math:`\sum_j(U_j-\alpha_j)>a`. Let
+# that :math:`\lVert\varphi(x)-\varphi(x')\rVert^2\le2R^2`. Let :math:`y_r=1` (otherwise change all signs). Suppose the
+# other free support vectors can take over the weight :math:`a` of :math:`r`: :math:`\sum_j(U_j-\alpha_j)>a`. Let
 # :math:`w_r` be the :math:`w` of the machine without :math:`r`.
 #
 # 1. *The model moves little.* While the weight :math:`a` of :math:`r` moves to free support vectors, :math:`f` has the
 #    initial slope :math:`-\xi_r` and at most the curvature :math:`2R^2`. So without :math:`r` the optimum is
-#    :math:`f_r^*\ge f^*-a\,\xi_r-R^2a^2`. Now go from :math:`w` to :math:`w_r`. Taking the weight from :math:`r` costs
-#    :math:`a\,\xi_r` to first order, and at an optimum no other change gains to first order. The second-order term of
-#    :math:`f` is :math:`-\tfrac12\lVert w-w_r\rVert^2`. So :math:`f_r^*\le f^*-a\,\xi_r-\tfrac12\lVert w-w_r\rVert^2`,
-#    and both bounds give :math:`\lVert w-w_r\rVert\le\sqrt2\,Ra`.
-# 2. *So no difference of decision values grows much.* Let :math:`c_i=w_r\cdot(\varphi(x_i)-\varphi(x_r))`. Then
-#    :math:`c_i\le h(x_i)-h(x_r)+2R^2a`, which is less than :math:`h(x_i)`, because :math:`2R^2a<1-\xi_r\le h(x_r)`.
-# 3. *So the sign stays.* The decision value :math:`h_r(x_r)` of the machine without :math:`r` is the :math:`\zeta` that
-#    minimises
+#    :math:`f_r^*\ge f^*-a\,\xi_r-R^2a^2`. For an upper bound, move :math:`w` to :math:`w_r`. To first order, taking the
+#    weight from :math:`r` lowers :math:`f` by :math:`a\,\xi_r`, and no other change raises :math:`f`, because :math:`w`
+#    is optimal. The second-order term of :math:`f` is :math:`-\tfrac12\lVert w-w_r\rVert^2`. So :math:`f_r^*\le
+#    f^*-a\,\xi_r-\tfrac12\lVert w-w_r\rVert^2`, and the two bounds give :math:`\lVert w-w_r\rVert\le\sqrt2\,Ra`.
+# 2. *So the difference of* :math:`h(x_i)` *and* :math:`h(x_r)` *grows little.* Let
+#    :math:`c_i=w_r\cdot(\varphi(x_i)-\varphi(x_r))`. Then :math:`c_i\le h(x_i)-h(x_r)+2R^2a`, which is less than
+#    :math:`h(x_i)`, because :math:`2R^2a<1-\xi_r\le h(x_r)`.
+# 3. *So the sign of* :math:`h(x_r)` *stays.* The decision value :math:`h_r(x_r)` of the machine without :math:`r` is
+#    the :math:`\zeta` that minimises
 #
 #    .. math:: \sum_{i\ne r}C\max\bigl(0,\,1-y_i(c_i+\zeta)\bigr) .
 #
-#    To the right of :math:`\zeta=0` the slope of this sum is :math:`C` times the number of negative examples with
-#    :math:`c_i\ge-1`, less :math:`C` times the number of positive examples with :math:`c_i<1`. Because
-#    :math:`c_i<h(x_i)`, all these negative examples have :math:`h(x_i)>-1` and are bounded; the counted positive
-#    examples include all positive support vectors but :math:`r`. With :math:`\sum_i\alpha_i=0` the slope is therefore
-#    at most :math:`a-\sum_j(U_j-\alpha_j)<0`. The sum of losses still falls at 0, so :math:`h_r(x_r)>0`.
+#    Just to the right of :math:`\zeta=0`, each negative example with :math:`c_i\ge-1` adds :math:`C` to the slope of
+#    this sum, and each positive example with :math:`c_i<1` subtracts :math:`C`. Because :math:`c_i<h(x_i)`, all these
+#    negative examples have :math:`h(x_i)>-1` and are bounded; these positive examples include all positive support
+#    vectors except :math:`r`. With :math:`\sum_i\alpha_i=0` the slope is therefore at most
+#    :math:`a-\sum_j(U_j-\alpha_j)<0`. So the sum of losses falls at :math:`\zeta=0`, and :math:`h_r(x_r)>0`.
 #
 # For one example, the figure draws :math:`f` along two straight lines from the optimum to points with
-# :math:`\alpha_r=0`. At the end of the first line all free variables share the weight of :math:`r`, equally unless a
-# box is full; the second line ends at the optimum without :math:`r`.
+# :math:`\alpha_r=0`. At the end of the first line all free variables share the weight of :math:`r` as equally as their
+# boxes permit; the second line ends at the optimum without :math:`r`.
 
 # fold: The code of this figure
 # alt: Two curves show the falling objective on straight lines from the optimum. The curve to the best point ends
@@ -175,7 +176,7 @@ print(f"example {r}: the weights move by {moved:.4f}, at most by {np.sqrt(2 * R2
 # * *Zero alpha.* If :math:`\alpha_r=0`, the point is feasible without :math:`r`, and its gap in the problem without
 #   :math:`r` is at most :math:`\delta`. If this gap is small enough, the ball of chapter 12 proves the sign; otherwise
 #   the package trains without :math:`r`.
-# * *Training error.* The second inequality of the proof holds up to :math:`\delta`, which leaves
+# * *Training error.* The computed :math:`m` is optimal only up to :math:`\delta`, so the proof gives only
 #   :math:`\xi_r(m)-\delta/C_r\le\xi_r(m')`. So the check requires :math:`y_rh(x_r)<-\delta/C_r`, with the penalty
 #   :math:`C_r` of the example.
 # * *The ξα bound.* In step 1 of the proof, :math:`w_r` lies in a ball whose radius grows with :math:`\delta`; the
@@ -214,8 +215,9 @@ three = leave_one_out([[-1.0], [0.0], [1.0]], [-1, 1, 1], kernel=Linear(), C=0.1
 print(three.decided_by, three.error_bounds)
 
 # %%
-# To leave an example out, set "a tap" to "leaves it out", and tap it. The line under the buttons names the proof that
-# decides the example, or counts the steps of its round. The dotted boundary belongs to the machine without the example.
+# To leave an example out, set "a tap" to "leaves it out", and tap the example. The line under the buttons names the
+# proof that decides the example, or counts the steps of training without it. The dotted boundary belongs to the machine
+# without the example.
 #
 # .. stepper::
 #    :selector: second-order
@@ -224,11 +226,12 @@ print(three.decided_by, three.error_bounds)
 # The span rule
 # -------------
 #
-# Suppose that without :math:`r` every other example stays free or at its bound. Then only free examples take the weight
-# of :math:`r`, in shares :math:`\lambda_i` with the sum 1. With :math:`p=\sum_i\lambda_i\varphi(x_i)`, each
-# :math:`h(x_i)` changes by :math:`\alpha_r\,(p-\varphi(x_r))\cdot\varphi(x_i)` and by the change of :math:`b`. For free
-# :math:`i` both changes cancel, because :math:`h(x_i)=y_i` stays. Subtracting the mean change of these :math:`h(x_i)`,
-# weighted with :math:`\lambda_i`, from the change of :math:`h(x_r)` gives the *span rule* (Vapnik and Chapelle, 2000):
+# Suppose that without :math:`r` every free example stays free, and every bounded example stays at its bound. Then only
+# free examples take the weight of :math:`r`, in shares :math:`\lambda_i` with the sum 1. With
+# :math:`p=\sum_i\lambda_i\varphi(x_i)`, each :math:`h(x_i)` changes by
+# :math:`\alpha_r\,(p-\varphi(x_r))\cdot\varphi(x_i)` and by the change of :math:`b`. For free :math:`i` both changes
+# cancel, because :math:`h(x_i)=y_i` stays. Subtracting these changes, weighted with :math:`\lambda_i`, from the change
+# of :math:`h(x_r)` removes the change of :math:`b` and gives the *span rule* (Vapnik and Chapelle, 2000):
 #
 # .. math:: y_rh_r(x_r) = y_rh(x_r)-|\alpha_r|\,S_r^2 ,\qquad S_r=\lVert\varphi(x_r)-p\rVert ,
 #
@@ -289,9 +292,9 @@ correlation = np.corrcoef(columns)[0]
 print(f"correlation of the estimate with ten folds {correlation[1]:.2f}, with the error {correlation[2]:.2f}")
 
 # %%
-# The means in the first line differ by less than the standard error of an estimate, so they show no bias. From sample
-# to sample both estimates rise and fall together, and vary more than the error on new points. Leave-one-out hardly
-# tells which samples gave better machines: it estimates the mean error over all samples.
+# In the first line, both estimates differ from the error on new points by less than a standard error, so they show no
+# bias. From sample to sample both estimates rise and fall together, and vary more than the error on new points.
+# Leave-one-out hardly tells which samples gave better machines: it estimates the mean error over all samples.
 #
 # Where a round begins
 # --------------------
@@ -307,12 +310,12 @@ for seeder in (Cold(), AVG(), TOP()):
     )
 
 # %%
-# All starts give the same error, although the tolerance is only :math:`10^{-3}`: if a round ends without a proof, the
-# package solves it more exactly.
+# Each seeder gives the same error, although the tolerance is only :math:`10^{-3}`: if a round ends without a proof, the
+# package solves this round more exactly.
 #
-# How much lower is :math:`f` at the start of a round, the *seed*? Let :math:`\delta` be the change of :math:`\alpha`:
-# :math:`\alpha_r` goes to zero, and other variables take this weight. The entries of :math:`\delta` sum to zero, so
-# :math:`b` may be subtracted from :math:`G`:
+# How much lower is :math:`f` at the *seed* of a round than at the full solution? Let :math:`\delta` be the change of
+# :math:`\alpha`: :math:`\alpha_r` goes to zero, and other variables take this weight. The entries of :math:`\delta` sum
+# to zero, so :math:`b` may be subtracted from :math:`G`:
 #
 # .. math:: f(\alpha)-f(\alpha+\delta)
 #           = -\sum_i(G_i-b)\,\delta_i + \tfrac12\,\Bigl\lVert\sum_i\delta_i\varphi(x_i)\Bigr\rVert^2 .
@@ -403,11 +406,11 @@ print("the seed of the package:", np.allclose(own, AVG().seed(full, problem.with
 # 2. ★ Write the first two checks yourself, with :math:`\alpha` and the decision values, in two lines of NumPy. Do your
 #    checks decide as many examples as the package's?
 # 3. ★★ Leave out the correctly predicted example with the largest weight. For the seeds of ``TOP`` and ``AVG``, compute
-#    both terms of :math:`f(\alpha)-f(\alpha+\delta)`. How far are the seeds from the new optimum?
+#    both terms of :math:`f(\alpha)-f(\alpha+\delta)`. How far below the new optimum is :math:`f` at each seed?
 #
 # .. fold:: Hints
 #
-# 1. See ``counts``.
+# 1. See the ``counts`` of the result.
 # 2. Both checks compare an array of length :math:`n` with zero.
 # 3. ``seeder.seed`` returns the new :math:`\alpha`; subtract the old :math:`\alpha` to get :math:`\delta`.
 #
@@ -438,7 +441,8 @@ for seeder in (TOP(), AVG()):
     print(f"3. {type(seeder).__name__}: {first:.4f} + {second:.4f}; lost {lost:.4f}, lacks {lacks:.4f}")
 
 # %%
-# 1. The predictions do not change, because the checks are proved. Without checks each example needs a round.
+# 1. The predictions do not change, because a check decides only proved signs. Without checks each example needs a
+#    round.
 # 2. The first check is :math:`\alpha_r=0`, the second :math:`y_rh(x_r)<0`. No example passes both checks: a training
 #    error has a slack above one, and so :math:`|\alpha_r|=C`.
 # 3. The new optimum exceeds :math:`f(\alpha+\delta)` by at most :math:`f(\alpha)-f(\alpha+\delta)`, because leaving out

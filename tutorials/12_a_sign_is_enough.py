@@ -3,15 +3,14 @@ r"""
 =====================
 
 In :doc:`chapter 11 <11_leave_one_out>` three proofs decide most examples. Each remaining example needs a round of
-training, which has to find only the side of the boundary on which the example lies. Often this side is certain long
-before the optimum. This chapter presents two proofs that can end a round early: a bound that rises above the primal
-objective, by Franc, Laskov and Müller (2008), and a ball that contains the machine, which this package adds.
+training, which has to find only the example's side of the boundary. Often this side is certain long before the optimum.
+This chapter presents two proofs that can end a round early: a bound that rises above the primal objective (Franc,
+Laskov and Müller, 2008), and a ball that contains the machine without the example (added by this package).
 """
 
 # fold: Imports, the data, and the code of this figure
 # alt: Over the steps of a round, the primal objective jumps up and down while it falls, the dual objective rises, and
-#     the bound H ends above both. A vertical line marks where the primal objective first falls below H, long before the
-#     end.
+#     the bound H ends above both. A vertical line marks where the primal objective first falls below H.
 import matplotlib.pyplot as plt
 import numpy as np
 
@@ -87,7 +86,7 @@ print(
 # A ball that holds the machine
 # -----------------------------
 #
-# Before we train the machine without :math:`r`, we know only a region in which it lies. Okumura and others (2015) and
+# Before training without :math:`r`, we know only a region in which the machine lies. Okumura and others (2015) and
 # Hanada and others (2023) derived balls that contain the machine after a change of the data; Ndiaye and others (2017)
 # used balls that contain the optimum and shrink with the duality gap. Let :math:`(w_r,b_r)` be the machine without
 # :math:`r`, :math:`(w,b)` *any* machine, and :math:`\tilde w` the weights of any feasible :math:`\tilde\alpha`. Let
@@ -102,7 +101,7 @@ print(
 #
 #   .. math:: T(w,b)=\sum_{i\ne r}(U_i-\tilde\alpha_i)\max(0,e_i)+(\tilde\alpha_i-L_i)\max(0,-e_i) .
 #
-# Write the second statement at :math:`(w,b)` and at :math:`(w_r,b_r)`, subtract, and use the first statement:
+# Write the second statement of this list at :math:`(w,b)` and at :math:`(w_r,b_r)`, subtract, and use the first:
 #
 # .. math:: \tfrac12\lVert w-w_r\rVert^2+\tfrac12\lVert\tilde w-w_r\rVert^2+T(w_r,b_r)
 #           \;\le\; \tfrac12\lVert w-\tilde w\rVert^2+T(w,b) .
@@ -174,13 +173,14 @@ plt.show()
 # If all machines had the same intercept, the picture would prove the sign, because the whole disc is on one side of the
 # dashed line. But the intercept changes with :math:`w`.
 #
-# Before the first step, use the machine trained with :math:`r` as :math:`w` and a seed as :math:`\tilde\alpha`. Write
-# :math:`c_i=w_r\cdot(\varphi_i-\varphi_r)`. The value :math:`h_r(x_r)` is the :math:`\zeta` that minimises
+# Before the first step of a round, let :math:`w` be the machine trained on all examples, and :math:`\tilde\alpha` a
+# seed. Write :math:`c_i=w_r\cdot(\varphi_i-\varphi_r)`. The value :math:`h_r(x_r)` is the :math:`\zeta` that minimises
 # :math:`\sum_{i\ne r}C_i\max(0,1-y_i(c_i+\zeta))`, so :math:`h_r(x_r)` is positive if this convex function falls at
 # :math:`\zeta=0`. The slope at 0 never falls when a :math:`c_i` rises, and in the ball :math:`c_i` is at most its value
 # at the centre plus :math:`\rho\lVert\varphi_i-\varphi_r\rVert`. If the slope is negative for these largest values, it
 # is negative for :math:`w_r`, and the sign is proved. In the same way, a positive slope for the smallest :math:`c_i`
-# proves a negative sign. The figure shows the sum of losses for the example of the disc and for another example:
+# proves a negative sign. The figure shows this sum of losses without the example of the disc, and without another
+# example:
 
 # fold: The code of this figure
 # alt: Two panels show three convex curves each, sums of losses over the value at the left-out example. In the left
@@ -223,9 +223,9 @@ figure.legend(*row[0].get_legend_handles_labels(), loc="outside lower center", n
 plt.show()
 
 # %%
-# Dots mark the lowest points; the middle dot is at :math:`\zeta=h_r(x_r)`. In the left panel even the curve with the
-# smallest :math:`c_i` rises at 0, so the sign is negative. In the right panel the curve with the smallest :math:`c_i`
-# falls at 0, so this test leaves the sign open.
+# Dots mark the lowest points of the curves; the middle curve is lowest at :math:`\zeta=h_r(x_r)`. In the left panel
+# even the curve with the smallest :math:`c_i` rises at 0, so the sign is negative. In the right panel the curve with
+# the smallest :math:`c_i` falls at 0, so this test does not prove the sign.
 #
 # A second test uses a single variable, and the term :math:`T(w_r,b_r)`, which the ball ignores. Let :math:`x` be the
 # distance of :math:`w_r` from the midpoint, so :math:`x^2+T(w_r,b_r)\le\rho^2`. Take an example :math:`i` whose
@@ -255,10 +255,10 @@ for state in iterate(without, start=TOP().seed(full, without), stop=KKTGap(1e-5)
         )
 
 # %%
-# ``BallRule`` tries both tests at the seed and during the round. When a round reaches its tolerance under any rule, the
-# package tries both tests with :math:`w=\tilde w`. If they fail, the package solves the round again to a smaller
-# tolerance; ``BallRule`` uses the smaller tolerance from the start. If the sign stays unproved at every tolerance, the
-# example is a *tie*.
+# ``BallRule`` tries both tests at the seed and during the round. With any stopping rule, the package tries both tests
+# with :math:`w=\tilde w` when a round reaches its tolerance. If both fail, the package solves the round again to a
+# smaller tolerance; ``BallRule`` uses the smaller tolerance from the start. If the sign stays unproved at every
+# tolerance, the example is a *tie*.
 #
 # .. shipped:: core/stopping/midpoint.py
 #    :object: gap distances certain_sign sign_at
@@ -299,8 +299,8 @@ for stop in (KKTGap(), LOODualityGap(), BallRule()):
 # 2. ★★ Leave out the correctly predicted example of heart with the largest weight. Compute :math:`\rho` and the
 #    distance of :math:`w_r` from the midpoint.
 # 3. ★★★ Without the sum constraint a variable may move alone (exercise 3 of chapter 3). For the linear machine of the
-#    disc, write six lines that maximise :math:`H` in this way, and show that the maximum is the :math:`F` of a machine
-#    with :math:`h(x_r)=0`.
+#    disc, write six lines that maximise :math:`H` one variable at a time, and show that the maximum is the :math:`F` of
+#    a machine with :math:`h(x_r)=0`.
 #
 # .. fold:: Hints
 #
@@ -337,9 +337,9 @@ slack[left] = 0.0
 print(f"3. H = {bound:.6f}, F of its machine {w_flat @ w_flat / 2 + 0.3 * slack.sum():.6f}")
 
 # %%
-# 1. The entry is zero: :math:`K'_{ii}=K_{ii}-2K_{ri}+K_{rr}=\lVert\varphi(x_i)-\varphi(x_r)\rVert^2=0`.
+# 1. Equal examples have :math:`K'_{ii}=K_{ii}-2K_{ri}+K_{rr}=\lVert\varphi(x_i)-\varphi(x_r)\rVert^2=0`.
 # 2. The squared distance is less than :math:`\rho^2`, so :math:`w_r` lies inside the ball.
-# 3. The machine :math:`w=\sum_i\eta_i(\varphi(x_i)-\varphi(x_r))` with :math:`h(x_r)=0` costs :math:`H`, so no machine
-#    with :math:`h(x_r)=0` costs less.
+# 3. The machine :math:`w=\sum_i\eta_i(\varphi(x_i)-\varphi(x_r))` has :math:`h(x_r)=0` and :math:`F=H`. By the
+#    definition of :math:`H`, no such machine has a smaller :math:`F`.
 #
 # .. endfold::

@@ -25,9 +25,9 @@ NEGATIVE, POSITIVE, INK = "#0072B2", "#D55E00", "#222222"
 # ----------------------
 #
 # Holding a fold out sets :math:`L_i=U_i=0` for its examples, as :doc:`chapter 11 <11_leave_one_out>` does for one
-# example. Ten-fold cross-validation is thus one problem with ten boxes. From one round to the next a tenth of the
-# examples leaves training (*removed*), a tenth joins (*added*), and eight tenths stay (*shared*). Most shared examples
-# have nearly the same :math:`\alpha` in both solutions, and many have :math:`\alpha=0` in both:
+# example. Ten-fold cross-validation thus solves one problem ten times, closing different boxes. From one round to the
+# next a tenth of the examples leaves training (*removed*), a tenth joins (*added*), and eight tenths stay (*shared*).
+# Most shared examples have nearly the same :math:`\alpha` in both solutions, and many have :math:`\alpha=0` in both:
 
 # fold: The code of this figure
 # alt: Weights without fold 0 are drawn against weights without fold 1. Shared examples scatter about the diagonal;
@@ -60,8 +60,8 @@ print(f"and {(near & heavy).sum()} of the {heavy.sum()} that have a weight")
 # %%
 # A seed has to satisfy the sum constraint and the box. Three seeds redistribute the weight of the removed examples:
 #
-# * **SIR**, *single instance replacement*, gives the weight of each removed example to the most similar added example
-#   of its class that is still unused.
+# * **SIR**, *single instance replacement*, gives the weight of each removed example to the most similar unused added
+#   example of the same class.
 # * **MIR**, *multiple instance replacement*, computes the :math:`\alpha` of all added examples together, by least
 #   squares.
 # * **ATO**, *adjusting alpha towards the optimum*, moves the weights of the removed examples gradually to 0 and lets
@@ -78,8 +78,8 @@ for seeder, axes in zip((SIR(), MIR(), ATO(budget=np.inf)), row, strict=True):
 plt.show()
 
 # %%
-# An example on the diagonal already has its optimal weight in the seed. With ``budget=np.inf`` ATO follows its walk to
-# the end, and here its seed is the optimum.
+# An example on a panel's diagonal already has its optimal weight in the seed. With ``budget=np.inf`` ATO follows its
+# walk to the end, and here its seed is the optimum.
 #
 # One for one, or all at once
 # ---------------------------
@@ -119,8 +119,8 @@ print(f"{gave} removed examples had a weight, {took} added ones have it now")
 # .. math:: dG_X = K_{XR}\,\alpha_R - K_{XT}\,x .
 #
 # A free variable, or an added example that violates its condition, should end at :math:`G_i=b`, so the required change
-# is :math:`dG_i=b-G_i`. All other gradients should stay as they are: :math:`dG_i=0`. With the sum constraint these
-# equations are an overdetermined system in :math:`x`:
+# is :math:`dG_i=b-G_i`. All other entries of :math:`G` should stay as they are: :math:`dG_i=0`. With the sum constraint
+# these equations are an overdetermined system in :math:`x`:
 #
 # .. math::
 #
@@ -130,7 +130,8 @@ print(f"{gave} removed examples had a weight, {took} added ones have it now")
 # MIR solves the system by least squares and clips the solution to the box. If the sum constraint is then violated, MIR
 # corrects the sum with :math:`T`, then with the free variables, then with all variables.
 #
-# In the figure, areas of rings and discs show weights of points. Here only ATO changes the weights of shared examples:
+# In the figure, areas of rings and discs show lost and received weights. Here only ATO changes the weights of shared
+# examples:
 
 # fold: The code of this figure
 # alt: Three panels show points of a plane, with rings for removed and discs for received weight. With SIR most discs
@@ -194,9 +195,9 @@ print("the decision values of the package:", np.allclose(values, result.decision
 
 # %%
 # ``origin=full`` names the solution from which :math:`G` is updated: :math:`G\mathrel{-}=K\,\delta`, where
-# :math:`\delta` is the seed minus :math:`\alpha` of this solution. In this loop every round starts from the solution on
-# all examples. In a *chain*, as in the paper, each round starts from the solution of the previous round, so ``run``
-# replaces ``full`` at the end of each pass.
+# :math:`\delta` is the seed minus :math:`\alpha` of this solution. In this loop every round starts from ``full``. In a
+# *chain*, as in the paper, each round starts from the solution of the previous round, so ``run`` replaces ``full`` at
+# the end of each pass.
 #
 # .. shipped:: core/rounds/chain.py
 #    :object: planned
@@ -209,15 +210,15 @@ print("the decision values of the package:", np.allclose(values, result.decision
 # .. shipped:: analysis/resampling/cross_validate.py
 #    :fold: The whole of cross_validate
 #
-# ``planned`` lists for each round the held-out examples and the solution from which it starts. ``take`` stores the
-# decision values of each round.
+# For each round, ``planned`` lists the held-out examples and the solution from which the round starts. ``take`` stores
+# the decision values of each round.
 #
 # The savings of a seed
 # ---------------------
 #
-# With :math:`C=10` rounds are short, and ATO usually does not follow its path, because this would cost more than it
-# saves. With :math:`C=1000` rounds are long, and after the first round ATO follows its path to the end, so no step is
-# left for the solver:
+# If :math:`C=10`, rounds need few steps, and ATO usually does not follow its path, which would cost more than it saves.
+# If :math:`C=1000`, rounds need many steps, and after the first round ATO follows its path to the end and leaves no
+# step for the solver:
 
 steps = {}
 for C in (10.0, 1000.0):
@@ -231,8 +232,8 @@ for C in (10.0, 1000.0):
               f" {saved:6.1%} saved; {(counts == 0).sum()} rounds without a step")  # fmt: skip
 
 # %%
-# Fewer steps do not always take less time: each event of a path takes as long as many steps. In how many rounds does a
-# seed take more steps than a cold start?
+# Fewer steps do not always take less time: one event of a path takes as much time as many steps. In how many rounds
+# does the solver take more steps from a seed than from zero?
 
 for name in ("SIR", "MIR", "ATO"):
     more = (steps[1000.0, name] > steps[1000.0, "Cold"]).sum()
@@ -244,7 +245,7 @@ for name in ("SIR", "MIR", "ATO"):
 # (:doc:`chapter 11 <11_leave_one_out>`). Bounded weights are proportional to :math:`C`, so this loss grows like
 # :math:`C^2`, but a cold start is only :math:`f^*\le Cn` below the optimum (exercise 2 of chapter 1). For the second
 # round of the first picture, the table shows how far :math:`f` is below the optimum at each start, and after how many
-# steps a cold solve comes as near to it:
+# steps a cold solve is as near to the optimum:
 
 print(f"{'':14}{'missing of f':>14}{'as near, cold, after':>22}{'steps in all':>14}")
 for C in (1.0, 10.0, 100.0, 1000.0):
@@ -258,7 +259,7 @@ for C in (1.0, 10.0, 100.0, 1000.0):
               f"{(way < reached).sum():15} steps{len(way):14}")  # fmt: skip
 
 # %%
-# Measured by :math:`f`, these seeds only skip the first steps of a cold solve, which raise :math:`f` fastest; for a
+# These seeds reach only the :math:`f` that a cold solve has after its first steps, which raise :math:`f` fastest; for a
 # large :math:`C`, :math:`f` is even lower at the seeds than at :math:`\alpha=0`. Wherever the solver starts, it spends
 # most steps at the end, while the free variables settle (:doc:`chapter 9 <09_does_it_end>`). ATO keeps :math:`G_i=b` on
 # the free variables, so nothing is left to settle.
@@ -278,15 +279,16 @@ for C in (10.0, 1000.0):
         print(f"{C:6g} {type(seeder).__name__:5}{chain:8}{full:24}")
 
 # %%
-# Neither start is better everywhere. The right column includes the steps of the solve on all examples.
+# The chain takes fewer steps in some rows, and more in others. The right column includes the steps of the solve on all
+# examples.
 #
 # Along C
 # -------
 #
 # When :math:`C` grows to :math:`C'`, a copy of :math:`\alpha` is feasible, and so is :math:`\alpha\,C'/C`. Multiplying
-# keeps the same variables at their bounds, but also moves the free variables. ``ActiveSet`` moves bounded variables to
-# their new bounds and corrects the sum with the free variables. The table shows the steps for twenty :math:`C` that
-# span two powers of ten:
+# :math:`\alpha` keeps the same variables at their bounds, but also moves the free variables. ``ActiveSet`` moves
+# bounded variables to their new bounds and corrects the sum with the free variables. The table shows the steps for
+# twenty values of :math:`C` over two powers of ten:
 
 curved = make_banana(400, rng=0)
 sets = {
@@ -317,7 +319,8 @@ for name, guess in guesses.items():
     print(f"{name:14}" + "".join(f"{steps_along(each, guess):8}" for each in sets.values()))
 
 # %%
-# On both sets the solver takes fewer steps from each seed than from a cold start, and fewest after multiplying.
+# On both sets the solver takes fewer steps from each seed than from a cold start, and the fewest from the multiplied
+# :math:`\alpha`.
 #
 # .. shipped:: core/seeders/sir.py
 #    :twin:
@@ -352,8 +355,8 @@ for name, guess in guesses.items():
 #
 # 1. ★ Run leave-one-out: ``cross_validate(..., folds=problem.n)``. Why do most rounds take no step?
 # 2. ★ Let one fold hold all positive examples. How does the machine predict this fold?
-# 3. ★★ For the second round of the first picture, compute :math:`f` of the seeds of ``SIR``, ``MIR`` and ``ATO``, of a
-#    cold start, and of the optimum.
+# 3. ★★ For the second round of the first picture, compute :math:`f` at the seeds of ``SIR``, ``MIR`` and ``ATO``, at a
+#    cold start, and at the optimum.
 #
 # .. fold:: Hints
 #
@@ -381,7 +384,7 @@ print(f"3. optimum f = {solve(next_box, stop=KKTGap(1e-6)).objective:7.2f}")
 # %%
 # 1. If :math:`\alpha_r=0` for the left-out example, the seed is already optimal.
 # 2. The training part has one class, so :math:`\alpha=0`. Every :math:`b\le-1` is optimal, and the package takes −1.
-# 3. Here a more expensive seed is nearer to the optimal :math:`f`, and the walk of ATO ends at the optimum. But a
-#    nearer :math:`f` does not always mean fewer steps.
+# 3. Here seeds that take more computing have a higher :math:`f`, and the seed of ATO is the optimum. But a higher
+#    :math:`f` does not always save steps.
 #
 # .. endfold::

@@ -3,9 +3,9 @@ r"""
 ============
 
 Between two events the optimum is a smooth function of every number in the problem, if the linear system of
-:doc:`chapter 14 <14_straight_lines>` is not singular. This system gives the derivative without following a path. This
-works even for parameters of the kernel, along which the optimum does not move in straight lines. So a machine can learn
-which features matter.
+:doc:`chapter 14 <14_straight_lines>` is not singular. This system gives the derivative without following a path, even
+for parameters of the kernel, along which the optimum does not move in straight lines. So a machine can learn which
+features matter.
 """
 
 # fold: Imports, the data, and the code of this figure
@@ -131,8 +131,6 @@ for name, right_side in sides.items():
     print(f"{'':6}", np.append(ours.intercept, ours.alpha[M]).round(6), "in the package")
 
 # %%
-# Each row of the system is a condition that has to stay true, and each column belongs to a number that may move.
-#
 # Events are kinks
 # ----------------
 #
@@ -155,24 +153,25 @@ except ValueError as error:
     print(error)
 
 # %%
-# If several examples stand at an event, the choice of a set for one example changes all rates, so the sets cannot be
-# chosen one by one. For each such example, either :math:`\alpha_i` stays at its bound and :math:`G_i-b` gets a sign
-# that this bound permits, or :math:`\alpha_i` leaves its bound and :math:`\dot G_i=\dot b`. Rates :math:`d` with these
-# properties maximise :math:`(\dot v-\dot K\alpha)^\top d-\tfrac12d^\top Kd` among the rates that the box and the sum
-# permit (conditions of chapter 6). The package solves this dual problem by moving examples between the sets:
+# If several examples are between two sets, choosing a set for one of them changes all rates, so the package cannot
+# choose the sets one by one. For each such example, either :math:`\alpha_i` stays at its bound and :math:`G_i-b` gets a
+# sign that this bound permits, or :math:`\alpha_i` leaves its bound and :math:`\dot G_i=\dot b`. Rates :math:`d` with
+# these properties maximise :math:`(\dot v-\dot K\alpha)^\top d-\tfrac12d^\top Kd` among the rates that the box and the
+# sum permit (conditions of chapter 6). The package solves this dual problem by moving examples between the sets:
 #
 # .. shipped:: analysis/derivatives/direction.py
 #    :object: settle
 #    :fold: Choosing the sets at an event
 #
-# Duplicates may share a change of :math:`\alpha` in many ways, while :math:`h` has a unique derivative. ``derivative``
-# then returns the derivative of :math:`h`, and by default refuses the derivative of :math:`\alpha`.
+# Equal examples may share a change of :math:`\alpha` in many ways, but :math:`h` has a unique derivative. Then
+# ``derivative`` returns the derivative of :math:`h`; by default, reading the derivative of :math:`\alpha` raises an
+# error.
 #
 # Backwards
 # ---------
 #
-# Let :math:`\ell` be a loss that depends on decision values :math:`h(x_s)`, with the gradients :math:`g` with respect
-# to :math:`(b,\alpha_M)` and :math:`g_B` with respect to :math:`\alpha_B`. Each parameter :math:`\theta` has its own
+# Let the loss :math:`\ell` depend on decision values :math:`h(x_s)`. Its gradient is :math:`g` with respect to
+# :math:`(b,\alpha_M)`, and :math:`g_B` with respect to :math:`\alpha_B`. Each parameter :math:`\theta` has its own
 # right-hand side :math:`r_\theta` of the system above. In the derivative
 #
 # .. math:: \dot\ell = (A^{-1} g)^\top r_\theta + g_B^\top\dot\alpha_B
@@ -262,8 +261,9 @@ print(f"random search: loss {min(losses):.3f}, error {error(RBF(lucky), wide):.3
 # %%
 # The descent used the validation points to choose ten parameters, so the loss on these points is optimistic; only the
 # test points give an honest estimate. The descent finds a local minimum at best. Its test error is larger than the
-# smallest error printed for the plane. The error printed without the noise lies between these two errors: the remaining
-# noise causes a part of the difference, and the two :math:`\gamma_j` of the plane cause the rest.
+# smallest error of a single :math:`\gamma` in the plane. Without the noise, the two :math:`\gamma_j` of the plane give
+# an error between these two errors: the remaining noise causes a part of their difference, and these :math:`\gamma_j`
+# cause the rest.
 #
 # .. worth:: 18
 #
@@ -284,15 +284,15 @@ print(f"random search: loss {min(losses):.3f}, error {error(RBF(lucky), wide):.3
 #    row says this? Check the sum.
 # 2. ★ For the machine of sixty points, divide the derivative with respect to :math:`\log\gamma` by the derivative with
 #    respect to :math:`\gamma`.
-# 3. ★★ Why is the gradient of a loss with respect to the weight of an example zero if :math:`\alpha_i=0`, and if the
-#    example is free?
-# 4. ★★ Give all ten features the same :math:`\gamma`. Interpret the sum of the ten gradients.
+# 3. ★★ If an example is free or has :math:`\alpha_i=0`, why is the gradient of a loss with respect to its weight zero?
+# 4. ★★ Give all ten features the same :math:`\gamma`. Interpret the sum of the gradients with respect to the ten
+#    :math:`\gamma_j`.
 #
 # .. fold:: Hints
 #
-# 1. The bounded variable also moves, with :math:`C`.
+# 1. The :math:`\alpha` of the middle point moves with its bound.
 # 2. Use the chain rule.
-# 3. Which number of the problem depends on this weight, and does the optimum depend on this number?
+# 3. Which bound depends on this weight, and does the optimum depend on this bound?
 # 4. Move all ten :math:`\gamma_j` by the same amount.
 #
 # .. endfold::
@@ -321,8 +321,8 @@ print(f"4. the sum is {each.sum():.6f}, the gradient by the one γ of all {alone
 # %%
 # 1. The first row says that :math:`\mathbf 1^\top\dot\alpha_M=\dot z-\mathbf 1^\top\dot\alpha_B`, and :math:`\dot z=0`.
 # 2. The quotient is :math:`\gamma`, because :math:`d/d\log\gamma=\gamma\,d/d\gamma`.
-# 3. A weight moves the bound :math:`\pm C` of its example. If the example is not at this bound, a slightly longer box
-#    changes nothing.
+# 3. A weight moves the bound :math:`\pm C` of its example. If the example is not at this bound, a small move of the
+#    bound changes nothing.
 # 4. The sum is the gradient with respect to one :math:`\gamma` for all features.
 #
 # .. endfold::
