@@ -2,9 +2,9 @@ r"""
 14 · The optimum moves along straight lines
 ===========================================
 
-Let :math:`C` grow, or let an example fade away. The optimum then moves along straight lines, from corner to corner, and
-a linear system, not a new solve, gives each corner. This chapter derives the direction and the length of such a line
-and follows the optimum with thirty lines of NumPy.
+Let :math:`C` grow, or let the box of an example close. The optimum then moves along straight lines, from corner to
+corner, and a linear system, not a new solve, gives each corner. This chapter derives the direction and the length of
+such a line and follows the optimum with thirty lines of NumPy.
 """
 
 # fold: Imports, the data, and the code of this figure
@@ -82,8 +82,8 @@ plt.show()
 # One event of your own
 # ---------------------
 #
-# For each row of the table, thirty lines of NumPy find the direction, the distance to the event, and the example that
-# changes sets.
+# For any row of the table, the next lines find the direction of :math:`\alpha`, the distance to the event, and the
+# example that changes sets.
 
 BELOW, FREE, ABOVE, CLOSED = -1, 0, 1, 2  # closed: a box of no width that moves
 
@@ -195,8 +195,9 @@ print("the seed of the package:", np.allclose(own, package))
 # Any line
 # --------
 #
-# ``parametric_path`` follows any line between two problems with the same matrix. Four lines have their own functions:
-# ``epsilon_path``, ``nu_path``, ``cost_path``, ``weight_path``. The path of the first figure agrees with your walk:
+# ``parametric_path`` follows any line between two problems with the same matrix. Four special cases have their own
+# functions: ``epsilon_path``, ``nu_path``, ``cost_path``, ``weight_path``. The path of the first figure agrees with the
+# walk by ``event``:
 
 off = max(np.abs(whole.alpha(C) - alpha).max() for C, alpha in corners)
 print(
@@ -207,7 +208,7 @@ print(
 # The walk of the package
 # -----------------------
 #
-# The walk of the package updates the inverse of the matrix at each event.
+# At each event the package updates the inverse of the matrix.
 #
 # How does an inverse change when example :math:`k` joins the free set :math:`M`? Let :math:`A` be the matrix of the
 # system for :math:`M`, :math:`P` its inverse, and :math:`u=(1,K_{Mk})` the new column. Eliminating the old variables
@@ -276,11 +277,12 @@ print("one more", np.allclose(more @ A, np.eye(7)), "one less", np.allclose(less
 # 1. ★★ Why does no event lie between two corners, and why is :math:`f` not a straight line between them?
 # 2. ★★ Leave one example out with ``event``, not with ``exchange``. Which vectors of ``line`` change, and what is
 #    :math:`t` at the end?
-# 3. ★★★ Let ``event`` follow :math:`\nu` of novelty detection on the sixty points, from 0.2 to 0.5. Which numbers move?
+# 3. ★★★ Let ``event`` follow :math:`\nu` of novelty detection on the sixty points, from 0.2 to 0.5. Which numbers
+#    change?
 #
 # .. fold:: Hints
 #
-# 1. Which change makes an event? Which powers of :math:`t` does :math:`\alpha^\top G` contain?
+# 1. What changes at an event? Which powers of :math:`t` does :math:`\alpha^\top G` contain?
 # 2. The box of one variable closes while all other boxes stay. Set the side of this variable to ``CLOSED``.
 # 3. ``DualProblem.one_class`` shows whether the box or the sum depends on :math:`\nu`.
 #
@@ -320,8 +322,8 @@ while nu < 0.5 and events < 1000:
 print(f"3. {events} events: {np.abs(now['alpha'] - many.alpha).max():.0e} from a solution")
 
 # %%
-# 1. Each event is a corner, because an example changes sets there. With constant rates :math:`\alpha` and :math:`G` are
-#    linear in :math:`t`, and :math:`f=\tfrac12\alpha^\top(v+G)` is a product of two linear functions: a parabola.
+# 1. Each event is a corner, because an example changes sets there. With constant rates, :math:`\alpha` and :math:`G`
+#    are linear in :math:`t`, and :math:`f=\tfrac12\alpha^\top(v+G)` is a product of two linear functions: a parabola.
 # 2. Only the bounds of :math:`r` change: both go from :math:`\alpha_r` to 0 while :math:`t` goes from 0 to 1.
 # 3. Only the sum :math:`z=\nu n` depends on :math:`\nu`; its rate is :math:`n`.
 #

@@ -3,8 +3,8 @@ r"""
 ==================
 
 The walk of :doc:`chapter 14 <14_straight_lines>` gives the solution for every :math:`C`, and solves a linear system at
-each corner. So the errors of cross-validation and of leave-one-out become exact functions of :math:`C`. Hastie and
-others (2004) published the path; Ong, Shao and Yang (2010) made it work on any data.
+each corner. So the errors of cross-validation and leave-one-out become exact functions of :math:`C`. Hastie and others
+(2004) published the path; Ong, Shao and Yang (2010) made it work on any data.
 """
 
 # fold: Imports, the data, and the code of this figure
@@ -63,11 +63,11 @@ plt.show()
 #
 # Divide the problem by :math:`C`. With :math:`\lambda=1/C`, :math:`\hat s=\lambda\alpha` and :math:`\hat b=\lambda b`,
 # the box no longer moves, bounded variables stand still, and :math:`v=\lambda y`. On this path the three sets are
-# called *right* (of the margin, :math:`\alpha_i=0`), *left* (:math:`\alpha_i=y_iC`), and *elbow* (free, named after the
-# bend of the hinge loss). If the elbow is empty, :math:`b` may be any number between the gradients of two examples. The
-# walk goes on until these gradients meet, and both examples join the elbow.
+# *right* (of the margin), with :math:`\alpha_i=0`; *left*, with :math:`\alpha_i=y_iC`; and the *elbow* of free
+# examples, named after the bend of the hinge loss. If the elbow is empty, :math:`b` may be any number between the
+# :math:`G_i` of two examples. The walk goes on until both :math:`G_i` meet, and the examples join the elbow.
 #
-# Move :math:`C`. The picture is exact for every :math:`C`.
+# Move :math:`C`: the picture is always exact.
 #
 # .. path-stepper::
 #
@@ -98,7 +98,7 @@ print("breakpoints", by_hand.C.round(6), " 8/7 and 8/3 are", round(8 / 7, 6), ro
 assert np.allclose(by_hand.alpha(2.0), [0.5, 0.75, -1.25])  # C/4, 1 - C/8, -(1 + C/8)
 
 # %%
-# The next lines print the last breakpoints and the size of the elbow for the sixty points:
+# For the sixty points, the next lines print the last breakpoints and elbow sizes:
 
 print(f"{len(banana.y)} points, {len(path.C)} breakpoints")
 print(path.to_frame().tail(5).to_string(index=False))
@@ -189,9 +189,9 @@ plt.show()
 # %%
 # Each row is a patient, coloured at every :math:`C` for which the machine without this patient predicts it wrongly.
 #
-# Ten folds and leave-one-out reach the same least error, on two disjoint intervals of :math:`C`. Ten folds count 43
-# errors at the best :math:`C` of the grid, and 38 at the exact minimum. The binomial standard deviation of such a count
-# is about 6, so the exact minimum hardly improves the accuracy.
+# Ten-fold cross-validation and leave-one-out reach the same least error, on two disjoint intervals of :math:`C`.
+# Ten-fold cross-validation makes 43 errors at the best :math:`C` of the grid, and 38 at the exact minimum. The binomial
+# standard deviation of such a count is about 6, so the exact minimum hardly improves the accuracy.
 #
 # α may jump, w cannot
 # --------------------
@@ -222,9 +222,9 @@ except ValueError as error:
 #    \max_{s,\,\beta}\ s \quad\text{where}\quad
 #    L_M \;\le\; \hat s_M + s\,d_p + N\beta \;\le\; U_M, \qquad 0\le s\le s_{\max} .
 #
-# At :math:`s_{\max}` the first bounded variable reaches :math:`G_i=b`, whatever :math:`\beta` is. If the solution has
-# :math:`s<s_{\max}`, variables reach their bounds there and leave the elbow. The next lines solve this program for two
-# points, each with a twin; all four are on the elbow:
+# At :math:`s_{\max}` the first bounded variable reaches :math:`G_i=b`, whatever :math:`\beta` is. If the program ends
+# at :math:`s<s_{\max}`, free variables reach their bounds there and leave the elbow. The next lines solve this program
+# for two points, each with a twin; all four are on the elbow:
 
 
 def longest(rate, gap, null, limit):
@@ -258,8 +258,8 @@ print("weights before", weights, "and after", (weights + fall * d_p + N @ beta).
 #    :object: longest_fall
 #    :fold: The linear program in the package
 #
-# ``SVMP`` uses this program. If examples on the border of two sets stop the walk, ``SVMP`` moves them across; if this
-# fails, ``SVMP`` uses SMO:
+# ``SVMP`` solves this program. If examples on the border of two sets stop the walk, ``SVMP`` moves each across the
+# border; if this fails, SMO finds a direction or a point:
 #
 # .. shipped:: core/trackers/svmp.py
 #    :object: SVMP.follow SVMP._next_step SVMP._singular_step
@@ -280,7 +280,7 @@ change = paired.decision_function(banana.X, 5.0) - path.decision_function(banana
 print(f"same function at C/2: {np.abs(change).max():.0e}")
 
 # %%
-# By default (``merge=True``), equal examples of one class share a variable with a wider box, and need no linear
+# By default (``merge=True``), equal examples of one class become one variable with a wider box, and need no linear
 # program.
 #
 # .. worth:: 15
@@ -297,7 +297,7 @@ print(f"same function at C/2: {np.abs(change).max():.0e}")
 # ---------
 #
 # 1. ★ Why has the path no more events if the left set is empty?
-# 2. ★ On the sixty points, compare the curve of leave-one-out (``folds=len(y)``) with the curve of ten folds.
+# 2. ★ On the sixty points, compare the error curves of leave-one-out (``folds=len(y)``) and of ten folds.
 # 3. ★★ How does the number of breakpoints grow with the number of examples? Try 30, 60, 120 and 240 points of the
 #    banana.
 #
@@ -328,7 +328,7 @@ for n in (30, 60, 120, 240):
 
 # %%
 # 1. No variable is at :math:`\pm C`, so :math:`\alpha` satisfies all conditions for every larger :math:`C`.
-# 2. The intervals of :math:`C` with the least error overlap; leave-one-out has the shorter interval.
+# 2. Each curve is lowest on an interval of :math:`C`. These intervals overlap; leave-one-out has the shorter interval.
 # 3. On the banana the number of breakpoints grows roughly in proportion to the number of examples.
 #
 # .. endfold::

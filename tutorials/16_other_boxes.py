@@ -4,7 +4,7 @@ r"""
 
 Classification, regression, novelty detection and the hard margin look like four methods. This chapter derives each
 method as :doc:`chapter 2 <02_prices>` did, with a price for each constraint. The result is always the same dual
-problem, with its own linear term, sum and box, so the same selectors and step rules serve all four methods.
+problem, with its own linear term, sum and box, so the same selectors and step rules serve all four.
 """
 
 # fold: Imports, the data, and the code of this figure
@@ -83,10 +83,10 @@ plt.show()
 #    \max_\alpha\; v^\top\alpha - \tfrac12\alpha^\top K\alpha
 #    \quad\text{where}\quad \mathbf 1^\top\alpha = z,\; L \le \alpha \le U .
 #
-# Each constraint of the form "at least" gets a price, a multiplier :math:`a\ge0`. The sign of :math:`h` in the
-# constraint becomes the sign of :math:`\alpha`, and this sign times the right-hand side becomes :math:`v`. A slack with
-# the cost :math:`C` caps the price at :math:`C`. The derivative with respect to :math:`b` fixes the sum :math:`z` of
-# all :math:`\alpha`.
+# Each constraint of the form "at least" gets a price, a multiplier :math:`a\ge0`. A minus before :math:`h` in the
+# constraint makes :math:`\alpha` negative, a plus positive; :math:`v` is this sign times the right-hand side. A slack
+# with the cost :math:`C` caps the price at :math:`C`. The derivative with respect to :math:`b` fixes the sum :math:`z`
+# of all :math:`\alpha`.
 #
 # **Hard margin.** Slack is not allowed: :math:`y_ih(x_i)\ge1`. Nothing caps the prices, so the box is open on one side:
 # :math:`[0,\infty)` or :math:`(-\infty,0]`. If no street exists, the prices grow without limit, and the solver reports
@@ -130,9 +130,9 @@ plt.show()
 # vanishes, which means :math:`\sum_ia_i=\nu`. So at most :math:`\nu n` examples are inside the street or wrong, and at
 # least :math:`\nu n` are support vectors. The sum :math:`\sum_ia_i=\nu` does not fit the problem above, but dividing
 # :math:`w`, :math:`b`, :math:`\xi` and :math:`\rho` by the optimal :math:`\rho` gives the problem of chapter 1 with
-# :math:`C=1/(n\rho)`. So the path of :math:`C` passes through every ν-SVC with :math:`\rho>0`. *ν-SVR* likewise makes
-# :math:`\varepsilon` an unknown that costs :math:`\nu`, so :math:`\nu` bounds the share of examples outside the tube
-# from above and the share of support vectors from below.
+# :math:`C=1/(n\rho)`. So the path of :math:`C` contains every ν-SVC with :math:`\rho>0`. *ν-SVR* likewise makes
+# :math:`\varepsilon` an unknown that costs :math:`\nu`. At most the share :math:`\nu` of the examples is outside the
+# tube, and at least the share :math:`\nu` are support vectors.
 #
 # Every :math:`C` thus has its :math:`\nu=\sum_ia_i/(nC)`. For labelled points on a line the figure shows :math:`\nu`
 # and the two shares that it bounds:
@@ -153,7 +153,7 @@ axes.legend(frameon=False)
 plt.show()
 
 # %%
-# The table shows a line for each constraint:
+# The table shows a row for each constraint:
 #
 # ========================================================  =======================  ================  =============
 # constraint of the primal                                  linear term :math:`v_i`  box               sum :math:`z`
@@ -184,8 +184,8 @@ problems = {
 # The boxes, drawn
 # ----------------
 #
-# With a hard margin one end of each bar is open. In regression at most one of the two variables of an example is not
-# zero. In novelty detection all bars are :math:`[0, 1]`, and the sum of the variables is :math:`z = \nu n = 8`.
+# With a hard margin one end of each bar is open. In regression at least one of the two variables of an example is zero.
+# In novelty detection all bars are :math:`[0, 1]`, and the sum of the variables is :math:`z = \nu n = 8`.
 
 
 # fold: The code of this figure
@@ -231,8 +231,8 @@ for selector in (MostViolatingPair(), SecondOrder(), HybridMaximumGain()):
         assert abs(solution.objective - solve(problem).objective) <= 1e-2 * (1.0 + abs(solution.objective))
 
 # %%
-# The estimators :class:`~refsvm.estimators.svr.SVR` and :class:`~refsvm.estimators.one_class.OneClassSVM` made the
-# first figure. Examples with :math:`h(x) < 0` are outside the region.
+# The functions in the first figure come from :class:`~refsvm.estimators.svr.SVR` and
+# :class:`~refsvm.estimators.one_class.OneClassSVM`. Examples with :math:`h(x) < 0` are outside the region.
 
 outside = int((novelty.predict(X) < 0).sum())
 print(f"{outside} of 40 examples are outside; at most ν·n = 8 may be")
@@ -253,19 +253,19 @@ print(f"{outside} of 40 examples are outside; at most ν·n = 8 may be")
 #
 # .. math:: \frac{k(k-1)}2\Bigl(\frac{2n}k\Bigr)^2 = 2n^2\,\frac{k-1}k \;<\; 2n^2 ,
 #
-# less than two streets on all :math:`n` examples cost. The :math:`k` streets of one class against all other classes
-# cost :math:`k\,n^2`.
+# which is less than two streets on all :math:`n` examples cost. The :math:`k` streets of one class against all other
+# classes cost :math:`k\,n^2`.
 #
-# There are four other schemes:
+# Four other schemes:
 #
 # * *One-vs-rest* predicts the class whose street against all other classes has the largest :math:`h`.
-# * A *directed acyclic graph* of pairs (Platt and others, 2000) predicts by the street between the first and the last
-#   class, removes the loser, and repeats. The graph needs the same streets as the votes, but a prediction uses only
+# * A *directed acyclic graph* of pairs (Platt and others, 2000) takes the street between the first and the last class
+#   of a list, removes the loser, and repeats. The graph needs the same streets as the votes, but a prediction uses only
 #   :math:`k-1` streets.
 # * *Output codes* (Dietterich and Bakiri, 1995) give each class a word of bits. For each bit, a street separates the
 #   classes with 1 from the classes with 0. The class whose word is nearest to the predicted bits wins. Words that
-#   differ in many bits correct errors of single streets. Any split of three classes into two groups is a split of
-#   one-vs-rest, so output codes and one-vs-rest have similar errors on iris and wine below.
+#   differ in many bits correct errors of single streets. A street between two groups of three classes separates one
+#   class from the rest, so output codes and one-vs-rest have similar errors on iris and wine below.
 # * A *joint machine* (Crammer and Singer, 2001) trains a :math:`w_c` for each class in a single problem without
 #   intercepts:
 #
@@ -285,9 +285,9 @@ print(f"{outside} of 40 examples are outside; at most ν·n = 8 may be")
 #      \sum_c\alpha_{ic}=0,\quad \alpha_{iy_i}\le C,\quad \alpha_{ic}\le0\ \text{for}\ c\ne y_i .
 #
 #   Each example has its own sum constraint, so our solver cannot solve this problem; LIBLINEAR has a solver for the
-#   linear kernel. Weston and Watkins (1999) give each constraint its own slack. At points where no class has half of
-#   the probability, the joint machine need not predict the likeliest class, even with unlimited data; the machine of
-#   Lee, Lin and Wahba (2004) predicts this class.
+#   linear kernel. Weston and Watkins (1999) give each constraint its own slack. Where each class has less than half of
+#   the probability, the joint machine may predict another class than the likeliest, even with unlimited data; the
+#   machine of Lee, Lin and Wahba (2004) predicts the likeliest class.
 
 # fold: The code of this figure
 # alt: In each panel straight lines divide the plane among three classes, clouds side by side, the middle cloud a little
@@ -317,11 +317,11 @@ plt.show()
 # %%
 # The kernel is linear. No line separates the middle class from both others, so one-vs-rest gets the most points wrong.
 #
-# The next lines compare all these schemes but the graph on iris, wine and a third of the digits, with five random
-# splits. Features are scaled on the training examples of each split, and :math:`\gamma=1/d`. In each split, each scheme
-# takes the best of five :math:`C` on a validation part of the training examples. For each set the first line shows the
-# mean and standard deviation of the error over the splits. The second line shows them for the difference from the first
-# column with the same kernel.
+# Except for the graph, the next lines compare all these schemes, on iris, wine and a third of the digits, with five
+# random splits. Features are scaled on the training examples of each split, and :math:`\gamma=1/d`. In each split, each
+# scheme takes the best of five :math:`C` on a validation part of the training examples. For each set the first line
+# shows the mean and standard deviation of the error over the splits. The second line shows the mean and deviation of
+# the difference from the first scheme with the same kernel.
 
 # fold: Errors of five schemes on iris, wine and digits
 splits = StratifiedShuffleSplit(5, test_size=0.3, random_state=0)
@@ -368,9 +368,9 @@ for n in (2000, 4000, 8000):
 # %%
 # With the Gaussian kernel no mean difference exceeds its standard deviation, so the table does not rank these schemes.
 # Rifkin and Klautau (2004) also found one-vs-rest as accurate as other schemes if its streets are tuned well. Hsu and
-# Lin (2002) recommend votes of pairs and the directed graph, because both train fast. On the ten clouds pairs train
-# faster than one-vs-rest at every :math:`n`. On iris, which has a middle class, the joint machine makes fewer errors
-# here than one-vs-rest, both with the linear kernel.
+# Lin (2002) recommend votes of pairs and the directed graph, because both train fast. On the ten clouds, pairs train
+# faster than one-vs-rest at every :math:`n`. On iris, which has a middle class, the linear joint machine makes fewer
+# errors than linear one-vs-rest.
 #
 # A sigmoid, fitted on decision values of held-out examples, turns the :math:`h` of a pair into a probability
 # :math:`r_{ij}` of class :math:`i` in its pair with class :math:`j`. Class probabilities :math:`p` would give
@@ -383,8 +383,9 @@ for n in (2000, 4000, 8000):
 #
 # with :math:`Q_{ii}=\sum_{j\ne i}r_{ji}^2` and :math:`Q_{ij}=-r_{ji}r_{ij}`. With a price :math:`\lambda` for the sum
 # constraint, the optimum solves the linear system :math:`Qp+\lambda\mathbf 1=0`, :math:`\mathbf 1^\top p=1`. This
-# solution has :math:`p\ge0`, because :math:`|p|/\sum_i|p_i|` never has a larger objective than :math:`p`. (Hastie and
-# Tibshirani (1998) minimise a Kullback-Leibler divergence instead.) These three pairs contradict each other:
+# solution has :math:`p\ge0`, because the objective at :math:`|p|/\sum_i|p_i|` is never larger than at :math:`p`.
+# (Hastie and Tibshirani (1998) minimise a Kullback-Leibler divergence instead.) These three pairs contradict each
+# other:
 
 r = np.array([[0.0, 0.8, 0.6], [0.2, 0.0, 0.7], [0.4, 0.3, 0.0]])
 system = np.ones((4, 4))
@@ -401,7 +402,7 @@ print(f"p = {p.round(3)}, with the odds {p[0] / p[2]:.1f}")
 # the sum (:doc:`/many_models`).
 #
 # With several classes each street has its own path of :math:`C` (:doc:`chapter 15 <15_the_path_of_c>`), so the error is
-# also a step function of :math:`C` with known steps.
+# also a step function, which jumps at known :math:`C`.
 
 path = regularization_path(plane[::2], kind[::2], kernel=RBF(1.0), C_min=0.05, C_max=50.0)
 curve = path.validation_error(plane[1::2], kind[1::2])
@@ -413,9 +414,9 @@ print(f"least, {error:.1%}, for C from {low:.3g} to {high:.3g}")
 # Leaving an example out
 # ----------------------
 #
-# Leaving example :math:`r` out with two classes closes the box of one variable. With several classes, this box closes
-# in each pair that contains the class of the example. In regression, two boxes close, one for each price. In novelty
-# detection, the sum :math:`z` also becomes smaller.
+# With two classes, leaving example :math:`r` out closes the box of one variable. With several classes, it closes the
+# box of :math:`r` in each pair that contains the class of :math:`r`. In regression, two boxes close, one for each
+# price. In novelty detection, the sum :math:`z` also becomes smaller.
 
 # %%
 # .. shipped:: analysis/scheme.py
@@ -439,7 +440,7 @@ print(f"least, {error:.1%}, for C from {low:.3g} to {high:.3g}")
 # 1. ★ Set :math:`\varepsilon = 1.5`, which exceeds the distance of every target from 0. How many support vectors are
 #    left?
 # 2. ★ Add a copy of an example, with the other label, to the hard-margin problem. Read ``solve(...).status``.
-# 3. ★★ Why can the two variables of a regression example not both differ from zero, for :math:`\varepsilon>0`?
+# 3. ★★ If :math:`\varepsilon>0`, why is at least one of the two variables of a regression example zero?
 # 4. ★★ Three streets can give one vote to each of three classes. Where in the first panel of the last picture does this
 #    happen, and which class wins?
 #
@@ -469,9 +470,9 @@ print(f"   predicted there: class {np.unique(model.predict(grid[round_robin]))}"
 # %%
 # 1. The tube around :math:`h=0` holds all targets, so α = 0 is the optimum.
 # 2. No function separates two equal examples with different labels.
-# 3. If both variables move towards zero by the same amount, :math:`w` and the sum stay, and :math:`v^\top\alpha` gains
-#    :math:`2\varepsilon` for each unit.
-# 4. Each class has one vote where 0 beats 1, 1 beats 2 and 2 beats 0, or the reverse: here in the triangle between the
-#    three lines, below the clouds. Class 0 wins, because it comes first.
+# 3. If both variables move towards zero by one unit, :math:`w` and the sum stay, and :math:`v^\top\alpha` gains
+#    :math:`2\varepsilon`.
+# 4. Each class has one vote where 0 beats 1, 1 beats 2 and 2 beats 0, or all the other way round. These points form the
+#    triangle between the three lines, below the clouds. Class 0 wins, because it comes first.
 #
 # .. endfold::

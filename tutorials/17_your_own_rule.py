@@ -3,8 +3,8 @@ r"""
 ==================
 
 In this package a rule makes each decision of a loop, and you can write your own rules. This chapter writes a selector
-in eight lines, proves that a solve with it ends, races it on five sets, and checks both this selector and a wrong one.
-:doc:`Write your own </write_a_rule>` shows the other kinds of rules.
+in eight lines, proves that a solve with this selector ends, counts its steps on five sets, and checks both this
+selector and a faulty one. :doc:`Write your own </write_a_rule>` shows the other kinds of rules.
 """
 
 # fold: Imports and settings
@@ -38,9 +38,9 @@ problem = DualProblem.classification(heart.X, heart.y, kernel=RBF(gamma=0.005), 
 # What a rule is
 # --------------
 #
-# A rule is a frozen dataclass of its hyper-parameters. You write only one method, which the base class names. A rule
-# serves many solves, so it must not store anything that changes; each solve keeps an array for a rule that needs
-# memory.
+# A rule is a frozen dataclass of its hyper-parameters. The base class names the only method that you write. A rule
+# serves many solves, so it must not store anything that changes; if a rule needs memory, each solve keeps an array for
+# it.
 #
 # .. shipped:: core/rule.py
 #    :object: Rule
@@ -50,9 +50,9 @@ problem = DualProblem.classification(heart.X, heart.y, kernel=RBF(gamma=0.005), 
 #
 # ``select(state)`` returns the rising :math:`i` and the falling :math:`j`, or (−1, −1) if no pair gains. The selector
 # below takes the variables in turn: it selects the next :math:`i` whose violation is at least a share of :math:`\psi`,
-# by default half. The variable ``state.bottom`` has the lowest :math:`G` of all variables that may fall, ``state.gap``
-# is the violation :math:`\psi`, and ``state.working_sets[0, 0]`` is the :math:`i` of the last step, or −1 before the
-# first step.
+# by default half. ``state.bottom`` is the index of the lowest :math:`G` among variables that may fall, ``state.gap`` is
+# the violation :math:`\psi`, and ``state.working_sets[0, 0]`` is the :math:`i` of the last step, or −1 before the first
+# step.
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ ConvergenceDisplay.from_solutions(runs, metric="gap", against="iterations")
 plt.show()
 
 # %%
-# In a notebook each press of a button takes a step of the rule and of ``MostViolatingPair``
+# In a notebook each press of a button takes one step with the rule and one with ``MostViolatingPair``
 # (:doc:`/gallery/examples/06_step_through_your_own_rule`); this page shows pictures of the steps.
 
 banana = make_banana(40, rng=1)
@@ -101,13 +101,13 @@ Stepper(banana.X, banana.y, kernel=RBF(0.5), C=10.0, selector=InTurn(), against=
 #    \qquad \sum_t\mu_t \;\le\; \frac{4f^*}{\varepsilon} .
 #
 # The rest of the proof exchanges :math:`i` and :math:`j`, because here :math:`j` is always extreme: it has the lowest
-# :math:`G` of all variables that may fall. Suppose a variable both falls and rises infinitely often. Between two falls
-# that a rise separates, some variable :math:`k` with a lower :math:`G` must leave its lower bound and return, so
-# :math:`k` also falls and rises infinitely often. Repeating the argument gives an infinite descending chain among
-# finitely many variables, which is impossible. With the share zero, :math:`\ell` would have no positive lower bound,
-# and the argument would fail.
+# :math:`G` of all variables that may fall. Suppose a variable both falls and rises infinitely often. If it falls, rises
+# and falls again, some variable :math:`k` with a lower :math:`G` must meanwhile leave its lower bound and return, so
+# one such :math:`k` also falls and rises infinitely often. Repeating the argument gives an infinite descending chain
+# among finitely many variables, which is impossible. With the share zero, :math:`\ell` would have no positive lower
+# bound, and the argument would fail.
 #
-# The next lines count steps for several shares of :math:`\psi` and two values of :math:`C`:
+# The next lines count steps for several shares and two values of :math:`C`:
 
 small = DualProblem.classification(heart.X, heart.y, kernel=RBF(gamma=0.005), C=1.0)
 print(f"{'share of ψ':>12s}{'C = 1':>8s}{'C = 10':>8s}")
@@ -122,8 +122,8 @@ for share in (0.0, 0.1, 0.5, 0.9):
 # The race
 # --------
 #
-# The next lines race the rule on five problems; :doc:`/gallery/examples/07_race_your_rule` races a rule that a file
-# contains:
+# The next lines race the rule on five problems; :doc:`/gallery/examples/07_race_your_rule` races a rule from your own
+# file:
 
 races = (
     ("chessboard", make_chessboard(300, rng=0), 0.5, 1000.0),
@@ -189,7 +189,7 @@ except AssertionError as error:
 # ---------
 #
 # 1. ★ Write a selector that returns (0, 0). How does ``check_strategy`` respond?
-# 2. ★ Let this selector return ``None``. How does ``check_strategy`` respond?
+# 2. ★ What if this selector returns ``None``?
 # 3. ★ Write ``ShortStep(share)``, a step rule that moves by a share of the Newton step, clipped to the box. With which
 #    share does a solve take the fewest steps on the heart data?
 #
@@ -242,6 +242,6 @@ assert max(steps for share, steps in taken.items() if share > 1.0) < taken[1.0]
 # %%
 # 1. ``check_strategy`` reports that (0, 0) is not a pair: a step needs two different variables.
 # 2. ``check_strategy`` reports that ``None`` is not a pair.
-# 3. The solver takes fewer steps with a share above one, the over-relaxed step of chapter 4, than with a share of one.
+# 3. With a share above one, the over-relaxed step of chapter 4, the solver takes fewer steps than with a share of one.
 #
 # .. endfold::
