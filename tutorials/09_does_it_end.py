@@ -340,7 +340,6 @@ print(f"5. from D = {enough} on")
 # 3. Only the bound :math:`\tfrac12\mu\ell` on a gain holds without :math:`\varepsilon>0`. With :math:`\varepsilon=0`
 #    the gains of free steps have no lower bound, and the loop may reach the optimum only in the limit.
 # 4. Every support vector has moved, so its row was computed: a third of :math:`n` rows of :math:`n` values.
-# 5. A step of the linear machine is cheaper if there are more examples than features. On heart few features suffice,
-#    because its kernel is wide and smooth.
+# 5. A step of the linear machine is cheaper if there are more examples than features.
 #
 # .. endfold::

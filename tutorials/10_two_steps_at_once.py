@@ -247,7 +247,7 @@ print(f"steps, mean of three orders: Newton {newton:.0f}, stretched {stretched:.
 print(f"share of the saving without a plan: {(newton - stretched) / (newton - plan):.0%}")
 
 # %%
-# So here most of the saving is due to longer steps, and the rest to the plan. Try planned steps:
+# So here most of the saving comes from longer steps, the rest from the plan. Try planned steps:
 #
 # .. stepper::
 #    :data: chessboard
@@ -434,7 +434,7 @@ assert counts[10] < counts[5] < counts[1]
 
 # %%
 # 1. :math:`g_2'(\mu)=\ell_1-Q_{11}\mu-\tfrac{Q_{12}}{Q_{22}}(\ell_2-Q_{12}\mu)=0`; solve for :math:`\mu`.
-# 2. Over-relaxation takes more steps than Newton on the three points and fewer on the chessboard.
+# 2. The solver takes more over-relaxed steps than Newton steps on the three points, and fewer on the chessboard.
 # 3. Planning with more sets saves more steps here. But every planned step takes longer, because the rule compares more
 #    plans. For the older sets :math:`\ell_2\ne0`, so some planned steps are shorter than the Newton step, or go
 #    backwards.

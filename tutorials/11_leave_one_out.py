@@ -377,7 +377,7 @@ print("the seed of the package:", np.allclose(own, AVG().seed(full, problem.with
 # .. shipped:: core/seeders/base.py
 #    :fold: What a seeder is
 #
-# This function carries out the procedure in the order of the paper:
+# This function follows the order of the paper:
 #
 # .. shipped:: core/rounds/leave_one_out.py
 #    :object: algorithm_1

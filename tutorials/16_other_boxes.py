@@ -315,7 +315,7 @@ figure.legend(*row[0].get_legend_handles_labels(), loc="outside lower center", n
 plt.show()
 
 # %%
-# The kernel is linear. No line separates the middle class from both others, so one-vs-rest gets the most points wrong.
+# No line separates the middle class from both others, so one-vs-rest gets the most points wrong.
 #
 # Except for the graph, the next lines compare all these schemes, on iris, wine and a third of the digits, with five
 # random splits. Features are scaled on the training examples of each split, and :math:`\gamma=1/d`. In each split, each
