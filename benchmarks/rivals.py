@@ -116,11 +116,12 @@ def printed(runs: list[dict[str, Any]]) -> str:
 def verdict(runs: list[dict[str, Any]]) -> str:
     """Return two sentences: from which n on a rival is faster on both sets, and at which d it errs less."""
     plain = [(n, runs_of(runs, name, n, d)) for name, n, d in problems() if d in (2, 21)]
-    from_n = []
+    faster = []
     for each in NAMES[1:]:
         slower = [n for n, of in plain if of[each]["seconds"] >= of[NAMES[0]]["seconds"]]
         left = [n for n in SIZES if n > max(slower, default=0)]
-        from_n.append(f"*{each}* {f'from {left[0]:,} examples on' if left else 'at no size'}")
+        where = f"from {left[0]:,} examples on" if left else "at no size"
+        faster.append(f"On both sets *{each}* is faster than the kernel machine {where}.")
     less: dict[str, list[str]] = {}
     for d in DIMENSIONS:
         of = runs_of(runs, "waveform", WIDE, d)
@@ -128,10 +129,10 @@ def verdict(runs: list[dict[str, Any]]) -> str:
             if of[each]["error"] < of[NAMES[0]]["error"]:
                 less.setdefault(each, []).append(f"{d:,}")
     wide = [
-        f"With {' and '.join(ds)} features, *{each}* has a smaller error than it."
+        f"With {' and '.join(ds)} features, *{each}* has a smaller error than the kernel machine."
         for each, ds in less.items()
     ]
-    return " ".join([f"On both sets these are faster than the kernel machine: {', '.join(from_n)}.", *wide])
+    return " ".join([*faster, *wide])
 
 
 def draw(runs: list[dict[str, Any]]) -> None:

@@ -81,7 +81,8 @@ class DualProblem(Shown, Formulations):
     zero_is_feasible : bool
         True if α = 0 satisfies both constraints.
     fixed_noise : float
-        Estimated error of v. In a problem made by `restrict`, v contains rounded kernel values of the fixed variables.
+        Estimated error of v. In a problem made by `restrict`, v contains
+        rounded kernel values of the fixed variables.
 
     Examples
     --------

@@ -176,7 +176,8 @@ class Solution(Shown):
         The dual objective f(α); the primal objective F(α, b) at the b that
         minimises F; F − f; the KKT gap ψ(α).
     objective_error : float
-        Difference between `objective` and the f(α) that follows from float64 kernel values.
+        Difference between `objective` and the f(α) that follows from float64
+        kernel values.
     iterations, kernel_rows, kernel_hits : int
         Numbers of steps taken, of kernel rows computed, and of kernel rows
         taken from the cache.
@@ -194,8 +195,8 @@ class Solution(Shown):
         Estimated error of G from kernel rows kept as float32
         (`refsvm.core.kernels.precision.decision_error`); 0 with float64.
     longest_round : int
-        Number of steps of the longest round so far, which may be this round. This number estimates how many steps a
-        solve takes after a bad start.
+        Number of steps of the longest round so far, which may be this round.
+        This number estimates how many steps a solve takes after a bad start.
     around_mean : ndarray of shape (n,), float64, or None
         G of ``problem.centred``, if the solver worked on the centred problem.
         If the mean c of the data is large, `gradient` and `intercept` lose

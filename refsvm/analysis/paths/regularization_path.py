@@ -65,8 +65,8 @@ def regularization_path(
         Examples; with ``kernel=Precomputed()`` the (n, n) kernel matrix.
         Instead of X, y and kernel you can pass a `DualProblem` of
         classification or regression; the path multiplies the penalties of this
-        problem by C. You can also pass an `SVC` or `SVR` first, before X and y;
-        its C is ignored.
+        problem by C. You can also pass an `SVC` or `SVR` first, before X and
+        y; its C is ignored.
     y : array-like of shape (n,)
         Labels of any type. With two classes the larger label is the positive
         class. With more than two classes each pair of classes has its own

@@ -142,16 +142,16 @@ def cross_validate(
     decision values of a fold are read off the gradient, h(xᵢ) = vᵢ − Gᵢ + b.
 
     With ``from_full=True`` the rounds are independent, and `AVG` spreads the α
-    of a fold over the other examples. The default seeder has two exceptions. If
-    the full solution takes many steps, for instance with a large C and a linear
-    kernel, `ATO` follows a path to the optimum of each round
-    (`refsvm.core.rounds.walked`). With ten classes or more, whose pairs have at
-    most 64 examples each, `cross_validate` trains the machines of all pairs in
-    a fold together, from α = 0.
+    of a fold over the other examples. The default seeder has two exceptions.
+    If the full solution takes many steps, for instance with a large C and a
+    linear kernel, `ATO` follows a path to the optimum of each round
+    (`refsvm.core.rounds.walked`). With ten classes or more, whose pairs have
+    at most 64 examples each, `cross_validate` trains the machines of all pairs
+    in a fold together, from α = 0.
 
-    The default tolerance is 1e-3 times the smaller of two numbers: the range of
-    the decision values, and 1 (for a regression, the standard deviation of the
-    targets). After each fold, and within long folds, the callback gets a
+    The default tolerance is 1e-3 times the smaller of two numbers: the range
+    of the decision values, and 1 (for a regression, the standard deviation of
+    the targets). After each fold, and within long folds, the callback gets a
     `refsvm.core.engine.progress.Progress`. It contains the number of finished
     folds, and its ``state`` is the solver's state in the current round. If the
     callback returns True, all rounds end.

@@ -112,8 +112,8 @@ def leave_one_out(
         are used. For regression and novelty detection only "zero alpha"
         applies.
     efficiency_test : bool, default True
-        If True and `stop` proves signs, the first ten rounds test this rule: if
-        it ends fewer than half of them early, the KKT gap replaces it.
+        If True and `stop` proves signs, the first ten rounds test this rule:
+        if it ends fewer than half of them early, the KKT gap replaces it.
         `BallRule` is never replaced, because the solver evaluates it rarely.
     n_jobs : int, optional
         Number of threads; −1 means one for each core. If joblib is set up for
@@ -189,20 +189,20 @@ def leave_one_out(
 
     The sign of h is proved for each example: by a check, by the stopping rule,
     or by the duality gap at the end of the round, with an allowance for
-    rounding (`refsvm.core.stopping.midpoint`). If the duality gap at the end of
-    a round does not prove the sign, `leave_one_out` solves the round again to
-    smaller gaps, makes an exact step, and computes h with twice as many digits.
-    If the sign is still not proved, the example is a "tie". The h of a tie is 0
-    up to rounding, or has different signs at the two ends of the interval in
-    which b may lie, as for an example in the middle of the gap between two
-    classes. The prediction of a tie uses the midpoint of b's interval. In
-    `bounds`, a tie counts as correct in the lowest error and as wrong in the
-    highest error.
+    rounding (`refsvm.core.stopping.midpoint`). If the duality gap at the end
+    of a round does not prove the sign, `leave_one_out` solves the round again
+    to smaller gaps, makes an exact step, and computes h with twice as many
+    digits. If the sign is still not proved, the example is a "tie". The h of a
+    tie is 0 up to rounding, or has different signs at the two ends of the
+    interval in which b may lie, as for an example in the middle of the gap
+    between two classes. The prediction of a tie uses the midpoint of b's
+    interval. In `bounds`, a tie counts as correct in the lowest error and as
+    wrong in the highest error.
 
     No sign is proved if K is not positive semi-definite, if C is infinite, or
     if kernel values are float32. Without proofs, the KKT gap ends all rounds,
-    and ``LeaveOneOut.is_proved`` is False. If you passed a check or a rule that
-    proves signs, `leave_one_out` then warns that no sign is proved.
+    and ``LeaveOneOut.is_proved`` is False. If you passed a check or a rule
+    that proves signs, `leave_one_out` then warns that no sign is proved.
 
     Examples
     --------

@@ -57,7 +57,8 @@ def iterate(
     Yields
     ------
     SolverState
-        The state, which is the same object after every step; copy values that you want to keep.
+        The state, which is the same object after every step; copy values that
+        you want to keep.
 
     Raises
     ------
