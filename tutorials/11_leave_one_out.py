@@ -174,8 +174,8 @@ print(f"example {r}: the weights move by {moved:.4f}, at most by {np.sqrt(2 * R2
 # the computed :math:`w` (:doc:`chapter 12 <12_a_sign_is_enough>`). So the conditions of the proofs get stricter:
 #
 # * *Zero alpha.* If :math:`\alpha_r=0`, the point is feasible without :math:`r`, and its gap in the problem without
-#   :math:`r` is at most :math:`\delta`. If this gap is small enough, the ball of chapter 12 proves the sign; otherwise
-#   the package trains without :math:`r`.
+#   :math:`r` is at most :math:`\delta`. If this gap is small enough, the ball of chapter 12 proves the sign of the
+#   decision value without :math:`r`; otherwise the package trains without :math:`r`.
 # * *Training error.* The computed :math:`m` is optimal only up to :math:`\delta`, so the proof gives only
 #   :math:`\xi_r(m)-\delta/C_r\le\xi_r(m')`. So the check requires :math:`y_rh(x_r)<-\delta/C_r`, with the penalty
 #   :math:`C_r` of the example.

@@ -162,14 +162,14 @@ def write_notes(ax: Axes, notes: Sequence[str]) -> None:
 
 
 def require(name: str, value: Any, kind: type | tuple[type, ...], advice: str) -> None:
-    """Raise an error if a value is of the wrong type; the message says what to give."""
+    """Raise an error if `value` is not of the type `kind`; the message says what to give."""
     if not isinstance(value, kind):
         wanted = " or ".join(each.__name__ for each in (kind if isinstance(kind, tuple) else (kind,)))
         raise ValueError(f"{name}={shown(value)} is not of type {wanted}; {advice}.")
 
 
 def require_some(name: str, mapping: Mapping[str, Any], wanted: str) -> None:
-    """Raise an error if a mapping is empty or is not a mapping; the message says what to give."""
+    """Raise an error unless `mapping` is a mapping with at least one entry; the message says what to give."""
     if not isinstance(mapping, Mapping):
         raise ValueError(f"{name}={shown(mapping)} has no names; give a dict with at least one {wanted}.")
     if not mapping:

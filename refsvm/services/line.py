@@ -339,12 +339,12 @@ class Place:
             return True
 
     def free(self) -> None:
-        """Remove the line of this process."""
+        """Drop the progress line of this process, so that another call can show one."""
         with self._lock:
             self._is_free, self._line = True, None
 
     def _watch(self) -> None:
-        """Update the line of this process at intervals; wait while the process has no line."""
+        """Update the progress line of this process at intervals; wait while the process shows none."""
         while True:
             with self._lock:
                 line = self._line
