@@ -1,4 +1,4 @@
-"""Analysis: functions that go beyond the papers and use the reference in `refsvm.core`.
+"""Analysis: functions that go beyond the papers, built on the algorithms in `refsvm.core`.
 
 =====================  ================================================================
 `solve`                solve(): one problem, from its arguments to a Solution

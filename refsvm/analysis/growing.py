@@ -19,7 +19,7 @@ TOGETHER: Final = 64
 
 
 class GrowingMatrix:
-    """A symmetric matrix K in the corner of a larger array, so that most new rows and columns need no copy of K.
+    """A symmetric matrix K in the corner of a larger array, so that adding rows and columns rarely copies K.
 
     When no spare rows are left, K is copied into an array that is larger by a fraction of its size. The matrix that
     `grown` returns may share its array with the original matrix. If the original matrix grows again, it is copied
@@ -30,7 +30,7 @@ class GrowingMatrix:
     values : ndarray of shape (n, n), float64
         K, which is copied.
     most : float
-        Largest number of rows of the array. If K has more rows than this, the array gets no spare rows.
+        Largest number of rows of the array. If K has more than `most` rows, the array gets no spare rows.
 
     Attributes
     ----------

@@ -88,8 +88,8 @@ class Derivative(Shown):
     events : ndarray of int64
         The examples whose variables are at an event at this θ, ascending.
     dependent : ndarray of int64
-        The examples that depend on other free examples in feature space (such as duplicates), ascending. The α of
-        dependent examples can change while h stays constant, so dα is not unique.
+        The examples that are affine combinations of other free examples in feature space (such as duplicates),
+        ascending. Their α can change while h stays constant, so dα is not unique.
     condition : float
         Condition number of the linear system; the relative error of the derivative is about 10⁻¹⁶ times `condition`. ∞
         if the system is singular, and 0 if no variable is free.
@@ -183,7 +183,7 @@ def derivative(
     Returns
     -------
     Derivative
-        The derivative on both sides.
+        The derivative as the parameter rises, and as it falls.
 
     Raises
     ------

@@ -32,10 +32,9 @@ class Direction(NamedTuple):
     Attributes
     ----------
     alpha : ndarray of shape (n,)
-        dα/dθ; if dα/dθ is not unique, any solution of the system.
+        dα/dθ; if dα/dθ is not unique, one of the possible derivatives.
     intercept : float
-        ḃ, the rate of b. If the solver shifts the data by their mean, ḃ
-        belongs to the shifted data.
+        The rate of b; if the solver shifts the data by their mean, the rate of b for the shifted data.
     """
 
     alpha: np.ndarray
@@ -48,8 +47,8 @@ def direction(optimum: Optimum, rates: Rates, along: Any, sign: float) -> Direct
         | 0   1ᵀ  | | ḃ   |     | ż − 1ᵀd_B                |
         | 1  K_MM | | d_M |  =  | v̇_M − (K̇α)_M − K_MB d_B  |        d_B = the rate of the bound
 
-    At an event, the rates d of α minimise ½ dᵀKd − (v̇ − K̇α)ᵀd over all rates that the box permits. To find d,
-    `settle` makes variables free or bounded until d is optimal.
+    A dot denotes a rate. At an event, the rates d of α minimise ½ dᵀKd − (v̇ − K̇α)ᵀd over all rates that the box
+    permits. To find d, `settle` makes variables free or bounded until d is optimal.
 
     Parameters
     ----------
@@ -128,7 +127,7 @@ def _refined(walk: Walk, optimum: Optimum, floor: float) -> tuple[float, tuple[f
 
 
 def _take_first(walk: Walk, optimum: Optimum, floor: float) -> bool:
-    """If no variable is free, free the variable that must move first; return whether there was such a variable."""
+    """When all variables are bounded, find the one that must move first, and free it; return whether there is one."""
     of, below, above = walk.variables, walk.side == BELOW, walk.side == ABOVE
     largest = max(float(np.abs(each).max(initial=0.0)) for each in (of.pace, of.lower_rate, of.upper_rate))
     if abs(walk.total) > 1e-12 * max(largest, abs(walk.line.z)):
@@ -194,7 +193,7 @@ def products(gram: Any, rows: np.ndarray, d: np.ndarray) -> np.ndarray:
 
 
 def kernel_rates(optimum: Optimum, name: str, along: Any) -> np.ndarray:
-    """Return (K̇α)ᵢ for the variables ``optimum.places`` as a parameter of the kernel moves."""
+    """Return the rate of (Kα)ᵢ at constant α, as a kernel parameter moves, for the variables in ``optimum.places``."""
     gram, examples = examples_of(optimum.problem.gram)
     rows, spread = np.unique(examples[optimum.places], return_inverse=True)
     return form_rates(gram.kernel, name, along, gram.X[rows], *support(optimum))[spread]
@@ -214,7 +213,7 @@ def form_rates(kernel: Any, name: str, along: Any, X: Any, vectors: Any, sums: n
 
 
 def kernel_derivative(kernel: Any, name: str, X: Any, Z: Any, along: Any = 1.0) -> np.ndarray:
-    """Return ∂k/∂θ from `Kernel.derivative`; for a kernel that is another callable, from differences of its values."""
+    """Return ∂k/∂θ: from `Kernel.derivative` or, if the kernel is not a `Kernel`, from differences of its values."""
     if np.ndim(along):
         return np.asarray(kernel.derivative(name, X, Z, along))
     rates = (

@@ -36,7 +36,7 @@ EDGE: Final = 1.0 + 1e-6
 """A parameter counts as lying at a bound if the two differ by at most this factor."""
 
 NUDGES: Final = (1.0 + 1e-6, 1.0 - 1e-6, 1.0 + 1e-5)
-"""If a model is at an event, where the gradient has two sides, C is multiplied by one of these factors."""
+"""At an event, where the left and the right gradient differ, C is multiplied by one of these factors."""
 
 
 @dataclass(frozen=True)
@@ -113,7 +113,7 @@ class Folds(LeftOutGroups):
         self._of_all = self._on_data(self.full)
 
     def _on_data(self, solution: Solution) -> Solution:
-        """Return the solution with a problem that has the kernel matrix of `machine`, not the rows of the rounds."""
+        """Return a copy of the solution whose problem takes kernel values from `machine`, not from the rounds."""
         gram = self.machine.problem.centred.gram
         return replace(solution, problem=solution.problem.with_gram(gram))
 
@@ -232,7 +232,7 @@ class HeldOutLoss(Stamped):
                 return self._adjoint(near, some, at)
             except ValueError:
                 self.events += nudge == 1.0
-        return np.zeros(len(self.space.bounds))  # a zero gradient: the other folds alone determine ∇J
+        return np.zeros(len(self.space.bounds))  # no nudge gave a gradient: this fold adds 0 to ∇J
 
     def _next_to(self, solution: Solution, values: dict[str, Any], nudge: float) -> Solution:
         """Solve the problem of `solution` again with every C multiplied by `nudge`, and return the new solution."""

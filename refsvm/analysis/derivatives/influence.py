@@ -56,8 +56,8 @@ class Influence(Shown):
     decision_values : ndarray of shape (t,)
         h of the full model, trained on all examples.
     changes, first_order : ndarrays of shape (g, t)
-        The change of each h, exactly and to first order. `changes` and `first_order` are NaN for groups whose models
-        were not trained before a limit; `first_order` is also NaN if no variable remains free.
+        The change of each h, exactly and to first order. If a limit ended the call, `changes` and `first_order` are NaN
+        for the remaining groups; `first_order` is also NaN if no variable remains free without the group.
     loss : float
         The mean loss of the full model; NaN without a loss.
     loss_changes, first_order_loss : ndarrays of shape (g,)
@@ -404,7 +404,7 @@ def _first_order(
 def _values(left_out: LeftOutGroups, X: Any, alpha: np.ndarray) -> np.ndarray:
     """Return Σᵢ αᵢ k(x, xᵢ) for each row of α, shape (rows, t), at the rows of X; if X is None, at the examples."""
     matrix, every = left_out.matrix, np.arange(left_out.matrix.n)
-    moves = alpha.any(axis=1)  # rows without a nonzero α need no products
+    moves = alpha.any(axis=1)  # rows with α = 0 need no products
     used = np.flatnonzero(alpha.any(axis=0))
     weights = alpha[np.ix_(moves, used)]
     # leaving out a group changes α of most free examples, but of few bounded examples

@@ -66,7 +66,7 @@ def by_differences(kernel: Callable[[Any, Any], np.ndarray], name: str, X: Any, 
     Parameters
     ----------
     kernel : callable
-        The kernel, whose values must exist at θ ± 2h.
+        The kernel, which is evaluated at θ ± h and at θ ± 2h, so these values of θ must be valid.
     name : str
         Name of the parameter θ.
 

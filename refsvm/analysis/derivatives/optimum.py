@@ -8,8 +8,8 @@ like bounded variables when it falls, or the reverse.
     A = | 1  K_MM |       regular where no free example is affinely dependent on the others in feature space
 
 If no variable is free or at an event, b may lie in an interval. The interval begins at the largest G of the variables
-that may rise, and ends at the smallest G of the variables that may fall; b is the midpoint. In this case the system
-contains the variables whose G are the ends of the interval.
+that may rise, and ends at the smallest G of the variables that may fall; b is the midpoint. Instead of free variables,
+the system then contains the variables whose G are the ends of this interval.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ class Optimum:
         The variables of the system: first the independent free variables, then the free variables that depend on them,
         then the variables at an event or at the ends of the interval of b.
     side : ndarray of shape (p,), int8
-        For each variable of `places`: FREE; TIED if it is free, but depends on others; BELOW or ABOVE at its bounds.
+        For each variable of `places`: FREE, TIED (free, but dependent on others), BELOW (α at L) or ABOVE (α at U).
     upper : ndarray of shape (n,), bool
         Whether α is at its upper bound.
     K : ndarray of shape (p, p)

@@ -1,4 +1,4 @@
-"""The parameters of a problem, and how fast v, the bounds and z change with each parameter.
+"""The parameters of a problem, and how fast v, the bounds and z (the sum of α) change with each parameter.
 
 ==============  ==================================================================  ===================================
 C               Uᵢ = C or Lᵢ = −C                                                    where all penalties are equal
@@ -26,7 +26,7 @@ from refsvm.core.problem import DualProblem
 
 
 class Rates(NamedTuple):
-    """The rates at which v, L, U and z change with a parameter.
+    """The rates at which v, L, U and z = Σα change with a parameter.
 
     Attributes
     ----------

@@ -223,8 +223,8 @@ def pullback(
     Raises
     ------
     ValueError
-        If the optimum is at an event, where derivatives have two sides; or if the loss depends on an α that has no
-        unique derivative.
+        If the optimum is at an event, where the left and the right derivative differ; or if the loss depends on an α
+        that has no unique derivative.
     MemoryError
         If there is no memory for four matrices of m² numbers, for m free variables; `derivative` needs ten matrices.
 
@@ -258,7 +258,7 @@ def pullback(
         X = examples_like(problem.gram, X)
         probes = Probes(optimum, X, vector("decision_function", decision_function, X.shape[0]))
         by_b += float(probes.by_h.sum())
-        # the α of examples outside of `columns` stay at 0, so no code reads their entries, which are arbitrary
+        # `by_alpha` is arbitrary for examples outside of `columns`; no code reads it there, because their α stay at 0
         gain = np.zeros(len(optimum.columns))
         for part in probes.parts():
             gain += probes.by_h[part] @ probes.values(part)

@@ -5,8 +5,8 @@
     leaves F     if its α is beyond a bound; α is set to the bound
     joins F      if its α is at a bound, and G would move it inside
 
-After a few changes of F, settling turns a solution at a loose tolerance into the optimum up to rounding. Each change of
-F costs m³/3 multiplications for m free variables.
+`settled` starts at a solution at a loose tolerance, changes the set F of free variables a few times, and so finds the
+optimum up to rounding. Each change of F costs m³/3 multiplications for m free variables.
 """
 
 from __future__ import annotations

@@ -52,7 +52,7 @@ class System:
         self._s = float(self._u.sum())
 
     def _by_factor(self, r: np.ndarray) -> np.ndarray:
-        """Return H r: solve with L and then with Lᵀ, in blocks of unknowns."""
+        """Return H r = (LLᵀ)⁻¹ r: solve with L and then with Lᵀ, in blocks of unknowns."""
         L, x = self._L, r.copy()
         for part, inverse in self._parts:
             x[part] = inverse @ (x[part] - L[part, : part.start] @ x[: part.start])
