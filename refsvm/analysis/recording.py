@@ -296,7 +296,7 @@ class Recording(Shown):
 
 
 def _snapshot(state: SolverState) -> tuple[Any, ...]:
-    """Return the numbers of a state that a step changes, and copies of its α and G."""
+    """Return copies of α and G of a state, and those of its numbers that the next step changes."""
     numbers = state.top, state.bottom, state.gap, state.objective, state.rows.computed, state.iteration
     return state.alpha.copy(), state.gradient.copy(), *numbers
 

@@ -119,7 +119,7 @@ class StoredModel(Stamped):
         )
 
     def _by_name(self, X: Any) -> Any:
-        """Return the table X with its columns in the order of the model's names; without names, return X itself."""
+        """Return the columns of the table X in the order of the model's feature names; without names, return X."""
         columns = list(getattr(X, "columns", ()))
         names = [str(name) for name in columns]
         if (
@@ -150,7 +150,7 @@ class StoredModel(Stamped):
                     f"{columns.max() + 1}; give the kernel matrix between X and the training set."
                 )
             return X.toarray() if is_sparse(X) else X, columns
-        if is_sparse(X) or d == 0:  # without columns, all support vectors are zero
+        if is_sparse(X) or d == 0:  # if d = 0, all support vectors are zero, so X may have any width
             width = max(d, X.shape[1])
             return _widened(X, width) if is_sparse(X) else X, _widened(self.support_vectors, width)
         if X.shape[1] != d:

@@ -195,7 +195,7 @@ def read_model(path: str | os.PathLike[str]) -> Model | FunctionModel:
 
 
 def whole_numbers(classes: np.ndarray) -> tuple[list[int], list[str]]:
-    """Return the classes as a model file stores them: as integers, or as numbers and names.
+    """Return the classes as a model file stores them: as integers, or as class numbers and class names.
 
     Parameters
     ----------

@@ -190,7 +190,7 @@ def pairs(
     """
     n, scheme = len(codes), OneVsOne(int(codes.max()) + 1)
     everyone = np.arange(n) if (penalties > 0.0).all() else np.flatnonzero(penalties > 0.0)
-    # give all pairs one origin, because their models predict the same examples; a single pair chooses its own origin
+    # give all pairs one origin, because their models predict the same examples; `gram_of_rows` chooses it for one pair
     moving = {} if scheme.k == 2 else {"origin": origin_for(kernel, X, everyone), "may_move": False}
     for number, pair in enumerate(scheme.pairs):
         if only is not None and number not in only:
@@ -215,7 +215,7 @@ def solve_pairs(
         For each pair, an earlier result on the same examples. The solve starts from the α of this result, and repairs
         an infeasible α without a warning.
     interrupt : interruptible
-        The entered ``with`` block that records whether the user has pressed Ctrl-C.
+        The object of an open ``with`` block; it records whether the user has pressed Ctrl-C.
     options : RunOptions
         Options of the solves; the time limit applies to all pairs together.
     workers : int

@@ -126,7 +126,7 @@ def decision_values(
     # choose blocks of kernel values so small that they are still in the processor's cache when they are summed
     height = max(1, BLOCK_ENTRIES // m)
     if is_sparse(X) and not (isinstance(kernel, Kernel) and is_sparse(vectors)):
-        height = max(1, min(height, 8 * BLOCK_ENTRIES // X.shape[1]))  # few rows: a block may become dense
+        height = max(1, min(height, 8 * BLOCK_ENTRIES // X.shape[1]))  # small, as a block may become dense
     large = isinstance(kernel, Kernel) and t * m >= (LARGE_ENTRIES if is_sparse(X) else LARGE_DENSE_ENTRIES)
     if large:
         arithmetic.fastest(waits=is_sparse(X))
@@ -168,7 +168,7 @@ def _columns_in_use(vectors: Any) -> int:
 
 def _linear_parts(X: Any, vectors: Any, pair_sum: Callable[[Any], np.ndarray]) -> tuple[Any, Any]:
     """Return X, and w = Σ αᵢxᵢ of each pair, shape (pairs, d), so that Σ αᵢ x·xᵢ = x·w for each row x of X."""
-    if is_sparse(vectors) and is_sparse(X):  # omit columns that no support vector uses
+    if is_sparse(vectors) and is_sparse(X):  # omit columns in which all support vectors are 0
         products = SparseProducts(vectors)
         X, vectors = products.aligned(X), products.Z
     return X, np.ascontiguousarray(pair_sum(vectors))

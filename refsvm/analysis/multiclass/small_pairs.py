@@ -103,7 +103,7 @@ def are_small(codes: np.ndarray, penalties: np.ndarray, options: RunOptions) -> 
     if options.callback is not None or options.cache_dtype == "float32" or not supports(options.rules):
         return False
     sizes = np.sort(np.bincount(codes[penalties > 0.0]))
-    # require a budget for the kernel matrix of `least` examples; with less, `refsvm.solve` needs only two kernel rows
+    # the budget must suffice for the kernel matrix of `least` examples; `refsvm.solve` needs only two kernel rows
     least = min(FEWEST_EXAMPLES, int(sizes.sum()))
     is_enough = options.cache_mb >= megabytes(least, least)
     return bool(is_enough and sizes[0] + sizes[1] <= FEW and np.isfinite(penalties).all())

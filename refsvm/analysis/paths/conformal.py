@@ -1,4 +1,4 @@
-"""conformal_intervals: exact full conformal intervals of ε-insensitive regression, from paths along a new target.
+"""conformal_intervals: exact full conformal intervals of a regression, from paths on which a new target varies.
 
     p(t) = #{i ≤ n + 1 : Rᵢ(t) ≥ Rₙ₊₁(t)} / (n + 1),    Rᵢ(t) = |yᵢ − h_t(xᵢ)|,    yₙ₊₁ = t
 
@@ -100,7 +100,7 @@ def conformal_intervals(
     ------
     ValueError
         If the confidence is not between 0 and 1, weights are not whole numbers, different penalties are given without
-        weights, or rounding errors end a walk.
+        weights, or rounding errors end a path early.
 
     References
     ----------
@@ -213,7 +213,7 @@ def _followed(
     )
     K = np.tile(whole, (2, 2))
     walk = PathState(start, K, shared.engine, ProblemLine(start, end, (here, there), largest(K)))
-    # both copies of the new example start with α = 0
+    # both variables of the new example start with α = 0
     walk.variables.alpha[:] = np.column_stack([beta, [0.0, 0.0]]).ravel()
     points = []
     if solve_at(walk, here, EPS_START, "start"):
@@ -230,7 +230,7 @@ def _followed(
     n = len(shared.y)
     values = (alpha[:, : n + 1] + alpha[:, n + 1 :]) @ whole + b[:, None]
     targets = np.column_stack([np.tile(shared.y, (len(t), 1)), t])
-    # with ε = 0, both copies' α may be nonzero with opposite signs, so compare the sum of both with C
+    # with ε = 0, both variables of an example may have α ≠ 0, with opposite signs, so compare their sum with C
     return t, targets - values, bool(abs(alpha[-1, n] + alpha[-1, -1]) == shared.C_new)
 
 

@@ -210,7 +210,7 @@ def held_out(
     gram : Gram
         Result of `held_gram` for all examples.
     weights : ndarray of shape (n,), optional
-        Factors of C, which are also the weights of the examples in the error; sums of factors have no rounding error.
+        Factors of C that also weight the errors, rounded by `in_exact_steps` so that their sums are exact.
     interrupt : interruptible
         Handler of Ctrl-C.
     options : dict

@@ -26,7 +26,7 @@ class ErrorCurve(Shown):
     C : ndarray of shape (k + 1,)
         Ends of the steps, ascending.
     errors : ndarray of shape (k,), int64 or float64
-        Number of errors for C between two ends; for weighted examples the sum of their weights.
+        Number of errors for C between two ends; for weighted examples, the total weight of the wrong predictions.
     count : int or float
         Number of examples, or the sum of their weights.
     status : Status
@@ -198,7 +198,7 @@ def voted_curve(
     turns: Sequence[Turns], codes: np.ndarray, k: int, ends: tuple[float, float],
     weights: np.ndarray | None = None, status: Status = Status.CONVERGED,
 ) -> ErrorCurve:  # fmt: skip
-    """Return the error of the voting pairs as a function of C; on a tie of classes the first class wins.
+    """Return the error of the pairs' votes as a function of C; on a tie of classes the first class wins.
 
     Parameters
     ----------
@@ -238,7 +238,7 @@ def voted_curve(
 def _changes(
     turns: Sequence[Turns], codes: np.ndarray, k: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Return which examples are wrong at the smallest C; for each changed vote: C, example, change of its error."""
+    """Return which examples are predicted wrongly at the least C; for each changed vote: C, example, error change."""
     t, every = len(codes), np.arange(len(codes))
     count = np.zeros((t, k), dtype=np.int64)
     for turn in turns:

@@ -4,8 +4,8 @@ The variables are scaled: s = λα, f = λ(h − b) and ŵ = λw. If s is feasib
 r. If the machine trained with r predicts r wrongly, the machine trained without r also predicts r wrongly. In all other
 cases, a ball contains ŵ_R, the weights of the machine trained without r:
 
-    s + δ is feasible without r: δᵣ takes from sᵣ the amount that exceeds the box without r (the excess), and the δⱼ
-    divide this amount among the free variables j ∈ M.
+    s + δ is feasible without r: δᵣ moves sᵣ into the box that remains without r, by an amount called the excess,
+    and the δⱼ divide this amount among the free variables j ∈ M.
     P_R(ŵ, b̂) − D_R(s + δ) = ½‖δŵ‖², as G = b on M, so ½‖ŵ − ŵ_R‖² + ½‖ŵ + δŵ − ŵ_R‖² ≤ ½‖δŵ‖²
 
 A computed breakpoint is only near the optimum, so `LeftOutPaths` adds the breakpoint's duality gap and |G − b| on M to
@@ -122,7 +122,7 @@ class LeftOutPaths:
         self.before[k], self.after[k] = known
 
     def _gap(self, both: slice) -> tuple[float, np.ndarray]:
-        """Return the largest duality gap between two breakpoints, and the largest |Ĝ − b̂| of each variable."""
+        """Return an upper bound of the duality gap on a segment, and the largest |Ĝ − b̂| of each variable."""
         s, excess = self._s[both], self.lam[both, None] * self._y - self._values[both]
         lower, upper = np.minimum(0.0, self._y * self._weight), np.maximum(0.0, self._y * self._weight)
         # s and Ĝ − b̂ are affine in λ, so each factor of the products below is largest at an end of the segment
@@ -138,7 +138,7 @@ class LeftOutPaths:
         (delta, off), (takers, loss) = error, self._takers(k, rest, free, label)
         loss = max(loss, off)
         moved = [self._moved(end, rest, takers, label) for end in ends]
-        # an upper bound of the squared radius: δ + ¼‖δŵ‖² + Σ|δⱼ||Gⱼ − b̂|
+        # an upper bound of the squared radius: the duality gap + ¼‖δŵ‖² + Σ|δⱼ||Gⱼ − b̂|
         square = np.max([length**2 for _, length, _ in moved], axis=0)
         reach = np.sqrt(delta + 0.25 * square + loss * np.max([most for *_, most in moved], axis=0))
         # set the reach to 0 where the distance is 0: an infinite radius would give NaN
@@ -157,7 +157,7 @@ class LeftOutPaths:
         return np.where(possible[1] < certain[0], label, np.where(possible[0] < certain[1], -label, np.nan))
 
     def _takers(self, k: int, rest: np.ndarray, free: np.ndarray, label: float) -> tuple[np.ndarray, float]:
-        """Return the variables that take over r's excess (free, and perhaps one bounded), and their largest |G − b̂|."""
+        """Return which variables take what sᵣ loses (free ones, perhaps one bounded), and their largest |G − b̂|."""
         both = slice(k, k + 2)
         room = np.where(self._y == label, self._weight - np.abs(self._s[both]), np.abs(self._s[both]))
         left = (room * free).sum(axis=1, keepdims=True) - (room * free)[:, rest]

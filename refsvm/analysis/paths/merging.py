@@ -14,7 +14,7 @@ from refsvm.core.problem import DualProblem
 
 
 def merge_variables(start: DualProblem, end: DualProblem, X: Any = None, *, alike: bool = False) -> Merged:
-    """Group the variables with the same kernel row and the same v at both ends of a line.
+    """Group variables with equal kernel rows, equal v in `start`, and equal v in `end`.
 
     Parameters
     ----------

@@ -197,7 +197,7 @@ def _line(head: Any, arrays: dict[str, np.ndarray], gram: Any, merged: Merged) -
     solved, constant = solved_gram(one, other), not (one.v.any() or other.v.any())
     K = solved.block(np.arange(solved.n)) if constant else None
     line = ProblemLine(one, other, tuple(head["t"]), float(np.abs(solved.diagonal()).max()), K)
-    line.name = str(head.get("name", "t"))  # 0.4.0 wrote no name
+    line.name = str(head.get("name", "t"))  # refsvm 0.4.0 stored no name
     return {"start": ends[0], "end": ends[1], "line": line}
 
 

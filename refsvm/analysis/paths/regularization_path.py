@@ -79,7 +79,7 @@ def regularization_path(
         `DualProblem.classification`. If `gram` is an object, duplicate
         examples are not merged.
     epsilon : float, optional
-        ε of a regression; makes the task a regression.
+        If given, the task is a regression with this ε.
     C_min, C_max : float
         The range of C, 0 < C_min < C_max. The default is 1e-4 to 1e3; for a
         regression, these numbers times the standard deviation of the targets.

@@ -71,11 +71,11 @@ def cross_validate(
         which is also its weight in the scores; examples of penalty 0 are
         ignored. If `nu` is given, C contains the weights of the examples.
     epsilon : float, optional
-        ε of a regression, as in `DualProblem.regression`; makes the task a
-        regression.
+        If given, the task is a regression with this ε, as in
+        `DualProblem.regression`.
     nu : float, optional
-        ν of novelty detection, as in `DualProblem.one_class`; makes the task
-        novelty detection.
+        If given, the task is novelty detection with this ν, as in
+        `DualProblem.one_class`.
     folds : int, array-like of int of shape (n,), splitter, or iterable of pairs (train, test)
         Number of folds, 10 by default, or the fold of each example; see
         `refsvm.analysis.resampling.folds.fold_numbers`. With n folds,
@@ -88,7 +88,7 @@ def cross_validate(
         Whether to solve on all examples first and start every round from this
         solution. If `from_full` is False, the first round starts from zero and
         each later round from the solution of the round before, as in the
-        paper.
+        paper that proposes `SIR`.
     stratified : bool, default False
         Whether to share the examples of each class equally among the folds.
         Only classification supports `stratified`.
@@ -149,9 +149,9 @@ def cross_validate(
     at most 64 examples each, `cross_validate` trains the machines of all pairs
     in a fold together, from α = 0.
 
-    The default tolerance is 1e-3 times the smaller of two numbers: the range
-    of the decision values, and 1 (for a regression, the standard deviation of
-    the targets). After each fold, and within long folds, the callback gets a
+    The default tolerance is 1e-3 times the range of the decision values, but
+    at most 1e-3; for a regression, at most 1e-3 times the standard deviation
+    of the targets. After each fold, and within long folds, the callback gets a
     `refsvm.core.engine.progress.Progress`. It contains the number of finished
     folds, and its ``state`` is the solver's state in the current round. If the
     callback returns True, all rounds end.
@@ -294,7 +294,7 @@ class FoldTable:
         self.progress.tell(len(self.reports), wrong)
 
     def take_small(self, solved: tuple[np.ndarray, list[FoldReport]] | None) -> None:
-        """Store the results of `small_folds`; do nothing if they are None, because the folds were not solved."""
+        """Store the results of `small_folds`, unless they are None, which means that the folds were not solved."""
         if solved is not None:
             self.values, self.reports = solved
             self.iterations = sum(each.iterations for each in self.reports)

@@ -3,9 +3,9 @@
     ŷ₋ᵢ is the model trained without example i, or without its fold;   Rᵢ = |yᵢ − ŷ₋ᵢ(xᵢ)|
     lower end: the ⌊a(n + 1)⌋-th smallest of ŷ₋ᵢ(x) − Rᵢ,   upper end: the ⌈(1 − a)(n + 1)⌉-th smallest of ŷ₋ᵢ(x) + Rᵢ
 
-For exchangeable examples the interval contains the next target with a probability of at least 1 − 2a, and usually of
-about 1 − a; with k folds the bound is lower by at most (1 − k/n)/(k + 1). An example of weight w counts as w
-examples, which are left out together. A model without one example differs from the full model in few α, so
+For exchangeable examples, the interval of confidence 1 − a contains the next target with a probability of at least
+1 − 2a, and usually of about 1 − a; with k folds, 1 − 2a falls by at most (1 − k/n)/(k + 1). An example of weight w
+counts as w examples, which are left out together. A model without one example differs from the full model in few α, so
 `HeldOutMachines` stores only the differences.
 """
 
@@ -134,7 +134,7 @@ def held_out_machines(
         The fold of each example; by default each example has a fold of its own.
     weights : ndarray of shape (n,), optional
         Number of copies of each example, as whole numbers; the problem's penalties must be proportional to the weights.
-        The default is 1. If penalties differ and `weights` is missing, the stated probabilities are not proved.
+        The default is 1. If penalties differ and `weights` is missing, no probability is proved for the intervals.
     stop : StoppingRule, optional
         Rule that ends a round, by default the KKT gap at 1e-3 times the standard deviation of the targets.
     engine, **options

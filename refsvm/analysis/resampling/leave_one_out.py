@@ -87,12 +87,12 @@ def leave_one_out(
         scores, and all its copies are left out together. Examples of weight 0
         are ignored; with `nu`, C holds the weights.
     epsilon : float, optional
-        ε of a regression, as in `DualProblem.regression`; makes the task a
-        regression.
+        If given, the task is a regression with this ε, as in
+        `DualProblem.regression`.
     nu : float, optional
-        ν of novelty detection, as in `DualProblem.one_class`; makes the task
-        novelty detection. In the round without example r, the sum of α is ν
-        times the total weight of the other n − 1 examples.
+        If given, the task is novelty detection with this ν, as in
+        `DualProblem.one_class`. In the round without example r, the sum of α
+        is ν times the total weight of the other n − 1 examples.
     seeder : Seeder, optional
         Rule that makes the starting point of a round, by default ``TOP()``,
         which needs the fewest steps. ``ATO(margin=inf, budget=inf)`` follows a
@@ -239,7 +239,7 @@ def run_leave_one_out(
     efficiency_test: bool = True, callback: Callable[[Progress], object] | None = None,
     progress: Progress | None = None,
 ) -> TaskTable:  # fmt: skip
-    """Run leave-one-out on a task and return its table; the caller must issue the warnings."""
+    """Return the leave-one-out results of a task as a table, without warnings; `warn_of` issues the warnings."""
     if task.gram.n < 2:
         raise ValueError(
             "X holds one example, so leaving it out leaves no training data; give at least two examples."
@@ -296,7 +296,7 @@ def chosen_for(
 
 
 def warn_of(table: TaskTable, result: LeaveOneOut) -> None:
-    """Warn if unsolved machines decided examples, or if a limit left examples undecided."""
+    """Warn if examples were decided by models that are not solved, or if a limit left examples undecided."""
     bad = unsolved([*table.unsolved.values(), result.status])
     left, rests = int((~result.is_known).sum()), "they still predict their examples"
     if left:

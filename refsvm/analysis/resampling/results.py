@@ -28,7 +28,7 @@ from refsvm.services.summary import Card, Parts
 DECIDERS = (
     "zero alpha", "training error", "xi-alpha bound", "ball", "duality gap", "path", "kkt", "tie", "limit",
 )  # fmt: skip
-"""The reasons that may decide an example: a check, a stopping rule, a walk to the optimum, a tie, or a limit."""
+"""How an example was decided: by a check, a stopping rule or a path to the optimum, as a tie, or by a limit."""
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -52,7 +52,7 @@ class LeaveOneOut(Scores):
     labels : ndarray of shape (n,)
         The labels or targets passed by the user; 1 for each example of novelty detection.
     decided_by : ndarray of shape (n,) of str
-        What decided each example: a check, a rule or a tie; see the notes. With three or more classes the shape is
+        How each example was decided, in the words that the notes list. With three or more classes the shape is
         (n, k(k − 1)/2), with a column for each pair of classes.
     decision_values : ndarray of shape (n,), float64
         h(xᵣ) of the model trained without r; NaN if h(xᵣ) was not computed. If "ball" or "duality gap" decided an
