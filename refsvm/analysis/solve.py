@@ -128,8 +128,8 @@ def solve(
       PlanningAheadStep, their conjugate variants and KKTGap;
     - n ≥ 10,000, and the budget does not hold all of K.
 
-    Rounding to float32 moves G by about 2.4e-7 max K √Σα², where the α of
-    equal examples are added before they are squared. If the rounding of G
+    Rounding to float32 moves G by about 2.4e-7 max K √Σα², where equal
+    examples count as one example with the sum of their α. If the rounding of G
     exceeds the tolerance, the solve continues with float64 rows. If the
     rounding exceeds a tenth of the tolerance, the solver computes in float64
     the entries of G that may determine the KKT gap, and evaluates the stopping

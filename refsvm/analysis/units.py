@@ -49,8 +49,8 @@ def relative_gap(tol: float, unit: float | None = None) -> KKTGap:
     tol : float
         The tolerance in units of the targets.
     unit : float or None
-        Value of `unit_of_targets`; None for classification and novelty detection, whose decision values are of size
-        one.
+        Value of `unit_of_targets`; None for classification and novelty detection, whose decision values are of the
+        order of 1.
 
     Examples
     --------

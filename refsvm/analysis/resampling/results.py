@@ -72,22 +72,22 @@ class LeaveOneOut(Scores):
     engine : str
         Engine that ran the rounds.
     gap_rule_kept : bool or None
-        Whether the stopping rule passed the efficiency test for every machine; None if no test took place.
+        Whether the stopping rule ended enough of the first rounds early for every machine; None if this was not tested.
     traces : dict of int to Trace
-        If `trace` was set, the recorded steps of each round; the key is the number of the example or, with three or
-        more classes, (r, p, q): the example and the numbers of two classes.
+        The recorded steps of each round, if `trace` was set. The key is the number of the left-out example; with three
+        or more classes, the key (r, p, q) is this number and the numbers of two classes.
     weights : ndarray of shape (n,), float64, or None
         Weight of each example in the scores; None if all weights are equal.
     is_solved : ndarray of shape (n,), bool
-        True for each example that is decided, unless a limit or a stalled selector ended a round that predicts it.
+        True for each decided example, unless a limit or a stalled selector ended a round that predicts the example.
     sides : ndarray of shape (n, k(k − 1)/2), float64
-        For each machine, the decision value h of the example, or a number with the sign of h; NaN for a tie, and if the
-        example is undecided. Regression and novelty detection have one column.
+        For each machine, the decision value h of the example, or a number with the sign of h; NaN if the example is a
+        tie or undecided. In regression and novelty detection there is one column.
     is_proved : ndarray of shape (n,), bool, or None
-        Whether the sign of h is proved for the exact model without the example. False for a tie, and for all
-        examples if K is not positive semi-definite, if C is infinite, if kernel values are float32, or if there are no
-        classes. With three or more classes the shape is (n, k(k − 1)/2). refsvm does not verify proofs of your own
-        checks and stopping rules. Results of version 0.4.0, which did not record proofs, contain None.
+        Whether the sign of h is proved for the exact model without the example. False for a tie. False for all
+        examples if K is not positive semi-definite, C is infinite or kernel values are float32, and in regression and
+        novelty detection. With three or more classes the shape is (n, k(k − 1)/2). refsvm does not verify the proofs
+        that your own checks and rules give. Results of version 0.4.0, which did not record proofs, contain None.
     machine : str
         A text that names the kernel and gives its parameters, followed by C, by C and ε, or by ν.
     index : pandas.Index or None
@@ -101,7 +101,7 @@ class LeaveOneOut(Scores):
     - "ball" or "duality gap": training ended as soon as the sign was certain; "ball" often needs no step;
     - "path": the seeder followed a path to the optimum of the round, so that the round needed no step;
     - "kkt": training reached the tolerance, or continued to a smaller gap at which the sign is proved;
-    - "tie": no tolerance proves the sign;
+    - "tie": the sign cannot be proved, however small the tolerance is;
     - "limit": training ended at `max_iter`;
     - "other class": the example belongs to neither class of the pair, so the pair's machine never trained on it;
     - "": the example is undecided.
@@ -124,7 +124,7 @@ class LeaveOneOut(Scores):
         return scored(self, f"exact leave-one-out{self._unproved()}", decided)
 
     def _unproved(self) -> str:
-        """Return a text with the number of unproved signs, for the card in a notebook; "" if all signs are proved."""
+        """Return a text with the number of unproved signs, which a notebook shows; "" if all signs are proved."""
         if self.kind != CLASSIFICATION or self.is_proved is None or self.is_proved.all():
             return ""
         if not self.is_proved.any():
@@ -204,8 +204,8 @@ class FoldReport:
     iterations, kernel_rows : int
         Number of steps, and number of kernel rows computed in this round.
     seed_seconds, solve_seconds : float
-        Time to make the starting point, and time to solve. If one call runs several rounds, each round gets the same
-        share of the time.
+        Time to make the starting point, and time to solve. If several rounds run together, each of them gets the
+        same share of their time.
     status : Status
         How the round ended.
     trace : Trace, optional
@@ -253,8 +253,8 @@ class CrossValidation(Scores):
         CONVERGED; INTERRUPTED after Ctrl-C; otherwise the status of the first round that was not solved to the
         tolerance.
     iterations, kernel_rows : int
-        Number of steps, and number of kernel rows computed, in all rounds, and in the full solution if the rounds
-        started from it.
+        Number of steps, and number of computed kernel rows, summed over all rounds. If the rounds started from the
+        solution on all examples, its steps and rows are included.
     seconds : float
         Wall time of the call in seconds.
     weights : ndarray of shape (n,), float64, or None
@@ -362,7 +362,7 @@ class CrossValidation(Scores):
 
 
 def stacked(traces: Mapping[tuple[Any, ...], Trace], names: list[str]) -> Any:
-    """Return all traces as one DataFrame whose first columns, called `names`, identify the round of each step."""
+    """Return all traces as one DataFrame; its first columns, with the names `names`, identify each step's round."""
     pd = pandas_for("to_frame()")
 
     if not traces:

@@ -32,7 +32,7 @@ class Scores(Shown, ABC):
     """The scores of `LeaveOneOut` and `CrossValidation`.
 
     Each kind of task has its own scores; reading a score of another kind of task raises an AttributeError.
-    `LeaveOneOut` and `CrossValidation` list the scores.
+    The docstrings of `LeaveOneOut` and `CrossValidation` list the scores.
     """
 
     kind: str
@@ -202,7 +202,7 @@ def outcomes_of(values: np.ndarray, codes: np.ndarray, k: int) -> np.ndarray:
 
     Examples
     --------
-    The first example, of class 0, has the votes of (0, 1) and (0, 2), so its class wins whatever (1, 2) votes:
+    For the first example, (0, 1) and (0, 2) vote for its class 0, which wins whatever the missing pair (1, 2) votes:
 
     >>> import numpy as np
     >>> from refsvm.analysis.resampling.scores import outcomes_of

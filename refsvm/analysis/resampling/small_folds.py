@@ -1,4 +1,4 @@
-"""Cross-validation of many small classes: few calls solve all pairs of a fold (`refsvm.analysis.small.small`).
+"""Cross-validation of many small classes: solves all pairs of a fold in few calls (`refsvm.analysis.small.small`).
 
 Preparing the rounds of a pair of classes takes a millisecond before the first step, and hundreds of classes have tens
 of thousands of pairs. This module therefore puts the problems of many pairs into one array, and solves each problem
@@ -31,7 +31,7 @@ TAKEN: Final = {"selector", "step", "stop", "engine", "shrinking", "cache_mb", "
 
 
 def are_many_and_small(task: Task, fold: np.ndarray, options: RunOptions) -> bool:
-    """Return whether this module can solve a task: if it has many small classes, and no fold contains a whole class."""
+    """Return whether this module can solve a task: it needs many small classes, each with examples in several folds."""
     if task.kind != CLASSIFICATION or len(task.classes) < STACKED_FROM_CLASSES or not supports(options.rules):
         return False
     sizes = np.sort(np.bincount(task.codes))
@@ -48,7 +48,7 @@ def small_folds(
 ) -> tuple[np.ndarray, list[FoldReport]] | None:
     """Return the decision values of all pairs for the held-out examples, and a report for each pair and fold.
 
-    Returns None if a problem needs too many steps, or its kernel is indefinite or imprecise.
+    Returns None if a problem needs too many steps, its kernel is indefinite, or rounding errors are too large.
 
     Parameters
     ----------

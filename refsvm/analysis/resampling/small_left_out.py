@@ -1,11 +1,11 @@
-"""Leave-one-out of many small classes: few calls solve all machines and rounds (`refsvm.analysis.small.small`).
+"""Leave-one-out of many small classes: solves all machines and rounds in few calls (`refsvm.analysis.small.small`).
 
 Preparing the rounds of a pair of classes takes milliseconds before the first step. This module therefore puts the
 problems of pairs of small classes, and the rounds that leave out one example of a pair, into stacks: arrays with one
 row for each problem. A round that leaves out a support vector starts at α = 0, takes few steps, and ends with an exact
 step on its free variables. The inequalities of `refsvm.core.stopping.midpoint` prove the signs of all problems of a
-stack in one call. A sign counts as a tie only if b may lie anywhere in an interval whose ends lead to different signs.
-If neither a sign nor a tie is proved for an example of a pair, `leave_one_out` runs this pair's rounds one by one.
+stack in one call. An example is a tie only if b may lie anywhere in an interval at whose two ends h has different
+signs. If neither a sign nor a tie is proved for an example of a pair, `leave_one_out` runs its rounds one by one.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ class SmallPairs:
             for part in (slice(first, first + few) for first in range(0, len(stands), few)):
                 problems, rows, ours = stack.problems.part(part), stack.rows[part], own.part(part)
                 others = elsewhere(problems, rows, K, rounding)
-                # mark the pair's own examples as decided in `others`, because `ours` decides them
+                # mark the pair's own examples as decided in `others`, because `ours` contains their predictions
                 np.put_along_axis(others.names, rows, TIE, axis=1)
                 some = np.flatnonzero(
                     stands[part] & (ours.names != "").all(axis=1) & (others.names != "").all(axis=1)
@@ -229,13 +229,13 @@ class Bounds:
         self.error = error.max(axis=1)
 
     def at(self, sizes: np.ndarray) -> np.ndarray:
-        """Return, for each problem, bounds of the error of G at points x with √k(x, x) = `sizes`, shape (P, …)."""
+        """Return, for each problem, a bound of the error of G at points x; `sizes` are their √k(x, x), shape (P, …)."""
         return np.asarray(self.share[:, None] * (self.size[:, None] + self.term[:, None] * sizes))
 
     def is_tie(self, f: np.ndarray, off: np.ndarray) -> np.ndarray:
-        """Return whether h = f + b has different signs at both ends of b's interval, for f of shape (P, …).
+        """Return whether h = f + b has different signs at the ends of b's interval; f is Σ αᵢ k(x, xᵢ), shape (P, …).
 
-        At a tie `top` < `bottom`, so α is optimal with every b between `top` and `bottom`.
+        If it has, `top` < `bottom`, and α is optimal with every b between `top` and `bottom`.
         """
         off = off + self.error[:, None]
         return np.asarray((f + self.top[:, None] < -off) & (f + self.bottom[:, None] > off))
@@ -257,7 +257,7 @@ def signs_of_rounds(
     own, f : ndarrays of shape (P,)
         k(x, x) of the left-out example x, and Σ αᵢ k(x, xᵢ).
     rounding : float
-        Relative rounding of a term αⱼKᵢⱼ.
+        Relative rounding error of each term αⱼKᵢⱼ.
     """
     alpha, lower, upper = rounds.alpha, rounds.lower, rounds.upper
     bounds, diagonal = Bounds(rounds, rounding), np.abs(np.diagonal(rounds.kernels, axis1=1, axis2=2))
@@ -268,7 +268,7 @@ def signs_of_rounds(
     rho = np.sqrt(bounds.delta * (1.0 + EXCESS))[:, None]
     proved = []
     for s in (1.0, -1.0):
-        # to prove a negative sign, apply the inequality to −t, and exchange the lower and the upper bounds
+        # to prove a negative sign, replace t by −t, and exchange the lower and the upper bounds
         rises, falls, room = (upper, -lower, upper - alpha) if s > 0.0 else (-lower, upper, alpha - lower)
         short = s * t - rho * D - error
         rising = np.where(short > 0.0, rises, 0.0).sum(axis=1)
@@ -281,7 +281,7 @@ def signs_of_rounds(
 
 
 def of_signs(values: np.ndarray, signs: np.ndarray) -> np.ndarray:
-    """Return the values of h; replace a value without the proved sign by a tiny one, as `ball_rule.of_sign` does."""
+    """Return h; a tiny number with the proved sign replaces each value of the other sign, as in `ball_rule.of_sign`."""
     return np.where(np.abs(signs) == 1.0, signs * np.maximum(signs * values, TINY), values)
 
 

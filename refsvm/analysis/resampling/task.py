@@ -65,7 +65,7 @@ class LeftOutMachine(NamedTuple):
         )
 
     def values_of_others(self, full: Solution) -> np.ndarray:
-        """Return h at the examples of other classes; `full` is the solution on all examples of the unshifted data."""
+        """Return h at the examples of other classes; `full` is the machine's solution on the unshifted data."""
         support = np.flatnonzero(full.alpha)
         values = self.gram.block(self.examples[support], self.others)
         return arithmetic.product(full.alpha[None, support], values)[0] + full.intercept
@@ -121,7 +121,7 @@ class Task:
         return weights_in(self.C)
 
     def gap(self, tol: float = 1e-3) -> KKTGap:
-        """Return the rule for the KKT gap `tol`, in units of the targets (`refsvm.analysis.units`)."""
+        """Return the rule that stops at the KKT gap `tol`, in units of the targets (`refsvm.analysis.units`)."""
         return relative_gap(tol, self.unit)
 
     @property

@@ -47,13 +47,13 @@ class TaskTable:
     decided, signs, values, iterations, proved : ndarrays of shape (n, pairs)
         The arrays of `LeftOutTable`, with a column for each machine.
     unsolved : dict of (int, int) to Status
-        Status of rounds that ended before their rule was satisfied, by example and column.
+        Status of rounds that ended before their stopping rule was satisfied, by example and column.
     traces : dict
         Recorded steps of each round; the key is the example, or the example and two classes.
     status : Status
         CONVERGED, or the limit that ended the call.
     fulls, families, rule_kept : lists
-        For each machine: the solution on all examples, the rounds, and the outcome of the efficiency test.
+        For each machine: the solution on all examples, the rounds, and whether the stopping rule ended enough early.
     total : int
         The number of examples to decide, summed over the machines.
     """

@@ -1,10 +1,10 @@
 """Ties: solves again the rounds of leave-one-out that proved no sign, as exactly as float64 allows.
 
-A repeated round is solved as exactly as rounding allows, and ends with an exact step on its free variables
-(`refsvm.services.guards.polish`). After the exact step `Proofs` computes G with twice the digits of float64. With eᵢ =
-vᵢ − w_R·φᵢ − b_R, the duality gap δ bounds ‖w_R − w‖² + Σ (Uᵢ − αᵢ)(eᵢ)₊ + (αᵢ − Lᵢ)(−eᵢ)₊, as
-`refsvm.core.stopping.midpoint` derives. If the tests of `midpoint` prove no sign, `Proofs` makes two further tests. The
-further tests do not multiply √δ by the distance of xᵣ, so they can prove the sign even if xᵣ is far away.
+A repeated round ends with an exact step on its free variables (`refsvm.services.guards.polish`). After the exact step
+`Proofs` computes G with twice the digits of float64. Let w_R and b_R belong to the exact model of the round, w to the
+computed model, and eᵢ = vᵢ − w_R·φᵢ − b_R. The duality gap δ bounds ‖w_R − w‖² + Σ (Uᵢ − αᵢ)(eᵢ)₊ + (αᵢ − Lᵢ)(−eᵢ)₊, as
+`refsvm.core.stopping.midpoint` derives. If the tests of `midpoint` prove no sign, `Proofs` makes two further tests.
+These do not multiply √δ by the distance of xᵣ, so they can prove the sign even if xᵣ is far away.
 
 1. `Proofs` finds variables that have the same α in every optimum. For any o let b̄ = b_R + (w_R − w)·φₒ, so that
 eᵢ = Gᵢ − b̄ − (w_R − w)·(φᵢ − φₒ). Each i with Uᵢ > αᵢ implies b̄ ≥ Gᵢ − √δ ‖φᵢ − φₒ‖ − δ/(Uᵢ − αᵢ), and each i with
@@ -136,7 +136,7 @@ class Proofs:
         self.support, self.sizes = np.flatnonzero(self.alpha), np.sqrt(np.abs(diagonal))
         self.gram, self.diagonal, self.rounding = gram, diagonal, gram.facts.rounding
         self.G = exact_gradient(v, self.alpha[self.support], gram.block(self.support))
-        # add the rounding errors of the kernel values, and the largest change of G if one variable corrects Σα to 0
+        # add the rounding errors of the kernel values, and the largest change of G if one α changes to make Σα = 0
         term = 0.25 * self.rounding * float(np.abs(self.alpha) @ self.sizes)
         self.lacking = abs(math.fsum(self.alpha))
         self.term = term + self.lacking * float(self.sizes.max())

@@ -51,7 +51,7 @@ def best_intercepts(gradients: np.ndarray, lower: np.ndarray, upper: np.ndarray)
 
 
 def supports(rules: Rules) -> bool:
-    """Return True if this module can use the rules: rules of this package, with `KKTGap` as the stopping rule."""
+    """Return True if all rules belong to this package and the stopping rule is `KKTGap`, as this module requires."""
     return type(rules.stop) is KKTGap and all(map(is_builtin, map(type, rules)))
 
 
@@ -119,7 +119,7 @@ class SmallProblems:
         return DualProblem._of_checked(gram, *(each[p].copy() for each in (self.v, self.lower, self.upper)))
 
     def memories(self, rules: Rules) -> np.ndarray:
-        """Return the memory with which the rules begin, one row for each problem."""
+        """Return the initial memory of the rules, one row for each problem."""
         table = np.tile(np.concatenate(rules.memories(self.problem(0))), (len(self), 1))
         if rules.stop.relative:  # each row ends with the memory of `KKTGap`: v and two numbers
             table[:, -2 - self.size : -2] = self.v
@@ -180,7 +180,7 @@ class SmallProblems:
     def _drifted(self, diagonal: np.ndarray, tolerance: np.ndarray) -> np.ndarray:
         """Return in which problems rounding errors may have moved G too far (`refsvm.core.guards.rounding.drifted`)."""
         size = np.abs(self.gradient).max(axis=1) + self.results[:, LARGEST_ALPHA] * diagonal
-        updates = self.results[:, STEPS] + self.size  # add m, because the first G may be a sum of m rows
+        updates = self.results[:, STEPS] + self.size  # m more, because the first G may be a sum of m rows
         return np.asarray(moves(updates, size, self.gap, tolerance))
 
     def _polish(self, wanted: np.ndarray) -> None:

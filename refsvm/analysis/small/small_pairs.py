@@ -1,8 +1,8 @@
 """Pairs of small classes as stacks of small problems (`refsvm.analysis.small.small`) over one kernel matrix.
 
 If the kernel matrix of all examples fits into the budget, it is computed once. With a smaller budget, the classes are
-divided into groups. Each group has a kernel matrix for the pairs of classes within the group, and every two groups have
-a kernel matrix for the pairs of classes between them.
+divided into groups. Each group then has a kernel matrix, for the pairs of classes within the group, and every two
+groups have a kernel matrix, for the pairs with one class in each of them.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class Stack(NamedTuple):
 
 
 def stacks(gram: KernelMatrix, codes: np.ndarray, penalties: np.ndarray, cache_mb: float) -> Iterator[Stack]:
-    """Yield the pairs of small classes, stacked by the number of examples of a pair; needs at least three classes.
+    """Yield the pairs of small classes, in stacks of pairs with equally many examples; needs at least three classes.
 
     Parameters
     ----------

@@ -305,7 +305,7 @@ class StackedBackend(NumPyBackend):
 
 
 def small_backend(engine: str) -> SmallBackend:
-    """Return a new backend that takes the steps of small problems; raise the errors of `chosen_backend`."""
+    """Return a new backend that takes the steps of small problems; raise the same errors as `chosen_backend`."""
     return cast("SmallBackend", chosen_backend(engine))
 
 
