@@ -21,8 +21,8 @@ For example, ``compiled/selectors/second_order.py`` holds the twin of the rule i
 
 A twin is a function of ``(parameters, state, …)`` where ``parameters`` is a float64 array of the rule's
 hyper-parameters. The arrays in ``state`` are named as in `refsvm.core.state.SolverState`; the numbers of the state are
-in ``state.now[0]``. All twins of a family, such as the selectors, share one signature. One compiled loop therefore
-works with every combination of rules, and users can write ``@njit`` functions of their own. A twin is compiled when a
+in ``state.now[0]``. All twins of a family, such as the selectors, share one signature. One compiled loop can
+therefore call every combination of rules, including ``@njit`` functions that users write. A twin is compiled when a
 solve first uses it, and kept in a disk cache. The names of cached files contain a stamp of the source files of compiled
 code, so that outdated code is never used.
 """

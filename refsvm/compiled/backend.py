@@ -79,5 +79,5 @@ class CompiledBackend:
         return self._seeder
 
     def events(self, walk: Any, tracker: Any, end: float, most: int) -> list[Any]:
-        """Follow up to `most` ordinary events of a path and return them; without a twin, return an empty list."""
+        """Follow up to `most` ordinary events and return their points; return [] if the tracker has no twin."""
         return follow_run(walk, tracker, end, most)

@@ -47,7 +47,7 @@ class Session:
         self.rules, self.twins, self.trace = rules, twins, trace
         # pass all numbers in one record, because each argument of a compiled function costs time at every call
         record = np.zeros(1, dtype=NOW)
-        self._now = record[0]  # not a recarray, which looks up fields in Python
+        self._now = record[0]  # a plain record, because a recarray looks up fields in Python
         self._numbers, self._counters = record.view(_NUMBERS), record.view(_COUNTERS)
         # make views of single numbers, because reading a view takes a tenth of the time of reading a record's field
         self._clock, self._hits, self._missing = record["clock"], record["hits"], record["missing"]
@@ -100,7 +100,7 @@ class Session:
         """Take up to `budget` steps; return the code that `refsvm.core.backend.Backend.steps` describes."""
         rows: Any = state.rows
         now = self._now
-        # copy the state's numbers to the record before a chunk and back afterwards: an attribute cannot be a view
+        # copy the state's numbers to the record before a chunk and back afterwards: attributes cannot be views of it
         self._numbers[0] = *_numbers_of(state), state.iteration + budget, ENTERING
         while True:
             computed = rows.computed

@@ -54,14 +54,14 @@ def side(value, lower, upper):  # type: ignore[no-untyped-def]
 
 @inlined
 def set_side(state, t, now):  # type: ignore[no-untyped-def]
-    """Set the side of variable t to `now` only if the side has changed: a write delays the pass over all sides."""
+    """Set the side of variable t to `now`, but write only a changed side: a write delays the pass over all sides."""
     if state.sides[t] != now:
         state.sides[t] = now
 
 
 @inlined
 def place_of(extreme, side, state, start):  # type: ignore[no-untyped-def]
-    """Return the first variable of the tile at `start` that is on this side and has G = `extreme`; −1 for start −1."""
+    """Return the first variable on this side with G = `extreme` in the tile at `start`; −1 if `start` is −1."""
     if start < 0:
         return -1
     stop = min(start + TILE, len(state.gradient))

@@ -1,4 +1,4 @@
-"""Compiled twin of the exponential of `refsvm.core.arithmetic` for one number, which the compiler builds into loops."""
+"""Twin of the exponential of `refsvm.core.arithmetic`, for one number; the compiler builds it into loops."""
 
 from __future__ import annotations
 

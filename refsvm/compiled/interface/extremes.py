@@ -2,8 +2,8 @@
 
 The compiler normally compares floats one by one, because a float may be NaN. `larger` and `smaller` promise the
 compiler that no float is NaN, so that the processor can compare several floats at once. The processor can also compare
-several floats as integers, but without AVX-512 such a comparison takes more instructions. Gains are still compared as
-integers (`bits`): the additional instructions cost no time, because loops over gains mostly wait for divisions.
+several floats as integers, but without AVX-512 such a comparison takes more instructions. Loops over gains nevertheless
+compare integers (`bits`): the additional instructions cost no time, because these loops mostly wait for divisions.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ def first_gain(gains, largest):  # type: ignore[no-untyped-def]
 
 @inlined
 def place_on_side(values, sides, side, extreme):  # type: ignore[no-untyped-def]
-    """Return the lowest index t with ``values[t] == extreme`` and t on `side`; without such a t, the last index."""
+    """Return the lowest t on `side` (RISES, FALLS) with ``values[t] == extreme``; without such a t, the last index."""
     last = np.int32(len(values) - 1)
     place = last
     for t in range(len(values)):

@@ -109,7 +109,7 @@ class CompiledSeeds:
         self._seeding = room_for_seeds(solved.problem, np.empty(n), np.empty(n), rows, memory)
         parts = solved.alpha, solved.gradient, solved.problem.lower, solved.problem.upper
         for array, part in zip(self._seeding[:4], parts, strict=True):
-            # copy into the existing arrays, whose addresses the arguments of the compiled function already contain
+            # copy each part into the existing array, because the arguments of the compiled function hold its address
             array[:] = part
         self._parameters = parameters_of(seeder)
 

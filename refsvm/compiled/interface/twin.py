@@ -3,9 +3,9 @@
 Numba finds compiled code by the file and the name of a function, and compiles again when this file has changed. Numba
 does not notice changes in other files from which the function imports a helper or a constant. Therefore the name of
 every cached function ends in a stamp of all files with compiled code, and of all files from which they import
-constants. After any edit of these files, all functions have new names, so these files may import from each other.
-`stamp` reads the files and does not import them, because `refsvm.core.state` imports kernels, which have compiled
-functions of their own.
+constants. After any edit of these files, all functions get new names, and Numba compiles all of them again. `stamp`
+reads the files and does not import them, because compiled functions need the stamp for their names while their file
+is imported.
 
 =============  ========================================================
 `twin`         for the function of a rule, which is compiled at its first use and cached
@@ -110,7 +110,7 @@ def copied(function: Function, name: str) -> Function:
 
 
 class NotCompiledYet(BaseException):
-    """Raised instead of compiling inside `never_compiling`; `except Exception` does not catch it."""
+    """Raised inside `never_compiling` if code is not on disk; `except Exception` does not catch it."""
 
 
 class _Thread(threading.local):

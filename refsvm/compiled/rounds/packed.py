@@ -61,7 +61,7 @@ class PackedRounds:
         self._runner = weakref.ref(runner)
         self._times_seeds = runner.time_seeds or runner.seeder.twin() is None
         self._seconds: float | None = None  # seconds of a round, once known
-        # seeds that share work, or are computed before the rounds, need a solution that exists before the chunk begins
+        # seeds that share the seeder's memory, or are made before the rounds, need a solution when the chunk begins
         self._waits = runner.shares or self._times_seeds
         family, seeder, rules = runner.family, runner.seeder, runner.rules
         problem, n = family.problem, family.problem.n
@@ -83,7 +83,7 @@ class PackedRounds:
         # by the name of a solution: its position in the tables (α, G, L, U), and the solution at this position
         self._places, self._copies = dict[Hashable, int](), dict[Hashable, Solution]()
         self._solutions = [np.empty((0, n)) for _ in range(4)]
-        # if boxes are unbounded, return to Python when the NumPy engine would check the margin
+        # if boxes are unbounded, return to Python after as many steps as NumPy takes before it measures the margin
         limit = min(runner.limit, max(ROUND, n)) if problem.is_open else runner.limit
         largest = float(np.abs(self._state.diagonal).max())
         # the twin's numbers: LIMIT, LARGEST_DIAGONAL, TOLERANCE, IS_RELATIVE, LEAST_CURVATURE, NAMES_EXAMPLE …
@@ -98,7 +98,7 @@ class PackedRounds:
         return self._runner()
 
     def chunk(self, waiting: Sequence[Round]) -> list[RoundResult]:
-        """Run rounds for about 0.02 s in compiled code; if it stops in a round, run this round in Python."""
+        """Run rounds for about 0.02 s in compiled code; if the code stops within a round, run this round in Python."""
         family, runner, began = self.runner.family, self.runner, time.perf_counter()
         size = self._size()
         chunk = self._ready([*islice(waiting, size)])
@@ -135,8 +135,8 @@ class PackedRounds:
     def _ready(self, rounds: list[Round]) -> list[Round]:
         """Return the first rounds of the list, as many as can run in one chunk.
 
-        If seeds share work or are computed before the rounds, all rounds of a chunk must start from the same solution,
-        and only the last round may replace this solution. If a round begins with shrinking, Python runs this round.
+        If the seeder has a memory, or if seeds are computed before the rounds, all rounds of a chunk must start from
+        the same solution, which only the last round may replace. If a round begins with shrinking, Python runs it.
         """
         if self.runner.is_large:
             known = {*self._kept}
@@ -216,7 +216,7 @@ class PackedRounds:
         return done
 
     def _packed(self, chunk: Sequence[Round], turns: Any, evaluated: list[Any]) -> tuple[np.ndarray, ...]:
-        """Return the plan, and the penalties, the positions of examples and the weights of all rounds as arrays."""
+        """Return the rounds as arrays: the plan (one row for each round), the penalties, positions and weights."""
         # compiled code gets no names and lists, so write all fields of the rounds as numbers to one table
         plan, weights = np.full((len(chunk), 9), -1), turns.weights
         positions, ends = _joined(turns.left_out)
@@ -280,7 +280,7 @@ class PackedRounds:
     def _rest(self, code: float, steps: float, curvature: float) -> Solution:
         """Return the state of the unfinished round as a solution."""
         if curvature < self._numbers[LEAST_CURVATURE]:
-            self._numbers[LEAST_CURVATURE] = -np.inf  # the NumPy round warns; no later round needs to warn
+            self._numbers[LEAST_CURVATURE] = -np.inf  # the round in NumPy warns that K is indefinite, once
         status, state = Status.MAX_ITER if code == BUDGET_SPENT else Status.STALLED, self._state
         arrays = state.alpha, state.gradient, state.lower, state.upper
         return self._as_solution(arrays, status, int(steps))

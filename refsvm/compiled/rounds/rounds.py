@@ -85,7 +85,7 @@ def copy_solution(seeding, place, alphas, gradients, lowers, uppers):  # type: i
 
 @called
 def set_unseeded(seeding, state, after):  # type: ignore[no-untyped-def]
-    """Set the seed to 0 and its G to v; with a neighbouring round, set each seed entry to the bound that is not 0."""
+    """Set the seed to 0 and its G to v; with a neighbouring round, set each seed entry to its bound that is not 0."""
     for t in range(len(state.alpha)):
         if after >= 0:
             seeding.seed[t] = state.lower[t] + state.upper[t]
@@ -98,7 +98,7 @@ def set_unseeded(seeding, state, after):  # type: ignore[no-untyped-def]
 def extrapolate(seeding, after, before, source, lower, upper):  # type: ignore[no-untyped-def]
     """Compiled twin of `refsvm.core.seeders.neighbour.extrapolate`.
 
-    If there is no source, the caller passes `after` as `before` and as `source`.
+    If no solutions `before` and `source` exist, the caller passes `after` in their place.
     """
     seed = seeding.seed
     for t in range(len(seed)):

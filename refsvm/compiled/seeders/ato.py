@@ -1,4 +1,4 @@
-"""Compiled twin of `refsvm.ATO`: follows the optimum from one box to the next."""
+"""Compiled twin of `refsvm.ATO`: follows the optimum from one box to the next; a `Walk` is a point of this path."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def expected(n, m, moving):  # type: ignore[no-untyped-def]
 
 @called
 def exchange(seeding, b, far, values, side):  # type: ignore[no-untyped-def]
-    """Write the state in which the walk to the new box starts; return the number of variables that must move."""
+    """Write the state at the start of the path to the new box; return the number of variables that must move."""
     moving = 0
     for i in range(len(side)):
         alpha, lower, upper, clipped = seeding.solved[i], seeding.lower[i], seeding.upper[i], seeding.seed[i]
@@ -85,7 +85,7 @@ def exchange(seeding, b, far, values, side):  # type: ignore[no-untyped-def]
 
 @called
 def missing_row(seeding, values, side):  # type: ignore[no-untyped-def]
-    """Return the first variable whose kernel row is needed at the start of the walk but is not in memory, or −1."""
+    """Return the first variable whose kernel row is needed at the start of the path but is not in memory, or −1."""
     for i in range(len(side)):
         if (side[i] == FREE or values[AT.pace, i] != 0.0) and seeding.slots[i] < 0:
             return i
@@ -149,7 +149,7 @@ def near(values, side, margin):  # type: ignore[no-untyped-def]
 
 @allocating
 def watched(walk, width):  # type: ignore[no-untyped-def]
-    """Return a walk that contains only the `width` variables that are not CLOSED; `places` holds their indices."""
+    """Return a `Walk` with only the `width` variables that are not CLOSED; its `places` are their indices."""
     places, side = np.empty(width, dtype=np.int64), np.empty(width, dtype=np.int8)
     values, rows, place = np.empty((ROWS, width)), np.empty((len(walk.members), width)), 0
     place_of = np.empty(len(walk.side), dtype=np.int64)
@@ -169,7 +169,7 @@ def watched(walk, width):  # type: ignore[no-untyped-def]
 
 @allocating
 def first_walk(seeding, values, side, margin):  # type: ignore[no-untyped-def]
-    """Return the walk over the variables that `watched` keeps, with its first free set M and its first direction."""
+    """Return the first `Walk`, over the variables that `watched` keeps, with its free set M and its direction."""
     n, room, pull, count = len(side), int(seeding.memory[3]) + 1 + MORE, 0.0, 0
     members, chosen, factors = np.empty(room, dtype=np.int64), np.empty(n, dtype=np.int64), np.empty(n)
     now, speed = np.zeros(1, dtype=NOW), values[AT.speed]

@@ -13,7 +13,7 @@ FACTOR, MODULUS = 48271, 2**31 - 1  # refsvm.core.seeders.sir
 
 @called
 def most_similar(seeding, r):  # type: ignore[no-untyped-def]
-    """Return the unused t ∈ T of r's class with the largest Kᵣₜ, or −1 if no such t is left."""
+    """Return the unused added variable t of r's class with the largest Kᵣₜ, or −1 if no such t is left."""
     row, nearest = seeding.kernel[seeding.slots[r]], -1
     for t in range(len(row)):
         if seeding.chosen[t] == ADDED:
@@ -25,7 +25,7 @@ def most_similar(seeding, r):  # type: ignore[no-untyped-def]
 
 @called
 def random_unused(seeding, state):  # type: ignore[no-untyped-def]
-    """Return an unused t ∈ T that a random number chooses, or −1 if every t ∈ T is used."""
+    """Return the unused added variable that the random number `state` chooses, or −1 if no such variable is left."""
     count = 0
     for t in range(len(seeding.chosen)):
         count += seeding.chosen[t] == ADDED

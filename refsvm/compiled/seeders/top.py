@@ -11,7 +11,7 @@ from refsvm.compiled.state import moved
 
 @called
 def hand_over(seeding, row, weight):  # type: ignore[no-untyped-def]
-    """Distribute the weight over αₜ in descending order of row[t]; each αₜ takes as much as its bound permits."""
+    """Distribute `weight` over the αₜ in descending order of row[t]; each αₜ takes as much as its bound permits."""
     alpha, chosen = seeding.seed, seeding.chosen
     for t in range(len(alpha)):
         chosen[t] = 0

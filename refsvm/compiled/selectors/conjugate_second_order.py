@@ -45,7 +45,7 @@ def best_partner(state, i, conjugate):  # type: ignore[no-untyped-def]
             high = conjugate_gains(state, i, start, stop, gains)
         else:
             high = newton_gains(state, i, start, stop, gains)
-        # keep the best tile's gains in one half of `scratch`, and write the next tile's gains to the other half
+        # one half of `scratch` keeps the gains of the best tile so far; the next tile's gains go to the other half
         if high > largest:
             largest, best_start, best_half, half = high, start, half, TILE_OF_GAINS - half
     gains = state.scratch[best_half : best_half + min(TILE_OF_GAINS, len(state.alpha) - best_start)]

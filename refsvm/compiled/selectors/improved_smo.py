@@ -75,6 +75,6 @@ def improved_smo(parameters, state):  # type: ignore[no-untyped-def]
                 if j != k:
                     scan[STEPPED] = 1.0
                     return j, k
-        # if the pass took no step, each example meets its condition up to 2τ
+        # if the pass took no step, no example violates its optimality condition by more than 2τ
         if scan[STEPPED] == 0.0:
             scan[TOLERANCE], scan[NEXT] = now.gap / 2.0, 0.0

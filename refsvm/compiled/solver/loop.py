@@ -2,7 +2,7 @@
 
 The loop computes and stores a missing row itself if it can (`refsvm.compiled.kernels.cached_rows`). If it cannot, the
 loop returns to Python, and continues when `KernelRows` has computed the row. The readable loop is a generator, but
-`compiled_steps` is not: as a generator it would hold the state's arrays twice, and compile three seconds longer.
+`compiled_steps` is not: a generator would hold the state's arrays twice, and take three seconds longer to compile.
 """
 
 from __future__ import annotations
@@ -155,8 +155,8 @@ merged_steps = inlined(compiled_steps)
 def resumed_steps(select, length, check, selector, step, stop, state, source):  # type: ignore[no-untyped-def]
     """Run `compiled_steps` as a generator, for rules that are called through pointers.
 
-    Passing three pointers from Python takes 0.3 ms, longer than computing most kernel rows. To a generator, Python
-    passes the pointers only once.
+    Passing three pointers from Python takes 0.3 ms, longer than computing most kernel rows. Python passes the
+    pointers to a generator only once.
     """
     while True:
         yield merged_steps(select, length, check, selector, step, stop, state, source)

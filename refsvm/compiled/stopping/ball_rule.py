@@ -109,7 +109,7 @@ def prove(state):  # type: ignore[no-untyped-def]
 
 @called
 def verdict(state):  # type: ignore[no-untyped-def]
-    """Return 2 or 3 for one example of sign +1 or −1; for several, return 4 if each h has its proved sign, else 0."""
+    """Return 2 (sign +1) or 3 (sign −1) for one example; for several, 4 if each h has its proved sign, else 0."""
     memory, now, G = state.stop_memory, state.now[0], state.gradient
     left_out, _, _, v = parts(memory, len(G))
     if memory[COUNT] == 1.0:

@@ -131,7 +131,7 @@ def move(state, i, delta):  # type: ignore[no-untyped-def]
 
 @called
 def ascend(state, variables):  # type: ignore[no-untyped-def]
-    """Move ηᵢ with the largest gain and its best partner; return 1, or 0 without gain, or WAIT if a row is missing."""
+    """Move the ηᵢ that gains most, and its best partner; return 1, 0 if no step gains, or WAIT if a row is missing."""
     i, best, delta_i = best_single(state)
     if best <= 0.0:
         return 0

@@ -36,7 +36,7 @@ EPS_KKT, TAU, TAU_2 = 0, 2, 3
 
 @called
 def noise_of(walk, tau, limits):  # type: ignore[no-untyped-def]
-    """Write the residuals; return the noise of d and dG − db (smaller values count as 0), and the largest residual."""
+    """Write the residuals of d; return bounds below which d and dG − db count as 0, and the largest residual."""
     d, speed, m, rest = walk.values[AT.d], walk.values[AT.speed], walk.now[0].m, walk.system.vectors[1]
     most = total = left = 0.0
     for s in range(m):
@@ -71,7 +71,7 @@ def particular_direction(walk, tau, limits):  # type: ignore[no-untyped-def]
 
 @called
 def foreseen(walk, step, unit, tie, noise_of_alpha, noise_of_excess):  # type: ignore[no-untyped-def]
-    """Return the number of examples with an event at the end of this step, and its worst violation, Σα and Σ|α|."""
+    """Return, for the end of this step, the number of examples with an event, the worst violation, Σα and Σ|α|."""
     values, hits, worst, total, size = walk.values, 0, 0.0, 0.0, 0.0
     for i in range(len(walk.side)):
         side, d, speed = walk.side[i], values[AT.d, i], values[AT.speed, i]
@@ -115,7 +115,7 @@ def may_cross(walk, i, hits, is_c_path):  # type: ignore[no-untyped-def]
 def expected(walk, i, step, t, noise_of_alpha, noise_of_excess, limits):  # type: ignore[no-untyped-def]
     """Return the result of `may_cross` for the event of i at t, and the largest violation of the KKT conditions."""
     unit = limits[UNIT] + limits[UNIT_RATE] * t
-    tie = TIE if i >= 0 else 2.0 * TIE  # a larger tolerance at the end, where bounds are rounded differently
+    tie = TIE if i >= 0 else 2.0 * TIE  # at the end of the path, bounds are rounded differently
     hits, worst, total, size = foreseen(walk, step, unit, tie, noise_of_alpha, noise_of_excess)
     is_c_path = limits[ROOTED] > 0.0
     unbalanced = abs(total) / max(size, 1e-300) if is_c_path else 0.0
@@ -124,7 +124,7 @@ def expected(walk, i, step, t, noise_of_alpha, noise_of_excess, limits):  # type
 
 @called
 def cross(walk, i, s, step, way):  # type: ignore[no-untyped-def]
-    """Advance to the next event, at which i enters or leaves the elbow; at the end of the line, i is −1."""
+    """Advance to the next event, at which i enters or leaves the elbow; at the end of the path, i is −1."""
     values = walk.values
     move(walk, step, way)
     if i < 0:

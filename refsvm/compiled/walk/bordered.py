@@ -1,4 +1,4 @@
-"""Compiled twin of `refsvm.core.walk.bordered`: the system of the free variables, updated when variables change."""
+"""Compiled twin of `refsvm.core.walk.bordered`: the system of free variables, updated when variables join or leave."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Follows runs of ordinary events in compiled code: the elbow is regular, and one example changes its set.
+"""Follows runs of ordinary events in compiled code: one example changes its set, and A, the elbow's matrix, is regular.
 
-A call follows many events, and may reach the end of the line, where no example changes its set. On data without
+A call follows many events, and may reach the end of the path, where no example changes its set. On data without
 duplicates, almost all events are ordinary. An event costs O(mn + m²) operations for m points on the elbow and n
 examples: the rates of G − b̂, and three passes over A⁻¹. A run ends before an event that is not ordinary.
 """
@@ -47,7 +47,7 @@ def follow_run(walk: PathState, tracker: Rule, end: float, most: int) -> list[Po
             log.t.tolist(), log.scaled, log.intercept.tolist(), moved.tolist(), strict=False
         )
     ]
-    if points and moved[-1, 0] < 0:  # the run has reached the end of the line
+    if points and moved[-1, 0] < 0:  # the run has reached the end of the path
         walk.clip(end)
         log.scaled[events - 1] = walk.variables.alpha
         points[-1] = points[-1]._replace(kind="end", moves=())

@@ -40,7 +40,7 @@ FIELDS = [
     ("least", np.float64),  # a variable joins M only if its squared distance exceeds this number
     ("m", np.int64),
 ]
-# np.record makes the fields attributes when Python interprets the twins
+# np.record lets twins read the fields as attributes even if Python interprets the twins
 NOW = np.dtype((np.record, FIELDS))
 
 
@@ -69,7 +69,7 @@ class EventLog(NamedTuple):
     t, intercept : ndarrays of shape (e,)
         λ and b̂ (or t and b) after each event.
     moved : ndarray of shape (e, 4), int64
-        For each event: the example (−1 at the end of the line), its old and its new set, and the new size of the elbow.
+        For each event: the example (−1 at the end of the path), its old and its new set, and the new size of the elbow.
     scaled : ndarray of shape (e, n)
         ŝ (or α) after each event.
     """

@@ -9,7 +9,7 @@ from refsvm.compiled.kernels.products import COLUMNS, COLUMNS_OF_MANY, write_pro
 
 @inlined
 def gaussian_values(values, gamma, x_norm, norms):  # type: ignore[no-untyped-def]
-    """Replace the products x·z of one x with several z by exp(−γ‖x − z‖²); γ must have the type of the values."""
+    """Overwrite x·z, for one x and several z, with exp(−γ‖x − z‖²); γ must have the type of the values."""
     zero = values.dtype.type(0)
     for t in range(len(values)):
         distance = (x_norm + norms[t]) - (values[t] + values[t])
