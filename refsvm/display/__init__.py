@@ -23,10 +23,10 @@
 =======================  ==============================================================
 
 ``result.plot()`` draws a result with a display of this table (`refsvm.display.of_result`). ``from_result`` draws a
-result, and ``from_estimator`` draws a model or the best model of a fitted search. A display of another object has its
-own class method, such as ``from_state`` for a solver state. ``plot`` draws the display again, on other axes or with
-other settings, and returns the display. ``ax_`` and ``figure_`` are the axes and the figure of the latest drawing.
-Matplotlib is imported at the first drawing.
+result, and ``from_estimator`` draws a model or the best model of a fitted search. A display of an object that is
+neither a result nor a model has its own class method, such as ``from_state`` for a solver state. ``plot`` draws the
+display again, on other axes or with other settings, and returns the display. ``ax_`` and ``figure_`` are the axes and
+the figure of the latest drawing. Matplotlib is imported at the first drawing.
 """
 
 from refsvm.display.convergence import ConvergenceDisplay

@@ -46,7 +46,7 @@ class Display:
         return f"<{type(self).__name__}>"
 
     def _draw_on(self, ax: Axes | None, look: Mapping[str, Any] | None = None) -> None:
-        """Set `ax_` to `ax`, or to the axes of a new figure; the display keeps colours that the caller sets in `look`.
+        """Set `ax_` to `ax`, or to the axes of a new figure; if `look` sets a colour, later calls recolour texts only.
 
         Raises
         ------
@@ -79,8 +79,8 @@ class Display:
     def _labelled(self, legend: dict[str, Any] | None = None, **labels: Any) -> Self:
         """Set labels and scales, add the legend, make text and curves legible; return the display itself.
 
-        By default, the legend is placed above the axes, where it covers nothing. In a figure without a layout, which
-        may have no space above the axes, the legend is placed where it covers least.
+        By default, the legend is placed above the axes, where it covers no curve. A figure without a layout may have no
+        space above the axes; Matplotlib then places the legend where it covers as little of the curves as possible.
         """
         self.ax_.set(**labels)
         if legend is not None:
@@ -92,7 +92,7 @@ class Display:
         return self._finished()
 
     def _finished(self, *others: Any) -> Self:
-        """Make text and curves legible on the background of the style; `others` are further axes on this background."""
+        """Make texts and curves stand out from the background, on `ax_` and on the further axes `others`."""
         for ax in (self.ax_, *others):
             made_legible(ax, set(ax.get_children()) if self._is_given else self._before)
         return self
@@ -136,10 +136,10 @@ def legend_above(ax: Axes) -> None:
 
 
 def literal(name: Any) -> str:
-    """Return the text that makes Matplotlib show a name unchanged; a dollar alone would start a formula.
+    """Return the text that makes Matplotlib show a name unchanged, even if the name contains a dollar sign.
 
-    The function puts a blank before a leading underscore, because Matplotlib omits labels that start with an underscore
-    from legends.
+    The function escapes a dollar sign, which would start a formula. It puts a blank before a leading underscore,
+    because a legend omits labels that start with an underscore.
 
     Examples
     --------

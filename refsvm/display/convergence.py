@@ -40,9 +40,9 @@ class ConvergenceDisplay(Curves):
     curves : dict of str to (ndarray, ndarray)
         Maps the name of a solve to its abscissae and values, float64; a value that is not positive is replaced by NaN.
     metric : {"gap", "objective"}
-        Quantity of the values.
+        The quantity on the vertical axis.
     against : {"iterations", "rows", "seconds"}
-        Quantity of the abscissae.
+        The quantity on the horizontal axis.
     notes : tuple of str
         Sentences above the plot, for instance which solves did not converge.
 
@@ -120,7 +120,7 @@ class ConvergenceDisplay(Curves):
         metric : {"gap", "objective"}
             The KKT gap ψ(α), or f* − f(α). With shrinking, ψ is the gap of the restricted problem.
         against : {"iterations", "rows", "seconds"}
-            The abscissae: steps taken, kernel rows computed, or seconds since the start, which recordings do not have.
+            The abscissae: steps taken, kernel rows computed, or seconds since the start; recordings store no seconds.
         best : float, optional
             f*, for instance the objective of a solve with a small tolerance. By default, f* is the largest objective
             that a drawn solve reached, so that the curve of this solve drops to zero at its end.
@@ -195,7 +195,7 @@ def _name(run: Solution | Recording | Trace) -> str:
 
 
 def _end_of(solution: Solution | Recording | Trace) -> tuple[float, str]:
-    """Return the final f of a run, and why the run is unsolved ("" if solved); take all steps of a recording."""
+    """Return the final f of a run, and why the run is unsolved ("" if solved); compute all steps of a recording."""
     if isinstance(solution, Trace):
         return -np.inf, ""
     if isinstance(solution, Solution):

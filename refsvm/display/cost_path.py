@@ -1,4 +1,4 @@
-"""CostPathDisplay: draws the ROC curve for all divisions of a total cost between two classes."""
+"""CostPathDisplay: draws the ROC curve of all classifiers whose costs for the two classes have a fixed sum."""
 
 from __future__ import annotations
 
@@ -69,9 +69,9 @@ class CostPathDisplay(Curves):
     def from_estimator(
         cls, model: Any, X: Any, y: Any, *, test: Any = None, ax: Axes | None = None, **options: Any
     ) -> Self:
-        """Train models with one model's kernel for every division of a cost between both classes; draw the ROC curve.
+        """With the kernel of `model`, train for all class costs C₊ and C₋ with a fixed sum, and draw the ROC curve.
 
-        A ring marks the classifier with equal costs, which is `model` itself if its classes have no weights.
+        A ring marks the classifier with equal costs; this classifier is `model` itself if `model` has no class weights.
 
         Parameters
         ----------

@@ -66,7 +66,7 @@ class DerivativeDisplay(Display):
         ax : matplotlib Axes, optional
             Axes to draw on.
         most : int
-            Largest number of variables to draw; a note counts the variables that move.
+            Largest number of variables to draw; a note above the plot says how many variables move.
         **kwargs
             Passed to ``Axes.plot``.
         """

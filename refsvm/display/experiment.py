@@ -23,12 +23,12 @@ class ProfileDisplay(Display):
     Parameters
     ----------
     ratios : mapping of str to ndarray of shape (r,), float64
-        For each run (a problem in an order), the strategy's value divided by the smallest value of all strategies;
-        infinite if the strategy's run is unsolved or missing.
+        For each run (a problem with its examples in one order), the strategy's value divided by the smallest value of
+        all strategies; infinite if the strategy's run is unsolved or missing.
     metric : str
         Name of the metric.
     notes : tuple of str
-        Sentences above the plot, which list refused problems and numbers of unsolved runs.
+        Sentences above the plot; they list refused problems and numbers of unsolved runs.
 
     References
     ----------
@@ -56,7 +56,7 @@ class ProfileDisplay(Display):
         experiment : Experiment
             An experiment with finished runs.
         metric : str
-            Name of a positive number in the records.
+            Name of an entry of the records with positive values.
         ax : matplotlib Axes, optional
             Axes to draw on; by default a new figure.
         **kwargs
@@ -85,7 +85,7 @@ class ProfileDisplay(Display):
         self._draw_on(ax, kwargs)
         most = max(float(ratio[np.isfinite(ratio)].max(initial=1.0)) for ratio in self.ratios.values())
         for name, ratio in self.ratios.items():
-            # draw a curve from (1, 0) that rises by one run's share at each ratio and then continues to the edge
+            # draw a curve that starts at (1, 0), rises by the share of one run at each ratio, and continues to the edge
             finite = np.sort(ratio[np.isfinite(ratio)])
             share = np.arange(len(finite) + 1) / len(ratio)
             tau, height = np.append(finite, 1.05 * most), np.append(share[1:], share[-1])
@@ -118,7 +118,7 @@ class BoxDisplay(Display):
     baseline : str or None
         Name of the strategy by whose mean the values are divided; None if they are not divided.
     notes : tuple of str
-        Sentences above the plot, which list refused problems and numbers of unsolved runs.
+        Sentences above the plot; they list refused problems and numbers of unsolved runs.
     """
 
     values: Mapping[tuple[str, str], np.ndarray]
@@ -143,7 +143,7 @@ class BoxDisplay(Display):
         experiment : Experiment
             An experiment with finished runs.
         metric : str
-            Name of a number in the records.
+            Name of a numeric entry of the records.
         baseline : str, optional
             Strategy by whose mean on a problem the display divides all values of this problem.
         ax : matplotlib Axes, optional

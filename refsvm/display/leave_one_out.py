@@ -1,4 +1,4 @@
-"""Displays of leave-one-out: LOOGapDisplay draws one training, and LOODecisionDisplay draws all predictions."""
+"""Displays of leave-one-out: LOOGapDisplay draws the training without one example, LOODecisionDisplay all results."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class LOOGapDisplay(Display):
         example : int
             The left-out example r.
         stop : LOODualityGap, optional
-            Rule whose parameters ``tol`` and ``variables`` the display uses.
+            The display computes H, and ends the training, with the parameters ``tol`` and ``variables`` of this rule.
         ax : matplotlib Axes, optional
             Axes to draw on.
         **rules
@@ -122,7 +122,7 @@ COLOURS: Final = dict(
 
 @dataclass(eq=False)
 class LOODecisionDisplay(Display):
-    """Draws examples in the plane; colours show which check or rule decided them, and rings mark wrong predictions.
+    """Draws examples in the plane; colours show how each label was predicted, and rings mark wrong predictions.
 
     Parameters
     ----------
@@ -131,7 +131,8 @@ class LOODecisionDisplay(Display):
     labels : ndarray of shape (n,)
         Labels; circles show examples with the larger label, and squares show the other examples.
     decided_by : ndarray of shape (n,) of str
-        The check, rule or other reason that decided each example, as in `refsvm.analysis.resampling.LeaveOneOut`.
+        What decided the prediction for each example: a check, a rule or another reason, as in
+        `refsvm.analysis.resampling.LeaveOneOut`.
     wrong : ndarray of shape (n,) of bool
         Whether the prediction is wrong.
 
@@ -204,7 +205,7 @@ class LOODecisionDisplay(Display):
     def plot(self, ax: Axes | None = None) -> Self:
         """Draw all examples again."""
         self._draw_on(ax)
-        classes = np.unique(self.labels)  # NumPy cannot take the maximum of texts
+        classes = np.unique(self.labels)  # sort, because NumPy cannot take the maximum of texts
         positive = self.labels == classes[-1]
         for name, colour in COLOURS.items():
             chosen = self.decided_by == name

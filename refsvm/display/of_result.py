@@ -107,9 +107,9 @@ def plot(result: Any, ax: Axes | None = None, **look: Any) -> Display:
     Parameters
     ----------
     result : RuleComparison, Solution, Recording, LeaveOneOut, CrossValidation, RegularizationPath, fitted search, …
-        A solution needs a trace. Before a recording is drawn, this call computes all its steps. For leave-one-out of
-        two classes in a plane, the plot shows each example; for other leave-one-out results, it shows the number of
-        examples that each check and rule decided.
+        A solution must have a trace. Before a recording is drawn, this call computes all its steps. For leave-one-out
+        of two classes in a plane, the plot shows each example; for other leave-one-out results, it shows how many
+        predictions each check and rule decided.
     ax : matplotlib Axes, optional
         Axes to draw on; by default a new figure.
     **look

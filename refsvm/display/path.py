@@ -60,7 +60,7 @@ class PathDisplay(Display):
     figure_ : matplotlib.figure.Figure
         The figure.
     lines_ : list of matplotlib.lines.Line2D
-        The lines of α.
+        The lines that show α.
 
     Examples
     --------

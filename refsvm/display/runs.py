@@ -1,4 +1,4 @@
-"""Helpers for a stepper's runs: the rules of the second run, the user's pair, and the text that rules print."""
+"""Helpers for a stepper's runs: rules of the second run, a pair chosen by the user, and text that rules print."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class FixedPair(WorkingSetSelector):
         self.i, self.j = i, j
 
     def select(self, state: Any) -> tuple[int, int]:
-        """Return the user's pair; raise an error unless its indices lie between 0 and n − 1."""
+        """Return the pair that the user chose; raise an error unless its indices lie between 0 and n − 1."""
         n = len(state.alpha)
         if not (0 <= self.i < n and 0 <= self.j < n):
             raise ValueError(f"The pair ({self.i}, {self.j}) does not exist; give indices from 0 to {n - 1}.")

@@ -52,7 +52,8 @@ class Stepper:
     Parameters
     ----------
     X : array-like or CSR of shape (n, d), or DualProblem
-        Examples; if d = 2 and n ≤ 300, the examples are drawn and can be changed. A `DualProblem` cannot be changed.
+        Examples; if d = 2 and n ≤ 300, and the task is not a regression, the examples are drawn and can be changed. A
+        `DualProblem` cannot be changed.
     y : array-like of shape (n,), optional
         Two labels of any kind, or targets of a regression. Pass None for novelty detection and for a `DualProblem`.
     kernel : kernel object or callable, default Linear()
@@ -144,7 +145,7 @@ class Stepper:
 
     @property
     def error(self) -> BaseException | None:
-        """The error that a rule raised after the shown state; the first run's if both runs failed, None if neither."""
+        """The error that a rule raised after the shown state, or None; if both runs failed, the first run's error."""
         failed = (each.error for each, now in zip(self.recordings, self.now, strict=True) if now.next is None)
         return next(filter(None, failed), None)
 
@@ -200,7 +201,7 @@ class Stepper:
         self._changed(self._original, "from the beginning", warm=False)
 
     def set_penalty(self, C: float, warm: bool = True) -> None:
-        """Change C and continue from the scaled α or from the seeder's starting point; if not `warm`, from α = 0."""
+        """Change C, and continue from the scaled α or the seeder's starting point; if not `warm`, start at α = 0."""
         task = self.task.with_penalty(C)
         if warm and self.seeder is not None:
             solved = solve(self.task.problem, stop=self.rules[0].stop)
@@ -230,7 +231,7 @@ class Stepper:
         self._changed(self.task.with_example(x, sign), f"example {len(self.task.X)} is new")
 
     def own(self, i: int, j: int) -> None:
-        """Let the first run take a Newton step with the pair (i, j), and continue from this point.
+        """Let the first run take a Newton step with the pair (i, j); then continue each run from its α.
 
         Raises
         ------
@@ -299,7 +300,7 @@ class Stepper:
         ----------
         message : mapping
             ``{"do": name, "with": arguments}``. ``name`` is the name of a method. "end" takes steps for a fifth of a
-            second; then the widget shows the state, and sends "end" again unless you stop it.
+            second; then the widget shows the state, and sends "end" again unless you stop the run.
         """
         self._is_answering = True
         try:
@@ -339,7 +340,7 @@ class Stepper:
         return self._widget
 
     def _refresh(self) -> None:
-        """Send the present states to the widget, once for each message that `receive` handles."""
+        """Send the present states to the widget; if `receive` is handling a message, leave this to `receive`."""
         if self._widget is not None and not self._is_answering:
             self._widget.refresh()
 
@@ -372,7 +373,7 @@ class Stepper:
     def _repr_html_(self) -> str:
         """Return pictures of the start, a middle state and the end of each run, and ψ against the steps."""
         k = self.k
-        self._advance(LIMIT, Deadline.after(STRIP_SECONDS))  # this changes k, which is restored below
+        self._advance(LIMIT, Deadline.after(STRIP_SECONDS))  # this call changes k, which is restored below
         lasts = [len(each.states) - 1 for each in self.recordings]
         self.k = k
         tolerance = float(self.rules[0].stop.tolerance)

@@ -32,7 +32,7 @@ POINTS: Final = 300
 def ranges_around(X: np.ndarray) -> np.ndarray:
     """Return the square that a picture of the examples shows, as [[x₀, y₀], [x₁, y₁]]."""
     centre, half = (X.max(0) + X.min(0)) / 2, (0.5 + MARGIN) * float(np.ptp(X, axis=0).max())
-    half = half if half > 0.0 else 1.0  # all examples are equal
+    half = half if half > 0.0 else 1.0  # half is 0 if all examples are equal
     return np.array([centre - half, centre + half])
 
 

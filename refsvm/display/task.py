@@ -71,7 +71,7 @@ class StepperTask:
 
     @property
     def in_plane(self) -> bool:
-        """Whether the examples are drawn: this requires few examples, two features, and a kernel function."""
+        """Whether the examples are drawn: few dense examples in a plane, a kernel function, and no regression."""
         instance = self.instance
         if isinstance(instance, DualProblem) or instance.epsilon is not None or is_sparse(instance.X):
             return False

@@ -117,7 +117,7 @@ def rivals_of(problem: DualProblem, state: RecordedState) -> np.ndarray:
 
 
 class Reach:
-    """Computes the largest |Gᵢ − b| in a recording so far, which scales the bars of G; reads each state only once."""
+    """Computes the largest |Gᵢ − b| in a recording so far (the scale of the bars of G); reads each state only once."""
 
     def __init__(self) -> None:
         self._recording: Recording | None = None

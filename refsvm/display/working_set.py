@@ -263,7 +263,7 @@ class WorkingSetDisplay(Display):
         return rise * Gi + fall * Gj - 0.5 * (rise**2 * Kii + 2.0 * rise * fall * Kij + fall**2 * Kjj)
 
     def _limits(self, window: float | None) -> np.ndarray:
-        """Return ((x₀, x₁), (y₀, y₁))."""
+        """Return the limits of both axes, ((x₀, x₁), (y₀, y₁))."""
         if window is not None:
             return self.point[:, None] + np.array([-window, window])
         size = max(float(np.ptp(self.box, axis=1).max()), 1e-300)
@@ -285,7 +285,7 @@ class WorkingSetDisplay(Display):
             self.ax_.contour(a, b, f, levels=[touched], colors=PALETTE[0], linewidths=1.0, **look)
 
     def _line(self, start: float, end: float, **look: Any) -> None:
-        """Draw the line on which steps move, from one step length to another."""
+        """Draw the line on which steps move, from the step length `start` to the step length `end`."""
         mu = np.array([start, end])
         self.ax_.plot(self.point[0] + mu, self.point[1] - mu, **look)
 
@@ -295,7 +295,7 @@ class WorkingSetDisplay(Display):
         is_free = self.steps.get("clipped") == self.steps["Newton"]
         for (name, mu), mark in zip(self.steps.items(), MARKS, strict=False):
             if is_free and name == "clipped":
-                continue  # equal steps get one mark
+                continue  # mark equal steps only once
             x, y = self.point[0] + mu, self.point[1] - mu
             seen = limits[0, 0] <= x <= limits[0, 1] and limits[1, 0] <= y <= limits[1, 1]
             named = "Newton, free" if is_free and name == "Newton" else name
