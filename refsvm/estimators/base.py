@@ -92,7 +92,7 @@ class KernelEstimator(BaseEstimator):
         return line_of(progress, self.verbose if self.verbose == "auto" else bool(self.verbose))
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the attributes for pickle; kernels, rules and results of this package become names and numbers."""
+        """Return the attributes for pickle, with kernels, rules and results of this package as names and numbers."""
         return to_state(super().__getstate__())
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -232,7 +232,7 @@ class KernelMachine(KernelEstimator):
         return checked
 
     def _by_number(self, kernel: Any, X: Any) -> tuple[Any, Any, int]:
-        """Return a kernel and examples that the solver can read, and the number of rows that this call has computed.
+        """Convert a user's kernel and examples to forms that the solver reads; also return the number of computed rows.
 
         If the kernel matrix fits into `cache_size`, this call computes the whole matrix; otherwise the solver calls the
         user's kernel with blocks of rows.
@@ -359,7 +359,7 @@ class KernelMachine(KernelEstimator):
         return None if self._centred is None else self._centred[0]
 
     def _set_intercepts(self, b: list[float], origin: np.ndarray | None) -> None:
-        """Store b for the given origin, and ``intercept_`` for the origin 0; the caller has set ``dual_coef_``."""
+        """Convert b, which belongs to examples minus `origin`, to ``intercept_``; store both. Needs ``dual_coef_``."""
         self.__dict__.pop("_centred", None)
         self.intercept_ = np.array(b)
         if origin is not None:
@@ -388,7 +388,7 @@ class KernelMachine(KernelEstimator):
             return reduce(self._users_values(X) + self.intercept_)
         vectors = self.support_ if is_precomputed(self.kernel_) else self.support_vectors_
         origin, intercept = self._origin, self.intercept_
-        if self._centred is not None:  # add the change of `intercept_` since `fit`, if any
+        if self._centred is not None:  # add the user's change of `intercept_` since `fit`
             intercept = self._centred[1] + (intercept - self._centred[2])
         return decision_values(
             self.kernel_, X, vectors, self._sums, origin, lambda sums: reduce(sums + intercept)

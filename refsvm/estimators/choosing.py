@@ -104,7 +104,7 @@ class ChoosingEstimator(KernelEstimator, ABC):
         """Return an attribute that only the trained estimator has, such as ``coef_``."""
         if name in ("predict_proba", "predict_log_proba") and self._is_classifier:
             raise AttributeError(f"{type(self).__name__} {PROBABILITIES.format(name=type(self).__name__)}.")
-        # exclude best_estimator_: a copy under construction lacks it, and would look it up without end
+        # exclude best_estimator_: the lookup would never end in an object without it, such as an incomplete copy
         if name.endswith("_") and not name.startswith("_") and name != "best_estimator_":
             if "best_estimator_" in self.__dict__:
                 return getattr(self.best_estimator_, name)

@@ -224,7 +224,7 @@ class SVCGradientCV(ChoosingClassifier, GradientCV):
     n_splits_, n_iter_ : int
         Number of folds, and number of evaluations.
     best_estimator_ : SVC
-        The estimator trained on all examples. The search offers the attributes of `best_estimator_`.
+        The estimator trained on all examples. The attributes of `best_estimator_` are also attributes of the search.
     classes_, n_features_in_, feature_names_in_
         As in `SVC`.
 

@@ -115,7 +115,7 @@ class Incremental(KernelMachine):
             )
         every = stacked(held["X"], X)
         kernel, most = self.kernel_, math.sqrt(self.cache_size / megabytes(1, 1))
-        together = TOGETHER if isinstance(kernel, Kernel) else m  # few calls, as a user's kernel is slow
+        together = TOGETHER if isinstance(kernel, Kernel) else m  # a user's kernel is slow: call it rarely
         here, there = (around(held.get("origin"), each) for each in (X, every))
         return {
             **held, "X": every, "y": np.append(held["y"], y), "weights": np.append(held["weights"], weights),
@@ -206,7 +206,7 @@ class Incremental(KernelMachine):
         )
 
     def _is_same_kernel(self, changed: list[str]) -> bool:
-        """Return whether the parameters still describe the trained model's kernel; `changed` lists changed ones."""
+        """Return whether the parameters still describe the model's kernel; `changed` lists the changed parameters."""
         # for "scale" and "auto", keep the γ that was computed from the first examples
         if isinstance(self._named().get("gamma"), str):
             return not changed
@@ -307,7 +307,7 @@ class Incremental(KernelMachine):
 
     @abstractmethod
     def _take(self, solutions: list[Solution], places: list[np.ndarray], remaining: np.ndarray) -> None:
-        """Set the fitted attributes; `places` are each solution's examples, `remaining` are the examples to keep."""
+        """Set the fitted attributes; `places` lists the examples of each solution, `remaining` the examples to keep."""
 
     @abstractmethod
     def _refuse_empty(self, weights: np.ndarray) -> None:

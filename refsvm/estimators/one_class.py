@@ -24,7 +24,7 @@ class OneClassSVM(OutlierMixin, SingleMachine):
 
     The model is a region: h(x) = Σ αᵢ k(x, xᵢ) + b is positive inside, and at most a share ν of the examples lies
     outside. `DualProblem.one_class` states the dual problem; only its linear term, its bounds and the sum of α differ
-    from classification, so the same rules apply. Names, defaults and layouts follow `sklearn.svm.OneClassSVM`.
+    from classification, so the same rules apply. Names, defaults and array shapes follow `sklearn.svm.OneClassSVM`.
 
     Parameters
     ----------

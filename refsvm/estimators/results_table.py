@@ -39,7 +39,7 @@ def results_table(search: Search, cells: dict[Key, Cell]) -> dict[str, Any]:
         cell_scores = [[cells[g, place, s].score for s in numbers] for g, place in places]
         scores = np.array(
             [[each[name] if isinstance(each, dict) else each for each in row] for row in cell_scores],
-            dtype=np.float64,  # a store contains None for NaN
+            dtype=np.float64,  # NumPy converts None, which a store contains for NaN, to NaN
         )
         for s, column in enumerate(scores.T):
             result[f"split{s}_test_{name}"] = column

@@ -66,7 +66,7 @@ class Search:
     options : dict
         ``tol``, ``stop`` (None means the KKT gap of ``tol``) and further options of `refsvm.Rounds`.
     one_out : bool
-        Whether `refsvm.leave_one_out` scores the splits, because each split leaves out one example and keeps all
+        Whether `refsvm.leave_one_out` scores the splits; each split must then leave out one example and keep all
         penalties.
     scoring : Scoring, SeveralScorings or None
         The scorers; None for accuracy or R². For R² with `is_loo`, the score of a split is the contribution of its test
@@ -215,7 +215,7 @@ class Search:
         parts = [fingerprint(each.train, each.test, each.factors, each.test_weights) for each in self.splits]
         places = range(len(self.epsilons) * len(self.Cs))
         return {
-            # the kernel contains γ
+            # the description of the kernel contains γ
             (g, place, split.number): {**common, **self.params(g, place), "kernel": kernels[g], "split": part}
             for g, place in product(range(len(kernels)), places)
             for split, part in zip(self.splits, parts, strict=True)
@@ -284,11 +284,11 @@ class Search:
         if self.one_out:
             del options["shrinking"]  # leave-one-out rounds are short, so shrinking would save no time
             return left_out_cells(task, self.Cs, self.splits, wanted, score, **options)
-        del options["epsilon"]  # the task contains epsilon
+        del options["epsilon"]  # drop epsilon, because the task contains it
         return solve_cells(task, self.Cs, self.splits, wanted, self.seeder, score, **options)
 
     def _score(self, X: Any, labels: np.ndarray, number: int, first: int, task: Task) -> Score | None:
-        """Return the function that scores one ε's cells, numbered from `first`; None means `usual_score`."""
+        """Return the scoring function of one ε's cells, or None for `usual_score`; the first cell is number `first`."""
         scoring = self.scoring
         if scoring is not None:
             return lambda split, place, values: scoring(
@@ -326,7 +326,7 @@ class StoredCells:
     def keep(self, key: Key, cell: Cell) -> None:
         """Store a cell."""
         metrics = {name: np.asarray(value).item() for name, value in cell._asdict().items()}
-        del metrics["split"], metrics["place"]  # another grid may number its cells differently
+        del metrics["split"], metrics["place"]  # drop both: another grid may number its cells differently
         config = self._identities[key]
         names = {"problem": f"C={config['C']:g}, {config['kernel']}, split {key[2]}", "strategy": self._name}
         self.runs.add(self._hashes[key], config=config, metrics=metrics, **names)

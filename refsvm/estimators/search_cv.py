@@ -209,7 +209,7 @@ class SearchCV(SearchScores, ABC):
 
     @property
     def _leaves_one_out(self) -> bool:
-        """Return whether each split leaves out one example and trains on all others with their own penalties."""
+        """Return whether each split leaves out one example and keeps the penalties of all other examples."""
         return isinstance(self.cv, str) and self.seeder is None
 
     def _stop(self) -> tuple[bool, StoppingRule | None]:

@@ -116,7 +116,7 @@ class SingleMachine(Incremental):
         self.support_ = np.flatnonzero(alpha).astype(np.int32)
         self.n_support_ = np.array([len(self.support_)], dtype=np.int32)
         self.support_vectors_ = np.empty((0, 0)) if is_precomputed(self.kernel_) else X[self.support_]
-        self._examples = X if is_user_kernel(self.kernel_) else None  # no second copy: X is already a copy
+        self._examples = X if is_user_kernel(self.kernel_) else None  # keep X, which is already a copy
         self.dual_coef_ = alpha[self.support_][None]
         there = solution.in_solver_coordinates()
         origin = there.problem.gram.origin if chosen is None else self.held_.get("origin")

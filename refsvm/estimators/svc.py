@@ -54,9 +54,9 @@ class SVC(ClassifierMixin, Incremental):
 
         max yᵀα − ½ αᵀKα   subject to   1ᵀα = 0,   0 ≤ yᵢαᵢ ≤ Cᵢ
 
-    If h(x) = Σ αᵢ k(x, xᵢ) + b > 0, `predict` returns ``classes_[1]``. With more classes, `SVC` trains each pair of
-    classes. Names, defaults and layouts follow `sklearn.svm.SVC`; instead of ``probability`` use scikit-learn's
-    ``CalibratedClassifierCV``.
+    If h(x) = Σ αᵢ k(x, xᵢ) + b > 0, `predict` returns ``classes_[1]``. With more classes, `SVC` trains a model for each
+    pair of classes. Names, defaults and array shapes follow `sklearn.svm.SVC`; instead of ``probability`` use
+    scikit-learn's ``CalibratedClassifierCV``.
 
     Parameters
     ----------
@@ -74,12 +74,13 @@ class SVC(ClassifierMixin, Incremental):
         The exponent d of "poly", and the constant c of "poly" and "sigmoid".
     tol : float or StoppingRule, default 1e-3
         Training ends when the KKT gap is at most `tol` times the range of the decision values, or at most `tol` if this
-        range exceeds 1. An exact step then polishes the solution of a small problem (`refsvm.services.guards.polish`).
-        If `tol` is a stopping rule, such as ``KKTGap(1e-3)`` for an absolute gap, this rule ends the training.
+        range exceeds 1. On a small problem, one exact step then moves α to the optimum if it can
+        (`refsvm.services.guards.polish`). If `tol` is a stopping rule, such as ``KKTGap(1e-3)`` for an absolute gap,
+        this rule ends the training.
     selector, step : WorkingSetSelector and StepRule, optional
         The rule that selects the next pair of variables, by default `SecondOrder`, and the rule for the length of the
         step, by default `PlanningAheadStep`. If the selector does not consider planned pairs (``takes_candidates``),
-        the default is `NewtonStep`; for `ConjugateSecondOrder`, it is `ConjugateStep`. If you give neither rule,
+        the default step rule is `NewtonStep`, or `ConjugateStep` for `ConjugateSecondOrder`. If you give neither rule,
         `ConjugateSecondOrder` and `ConjugateStep` solve the problems that shrinking has restricted.
     shrinking : bool, default True
         Whether to restrict steps to the variables that still change. If False, the rules choose every step among all
@@ -394,7 +395,7 @@ class SVC(ClassifierMixin, Incremental):
         self.binary_results_, self.shape_fit_ = results, X.shape
         self.support_, self.n_support_, self.dual_coef_ = layout(results, codes)
         self.support_vectors_ = np.empty((0, 0)) if is_precomputed(self.kernel_) else X[self.support_]
-        self._examples = X if is_user_kernel(self.kernel_) else None  # no second copy: X is already a copy
+        self._examples = X if is_user_kernel(self.kernel_) else None  # keep X, which is already a copy
         self._set_intercepts([result.centred_intercept for result in results], results[0].origin)
         if self._centred is not None:
             numbers = zip(results, self.intercept_.tolist(), strict=True)

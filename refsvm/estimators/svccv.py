@@ -49,7 +49,8 @@ class SVCCV(ChoosingClassifier, SearchCV):
         relative=True)`` with ``cv="loo"``. The notes say when other rules can be used.
     seeder : Seeder, optional
         Rule that makes the starting point of a solve from the solution for the previous C. By default, the search adds
-        the previous fold's change of α to this solution, and `ActiveSet` sets the α that the previous fold lacks.
+        to this solution the change of α between the same two values of C on the previous fold; `ActiveSet` sets α of
+        examples that are not in the previous fold's training part.
     cache_size : float, default 200
         Budget for the kernel matrix in MiB; inner products that all γ share may take as much memory in addition. A
         matrix that exceeds the budget is computed row by row.
@@ -80,8 +81,8 @@ class SVCCV(ChoosingClassifier, SearchCV):
     n_splits_, n_iter_ : int
         Number of splits, and number of steps of all cells together (at least 1).
     best_estimator_ : SVC
-        The estimator trained on all examples. The search offers the attributes of `best_estimator_`, such as
-        ``support_`` and ``coef_``.
+        The estimator trained on all examples. The attributes of `best_estimator_`, such as ``support_`` and ``coef_``,
+        are also attributes of the search.
     multimetric_, scorer_ : bool, callable or dict
         Whether there are several scores (the keys of `cv_results_` then end with their names); and the scorer, or a
         dictionary of scorers by name.
@@ -91,16 +92,15 @@ class SVCCV(ChoosingClassifier, SearchCV):
     Notes
     -----
     The search costs less than `GridSearchCV` for three reasons. Kernel values are computed once for all folds and all
-    C. Each solve starts from the solution for the previous C, plus the change of the previous fold's α between the same
-    two values of C (`ActiveSet` sets the α that the previous fold lacks). The decision values of a test part are
-    computed from the gradient of the solve.
+    C. Each solve starts from the solution for the previous C, plus the change of α between the same two values of C on
+    the previous fold. The gradient of the solve gives the decision values of the test part.
 
     The scorer gets an estimator that knows the parameters of the cell and the decision values of the test part X, and
     that raises an error for any other X. `SVCCV` refuses scores that need probabilities. With ``cv="loo"`` each score
     is computed from one example.
 
-    A rule for left-out examples, such as `BallRule`, decides most examples without a step. A rule for left-out examples
-    requires ``cv="loo"``, accuracy as the score, no seeder, and penalties that do not depend on the split.
+    A rule for left-out examples, such as `BallRule`, proves the sign of h at most left-out examples without a step.
+    Such a rule requires ``cv="loo"``, accuracy as the score, no seeder, and penalties that do not depend on the split.
 
     Examples
     --------
@@ -127,7 +127,7 @@ class SVCCV(ChoosingClassifier, SearchCV):
 
     _model, _held_out, _usual = SVC, HeldOutSVC, "accuracy"
 
-    score = SearchCV.score  # ClassifierMixin has another `score`
+    score = SearchCV.score  # take this `score`, because ClassifierMixin defines another
 
     def _labels(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return class numbers and the sorted labels."""

@@ -35,7 +35,7 @@ class SVR(RegressorMixin, SingleMachine):
         min ½‖w‖² + Σ Cᵢ max(0, |yᵢ − h(xᵢ)| − ε),     h(x) = Σ βᵢ k(x, xᵢ) + b
 
     `DualProblem.regression` states the dual problem: it has two variables for each example and otherwise the form of
-    classification, so that the same rules solve both. Names, defaults and layouts follow `sklearn.svm.SVR`.
+    classification, so that the same rules solve both. Names, defaults and array shapes follow `sklearn.svm.SVR`.
 
     Parameters
     ----------
@@ -260,8 +260,8 @@ class SVR(RegressorMixin, SingleMachine):
         Notes
         -----
         "full" is exact full conformal prediction. For each possible target t, a model is trained on all examples and
-        (x, t). The interval contains t if less than a share `confidence` of the residuals of this model are smaller
-        than the residual of (x, t). Residuals count as equal if they differ by less than 10⁻⁷ times the range of the
+        (x, t). The interval contains t if the share of this model's residuals that are smaller than the residual of (x,
+        t) is below `confidence`. Residuals count as equal if they differ by less than 10⁻⁷ times the range of the
         targets, including t. For exchangeable examples the interval contains the next target with probability at least
         `confidence`, whatever the distribution and however well h fits. For each row, the method follows the optimum
         along t (`refsvm.analysis.paths.conformal`), which costs O(n²) operations for each event.

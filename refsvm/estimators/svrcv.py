@@ -62,16 +62,16 @@ class SVRCV(RegressorMixin, SearchCV):
     best_score_, best_index_, cv_results_, n_splits_, n_iter_, multimetric_, scorer_
         As in `SVCCV`.
     best_estimator_ : SVR
-        The estimator trained on all examples. The search offers the attributes of `best_estimator_`, such as ``coef_``.
+        The estimator trained on all examples. The attributes of `best_estimator_`, such as ``coef_``, are also
+        attributes of the search.
     n_features_in_, feature_names_in_
         As in `SVR`.
 
     Notes
     -----
     The search costs less than `GridSearchCV` for three reasons. Kernel values are computed once for all folds, all C
-    and all ε. Each solve starts from the solution for the previous C, plus the change of the previous fold's α between
-    the same two values of C (`ActiveSet` sets the α that the previous fold lacks). The predictions for a test part are
-    computed from the gradient.
+    and all ε. Each solve starts from the solution for the previous C, plus the change of α between the same two values
+    of C on the previous fold. The gradient of the solve gives the predictions for the test part.
 
     The scorer gets an estimator that knows the parameters of the cell and the predictions for the test part X, and that
     raises an error for any other X. A single example has no R²: with ``cv="loo"`` an example's score is 1 − n (y − h)²
@@ -102,7 +102,7 @@ class SVRCV(RegressorMixin, SearchCV):
     _model, _held_out, _usual = SVR, HeldOutSVR, "r2"
     _label_checks: ClassVar[dict[str, Any]] = {"y_numeric": True}
 
-    score = SearchCV.score  # RegressorMixin has another `score`
+    score = SearchCV.score  # take this `score`, because RegressorMixin defines another
 
     def _labels(self, y: np.ndarray) -> tuple[np.ndarray, None]:
         """Return the targets, and None in place of classes."""
@@ -123,7 +123,7 @@ class SVRCV(RegressorMixin, SearchCV):
 
     @property
     def _tolerance(self) -> float:
-        # take at least TOL, because the model multiplies its tolerance by the range of h if the range is below 1
+        # do not go below TOL: the model multiplies its tolerance by the range of h if this range is below 1
         return TOL * max(1.0, self._unit) if self.tol is None else super()._tolerance
 
     def _tolerance_in_words(self) -> str:

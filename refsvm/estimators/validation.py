@@ -35,8 +35,8 @@ def checked_data(estimator: BaseEstimator, X: Any, y: Any = NO_LABELS, *, reset:
     reset : bool
         Whether to store the number and names of the features of X in the estimator.
     **checks
-        Arguments for scikit-learn's check. With these arguments, the check must return a C-ordered table of float64
-        unchanged.
+        Arguments for scikit-learn's check. The caller must choose arguments with which the check returns a C-ordered
+        table of float64 unchanged.
 
     Returns
     -------
