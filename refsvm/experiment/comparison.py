@@ -29,7 +29,7 @@ Values = Mapping[int, float]
 def values_of(
     records: Sequence[Mapping[str, Any]], metric: str, store: object
 ) -> dict[tuple[str, str], dict[int, float]]:
-    """Return, for each problem and strategy, a dict that maps a permutation to the metric of its solved run.
+    """Return, for each problem and strategy, a metric's values in the solved runs, as a dict by permutation.
 
     If the metric is unknown, the error lists the metrics that exist.
     """
@@ -86,7 +86,7 @@ def notes_of(records: Sequence[Mapping[str, Any]], metric: str) -> Iterator[str]
 
 
 def unsolved_notes(records: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """Yield notes on strategies with runs that are unsolved, have no solution, or contain models that are unsolved.
+    """Yield notes on each strategy's runs that are unsolved, have no solution, or trained models that are unsolved.
 
     A note states the number of runs, the reasons and the problems.
     """
@@ -113,7 +113,7 @@ def unsolved_notes(records: Sequence[Mapping[str, Any]]) -> Iterator[str]:
 
 
 def _where(some: Sequence[Mapping[str, Any]], runs: Sequence[Mapping[str, Any]]) -> str:
-    """Return a text with the numbers of runs in `some` and in `runs` for each problem."""
+    """Return a text that says how many of the runs of each problem are in `some`."""
     count, total = (Counter(record["problem"] for record in each) for each in (some, runs))
     return ", ".join(f"{problem} {count[problem]} of {total[problem]}" for problem in count)
 
@@ -352,7 +352,7 @@ class Comparison(Shown):
 
         means = np.array([[self.cells[problem, name].mean for name in self.strategies] for problem in whole])
         ranks = rankdata(means, axis=1).mean(axis=0)
-        same = bool((means == means[:, :1]).all())  # if all means are equal, the statistic is 0/0
+        same = bool((means == means[:, :1]).all())  # if all means are equal, Friedman's statistic is 0/0
         p = 1.0 if same else float(friedmanchisquare(*means.T).pvalue)
         return Ranking(dict(zip(self.strategies, ranks.tolist(), strict=True)), p, len(whole), self.notes)
 
@@ -360,7 +360,7 @@ class Comparison(Shown):
         """Return a note with the smallest possible p, if there are too few pairs for a p below 0.01."""
         tested = [cell for cell in self.cells.values() if cell.p is not None and cell.runs]
         runs = [cell.runs if cell.pairs is None else cell.pairs for cell in tested]
-        few = min(runs, default=99)  # if there is no test, 99 pairs give no note
+        few = min(runs, default=99)  # if there is no test, return no note: 99 orders suffice
         return (f"With {few} orders p is at least {number(least_p(few), 2)}.",) if least_p(few) > 0.01 else ()
 
     def table(

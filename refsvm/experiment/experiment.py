@@ -189,7 +189,7 @@ class Experiment(PlainNumbers, Shown):
         Warns
         -----
         ConvergenceWarning
-            If runs are not solved, or contain models that are not solved. Without scikit-learn the warning is a
+            If runs, or models that the runs trained, are not solved. Without scikit-learn the warning is a
             `refsvm.core.engine.unsolved.UnsolvedWarning`.
 
         Notes
@@ -264,7 +264,7 @@ class Experiment(PlainNumbers, Shown):
         return runs
 
     def _refuse_one_identity_for_two(self, runs: Iterable[_Run]) -> None:
-        """Raise an error if runs with equal hashes contain different objects, because of a user's ``identity='…'``."""
+        """Raise an error if a user gave different objects the same ``identity='…'``, so that runs have equal hashes."""
         kernels = {problem.name: problem.kernel for problem in self.problems}
         first: dict[str, tuple[_Run, list[Any]]] = {}
         for run in runs:
@@ -355,7 +355,7 @@ class Experiment(PlainNumbers, Shown):
         Parameters
         ----------
         metric : str
-            Name of a number in the records; see `Solve` for its metrics.
+            Name of a numeric entry of the records; the notes of `Solve` list the entries of its records.
         baseline : str, optional
             Name of the strategy with which the other strategies are compared.
 
@@ -385,7 +385,7 @@ class Experiment(PlainNumbers, Shown):
         return Comparison(metric, problems, names, baseline, cells, tuple(notes_of(records, metric)))
 
     def values(self, metric: str) -> dict[tuple[str, str], dict[int, float]]:
-        """Return, for each problem and strategy, a dict that maps a permutation to the metric of its solved run."""
+        """Return, for each problem and strategy, a metric's values in the solved runs, as a dict by permutation."""
         return values_of(self.records(), metric, self.store)
 
     def table(
@@ -493,7 +493,7 @@ def _try_out(run: _Run, instance: Instance | None) -> tuple[str, dict[str, Any] 
         return _carry_out(run, instance)
     except Exception as error:  # noqa: BLE001  a user's strategy may raise anything
         text = "".join(traceback.format_exception(error))
-        # if the error cannot be pickled, return a RuntimeError, because a pickle carries it to the calling process
+        # if the error cannot be pickled, return a RuntimeError, because workers return errors as pickles
         try:
             same = type(pickle.loads(pickle.dumps(error))) is type(error)
         except Exception:  # noqa: BLE001  pickling it may raise anything

@@ -70,7 +70,7 @@ class GridSearch(Call):
                 "CrossValidate with several values of C."
             )
         kernel = NAMES.get(type(instance.kernel), instance.kernel)
-        # take at most as many folds as a class has examples, so that each fold can contain an example of the class
+        # take at most as many folds as the class with the largest label has examples, so that each fold can contain one
         cv, fewest = arguments["cv"], int((instance.y == instance.y.max()).sum())
         arguments["cv"] = cv if isinstance(cv, str) else max(2, min(cv, fewest))
         model = SVCCV(kernel=kernel, refit=False, **arguments)

@@ -88,7 +88,7 @@ class Instance:
         return arguments | {name: value for name, value in own.items() if value is not None}
 
     def one_penalty(self) -> None:
-        """Raise an error if C is an array, for a strategy that sets C itself."""
+        """Raise an error if C is an array; a strategy that sets C itself calls this method."""
         if np.ndim(self.C):
             raise ValueError(
                 "This problem has a C for each example, but the strategy sets C itself; give C as one number, or use "

@@ -1,4 +1,4 @@
-"""Checks of rules, the package's or your own; `check_strategy` runs all these checks.
+"""Checks of this package's rules and of your own rules; `check_strategy` runs all these checks.
 
 ==============  ====================================================================================
 `strategy`      check_strategy(): runs all these checks on one rule

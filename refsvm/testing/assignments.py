@@ -1,8 +1,8 @@
 """The oracles of the assignments: functions that draw problems and examine a student's answers.
 
 An oracle tests properties rather than numbers: it replays the steps of a training, or computes the duality gap of a
-result. So every correct answer gets its points, whatever the order of its operations. The package contains the oracles
-because the grader runs from an installed wheel.
+result. A correct answer that computes in another order, and therefore rounds differently, also gets its points. The
+package contains the oracles because the grader runs from an installed wheel.
 """
 
 from __future__ import annotations
@@ -237,7 +237,7 @@ def pair(answer: Any, alpha: Any, lower: Any, upper: Any, at: str = "") -> tuple
 
 
 def replayed(second_order: bool, whole: bool) -> Callable[..., None]:
-    """Return a check that replays a training and examines each pair; `whole` also examines its end and final α."""
+    """Return a check that replays a training and examines each pair and, if `whole`, also the end and the final α."""
 
     def check(answer: Any, K: Any, y: Any, C: float, tol: float) -> None:
         lower, upper = box(y, C)
@@ -507,7 +507,7 @@ SHRINKING_AND_CACHE = [
 
 
 def one_left_out(rng: Generator) -> tuple[Any, ...]:
-    """Return y, C and r."""
+    """Return y, C and the index r of the example to leave out."""
     _, y, C = data(rng)
     return y, C, int(rng.integers(len(y)))
 
@@ -542,7 +542,7 @@ def left_out_values(K: Any, y: Any, C: float, most: int = 100_000) -> np.ndarray
 
 
 def is_clear(K: Any, y: Any, C: float) -> bool:
-    """Return whether no value is near 0, both classes have errors, and twenty steps of training give a wrong sign."""
+    """Return whether no left-out h is near 0, both classes have errors, and twenty steps leave some sign wrong."""
     h = left_out_values(K, y, C)
     wrong = y[h * y < 0.0]
     is_usual = np.abs(h).min() > 0.02 and (wrong > 0.0).any() and (wrong < 0.0).any()
@@ -632,7 +632,7 @@ def follows(answer: Any, K: Any, y: Any, C_min: float, C_max: float) -> None:
         raise Lost(f"column 0 (C) does not rise from {C_min:g} to {C_max:g}.")
     for C in np.geomspace(C_min, C_max, 80)[1:-1]:
         alpha = np.array([np.interp(C, rows[:, 0], rows[:, k]) for k in (1, 2, 3)])
-        (lower, upper), off = box(y, C), 1e-6 * C  # breakpoints may be rounded
+        (lower, upper), off = box(y, C), 1e-6 * C  # allow rounding errors of the breakpoints
         snapped = np.where(alpha < lower + off, lower, np.where(alpha > upper - off, upper, alpha))
         gap = gap_of(y - K @ snapped, snapped, lower, upper) if abs(alpha.sum()) <= off else np.inf
         if np.abs(snapped - alpha).max() > off or gap > 1e-5:
@@ -655,7 +655,7 @@ FIVE = {"heart": 0.05, "sonar": 0.1, "ionosphere": 0.1, "thyroid": 0.5, "monks1"
 """The data sets of the project, with the γ of each."""
 MOST_ROWS = 4  # largest number of rows of K that one call of choose() may ask for
 SAMPLES = 12  # number of samples of each data set
-LESS = 0.98  # largest ratio to the steps of SecondOrder that counts as fewer; luck alone rarely reaches it
+LESS = 0.98  # at most this share of SecondOrder's steps counts as fewer; luck alone rarely gives so few
 REPEATED = 100  # number of states at which a new process chooses again
 
 
@@ -704,7 +704,7 @@ def keeps_contract(call: Call, rng: Generator) -> None:
 def steps_on(name: str, seed: int, rule: WorkingSetSelector) -> int:
     """Count a rule's steps on `SAMPLES` samples of 100 examples of a data set; a failed solve counts as 5,000 steps.
 
-    `steps_on` adds noise to the features, so that a rule cannot know the kernel rows from the data sets.
+    `steps_on` adds noise to the features, so that a rule that stores the data sets still does not know the kernel rows.
     """
     found, rng, steps = load(name), np.random.default_rng(seed), 0
     for _ in range(SAMPLES):

@@ -102,13 +102,13 @@ def within(seconds: float, name: str, rules: tuple[object, ...], run: Callable[[
 
     thread = threading.Thread(target=tell, daemon=True)
     thread.start()
-    # wait for a limited time, because Python cannot end a thread from outside
+    # wait at most `seconds` for the thread
     thread.join(seconds)
     if thread.is_alive():
         number = thread.ident or 0
         frames = [frame for frame, _ in traceback.walk_stack(sys._current_frames().get(number))]
         where = _at_work(reversed(frames), rules)
-        # raise SystemExit in the other thread, at its next line of Python
+        # Python has no call that ends a thread, so raise SystemExit in the thread, at its next line of Python
         ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(number), ctypes.py_object(SystemExit))
         message = f"{where or 'it'} hangs: no answer after {seconds:g} seconds."
         raise AssertionError(f"Problem {name!r} with {', '.join(map(repr, rules))}: {message}")

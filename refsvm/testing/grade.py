@@ -265,7 +265,7 @@ def grade(
         reached += 0 if reason else point.worth
         printed = (printed or output)[:PRINTED]
         if reason:
-            # a student may write control codes
+            # replace control codes, which a student may write, by blanks
             shown = "".join(sign if sign.isprintable() else " " for sign in reason)
             if cause := re.search(r" \(answer cell \d+ raised .*\)", shown):
                 shown = shown.replace(cause[0], "; see above") if cause[0] in causes else shown

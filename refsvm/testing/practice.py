@@ -88,7 +88,7 @@ def large_problem(rng: Any = 0) -> DualProblem:
 
 
 def left_out_problems(problems: dict[str, DualProblem]) -> dict[str, DualProblem]:
-    """Leave one example out of each problem with Σα = 0; return the problems that then lack exactly one example.
+    """Leave an example out of each problem with Σα = 0; return the problems with exactly one variable fixed at 0.
 
     Examples
     --------

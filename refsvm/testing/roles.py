@@ -68,12 +68,12 @@ def check_shrinking(shrinking: Shrinking, cases: list[Case]) -> int:
 
 
 def check_check(check: Check, problems: dict[str, DualProblem]) -> int:
-    """Compare each decision of a check with a model trained without the example; return the number of decisions.
+    """Compare each sign that a check returns with h of a model trained without the example; return their number.
 
     Raises
     ------
     AssertionError
-        If the check decides an example wrongly, or does not return a sign or 0 for each example.
+        If a sign is wrong, or the check does not return a sign or 0 for each example.
     """
     decided = 0
     rules = Case.default_rules(tol=1e-6)

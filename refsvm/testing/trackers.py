@@ -47,7 +47,7 @@ def path_problems(problems: dict[str, DualProblem]) -> dict[str, DualProblem]:
 
 
 def check_tracker(tracker: PathTracker, problems: dict[str, DualProblem]) -> tuple[tuple[str, ...], int, str]:
-    """For each problem that has a path, track up to three paths, twice and in both engines.
+    """For each problem that has a path, check up to three paths, and compare each with a second run in both engines.
 
     Parameters
     ----------
@@ -95,9 +95,8 @@ def check_tracker(tracker: PathTracker, problems: dict[str, DualProblem]) -> tup
 def line_of(kind: str, problem: DualProblem) -> tuple[DualProblem, DualProblem]:
     """Return the problems at the two ends of a line, along which v, L, U and z change.
 
-    The line of the kind "costs" closes the box of every variable with L < 0 and opens the box of every variable with U
-    > 0. The line of the kind "others" closes the box of every third variable, changes v, and raises z to a quarter of
-    the sum of the remaining upper bounds.
+    Along the line "costs", bounds L < 0 rise to 0, and bounds U > 0 rise from 0. Along the line "others", both bounds
+    of every third variable move to 0, v changes, and z moves to a quarter of the sum of the remaining upper bounds.
     """
     zero = np.zeros(problem.n)
     if kind == "costs":

@@ -56,7 +56,7 @@ def check_value(rule: Rule, problem: DualProblem) -> None:
 
 
 def _check_memory(rule: Rule, problem: DualProblem) -> None:
-    """Check that the memory is a float64 vector, and a new array for each solve."""
+    """Check that the method `memory` returns a float64 vector, and a new array at each call."""
     memory, another = memory_of(rule, problem), memory_of(rule, problem)
     shared = np.shares_memory(memory, another)
     message = f"{type(rule).__name__}.memory() returned the same array twice; return a new array each time."
