@@ -184,7 +184,7 @@ class Arithmetic:
         """Solve P systems AX = B, shapes (P, m, m) and (P, m, k), by elimination with pivots.
 
         The solution of a singular system is filled with NaN. The method does not call LAPACK, because LAPACK calls
-        BLAS, whose bits differ between processors.
+        BLAS, whose results may differ in the last bits between processors.
         """
         n, each = A.shape[1], np.arange(len(A))
         A = np.concatenate([A, B], axis=2)

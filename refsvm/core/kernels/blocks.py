@@ -1,4 +1,4 @@
-"""Blocks of a stored kernel matrix: selected entries, a mirrored half, and checks for NaN and infinity."""
+"""Copies selected entries of a kernel matrix, mirrors one half of a matrix, and refuses NaN and infinite values."""
 
 from __future__ import annotations
 

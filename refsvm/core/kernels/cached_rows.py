@@ -138,7 +138,7 @@ class CachedRows(KernelRows):
         return self.row_seconds * np.count_nonzero(self.slots[indices] < 0)
 
     def fetch_if_few(self, most: int) -> None:
-        """If n ≤ `most` and all n rows fit in the budget, compute all rows in one block, because this is faster."""
+        """If n ≤ `most` and the budget holds all n rows, compute them in one block, which is faster than one by one."""
         source: KernelRows | None = self.gram.store
         if source is not None and not self.gram.repeats:
             return  # fetch nothing: this store copies a row from another store when the row is used
@@ -153,10 +153,10 @@ class CachedRows(KernelRows):
         """Return K[rows][:, columns] from stored rows, after computing and storing the missing rows."""
         if out is None:
             out = np.empty((len(rows), self.n if columns is None else len(columns)))
-        if len(rows) == 1:  # this branch is faster, and restricted solves usually read single rows
+        if len(rows) == 1:  # restricted solves usually read one row: `ensure` is faster than `fetch`
             self.ensure(rows[0])
             line = self.values[self.slots[rows[0]]]
-            out[0] = line if columns is None else line.take(columns, mode="clip")  # `line` is a view
+            out[0] = line if columns is None else line.take(columns, mode="clip")
             return out
         # if all rows fit in the store, compute the missing rows in one product; otherwise the loop below fetches parts
         if len(rows) <= self.capacity:
@@ -301,8 +301,8 @@ def stored_rows(
     """Return kernel rows within a memory budget, stored as float64, or as float32 in half the memory.
 
     The rules read rows of one numeric type, with one value for each variable. If stored rows have another type, or if
-    several variables share a row, a second store converts the latest rows to the form that the rules read. At least a
-    sixteenth of the budget holds these copies.
+    several variables share a row, a second store holds copies of the latest rows in the form that the rules read. The
+    second store gets at least a sixteenth of the budget.
 
     Parameters
     ----------

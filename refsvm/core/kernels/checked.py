@@ -197,7 +197,7 @@ class GivenMatrix(KernelMatrix):
                                    number for each pair, in this order, in any form that NumPy accepts as an array
     =============================  ==============================================================================
 
-    The object may also have these attributes and other attributes of `refsvm.core.kernels.facts.KernelFacts`:
+    The object may also have the attributes below, and any other attribute of `refsvm.core.kernels.facts.KernelFacts`:
 
     =================================  ==========================================================================
     ``diagonal()``                     returns all kᵢᵢ, which are otherwise taken from blocks

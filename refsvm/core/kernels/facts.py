@@ -1,4 +1,4 @@
-"""KernelFacts: the known properties of the numbers in a kernel matrix; a view or a store reads them from its source."""
+"""KernelFacts: what is known about the values of a kernel matrix, for example that it is positive semi-definite."""
 
 from __future__ import annotations
 

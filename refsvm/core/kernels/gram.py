@@ -144,7 +144,7 @@ class Gram(KernelMatrix):
         return KernelFacts(data_error=2.0**-24 * single, kernel_error=self._own_error, keeps_float32=single)
 
     def _measured_noise(self, kernel: Kernel) -> float:
-        """Estimate the error of k: ε times the largest |k| or |s dk/ds| at the smallest and the largest s = x·x.
+        """Estimate the error of k(x, x): ε times the largest |k| or |s dk/ds| at the smallest and the largest s = x·x.
 
         For a kernel of distances, return the estimate of `noise_of_distances`.
         """
@@ -159,7 +159,7 @@ class Gram(KernelMatrix):
 
     @property
     def centred(self) -> Gram:
-        """The matrix around the mean of the data if its kernel values are more precise; otherwise this matrix."""
+        """The matrix of the data moved to mean 0 if its kernel values are more precise; otherwise this matrix."""
         return self._around_mean or self
 
     @cached_property
@@ -265,7 +265,7 @@ class Gram(KernelMatrix):
         if not kernel.has_unit_diagonal:
             if not kernel.is_bounded:
                 check_finite_values(out)
-        elif len(rows) == 1:  # this branch is faster; on large data, a block is usually one row
+        elif len(rows) == 1:  # faster than the indexing below; on large data, a block is usually one row
             out[0, rows[0]] = 1.0
         else:
             out[np.arange(len(rows)), rows] = 1.0

@@ -33,7 +33,7 @@ class KernelMatrix(Shown, ABC):
     repeats : bool
         True if several variables share a row of `source`.
     facts : KernelFacts
-        The known facts about the numbers; a view or a store reads them from its source.
+        The known facts about the values; a view or a row store reads them from its underlying matrix.
     full_matrix_only : bool
         True if all rows should be evaluated in one block when memory suffices.
     supports_float32 : bool

@@ -8,7 +8,7 @@ Mapping the page of a kernel row can take as long as computing the row. Three me
 
 * Reuse pages that are already mapped: `reused` keeps the memory of unused arrays for later arrays.
 * Use pages of the usual size (4 KiB). NumPy asks for huge pages (2 MiB), which are faster to map if the system has free
-  huge pages. A virtual machine often has no free huge pages, and mapping then takes five times as long for each byte.
+  huge pages. A virtual machine often has none; mapping then takes five times as long for each byte as with small pages.
 * Let a second thread write to the pages of the next rows while the first thread computes. Buffers of at least
   `AHEAD_FROM_BYTES` use a second thread if their memory is not yet mapped.
 """

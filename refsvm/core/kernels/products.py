@@ -95,7 +95,7 @@ class DenseProducts:
 
 
 class RowParts(NamedTuple):
-    """Arrays from which compiled code computes RBF or linear kernel rows; if `norms` is empty, Python computes them."""
+    """Arrays from which compiled code computes RBF or linear kernel rows; if `norms` is empty, Python computes rows."""
 
     X: np.ndarray  # dense examples, shape (n, d), in the type of the row; empty for sparse data
     features: np.ndarray  # Xᵀ

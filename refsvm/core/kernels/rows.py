@@ -133,7 +133,7 @@ class KernelRows(KernelMatrix):
         return 0.0
 
     def fetch_if_few(self, most: int) -> None:
-        """If n ≤ `most` and all n rows fit in the budget, compute all rows in one block, because this is faster."""
+        """If n ≤ `most` and the budget holds all n rows, compute them in one block, which is faster than one by one."""
 
     def block(
         self, rows: np.ndarray, columns: np.ndarray | None = None, out: np.ndarray | None = None

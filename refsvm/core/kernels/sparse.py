@@ -1,6 +1,6 @@
 """Inner products with CSR data, in memory that is bounded by the size of the data, not by the number of columns.
 
-`SparseProducts.of` uses the first method in this table that applies:
+`SparseProducts.of` uses the first of these methods that applies:
 
 =========================  =====================================================================================
 compiled, many entries     add rows of Zᵀ (a dense table), each times an entry of x: six times faster than scipy
@@ -9,8 +9,8 @@ one example                scipy multiplies Z by x as a dense vector
 several examples           scipy multiplies sparse by sparse matrices, or Z by the examples as dense columns
 =========================  =====================================================================================
 
-The table takes at most `TABLE_BYTES`. For several examples, scipy multiplies sparse matrices if few entries of Z are
-stored, and handles at most `WORK_BYTES` at a time.
+The dense table takes at most `TABLE_BYTES`. For several examples, scipy multiplies sparse matrices if few entries of Z
+are stored, and handles at most `WORK_BYTES` at a time.
 
 Columns without an entry in Z contribute nothing. If Z has more columns than entries, the constructor first removes the
 columns without an entry, so that a vector with one number for each column is never longer than the data.
@@ -64,13 +64,13 @@ class SparseProducts:
     ----------
     Z : CSR array or matrix of shape (n, d), float64 or float32
     table_from : int, optional
-        Number of stored entries of Z from which a dense table is made, `TABLE_FROM_ENTRIES` by default; 0 suits
-        products of many examples at once.
+        A dense table is made only if Z stores at least this number of entries, by default `TABLE_FROM_ENTRIES`. 0 is
+        best for products of many examples at once.
 
     Attributes
     ----------
     Z : CSR of shape (n, d′)
-        Z without the removed columns; every entry is stored once.
+        Z without the columns that the constructor has removed; every entry is stored once.
     by_columns : bool
         True if `of` can compute some of the columns without computing the others.
     prefers_batches : bool
