@@ -15,7 +15,7 @@ from refsvm.core.seeders import Cold, Seeder
 
 
 def planned(machine: Machine, held_out: list[np.ndarray], seeder: Seeder, from_full: bool) -> list[Round]:
-    """Return the rounds for one machine, one for each fold, as in the loop of Wen et al., Algorithms 1 to 3."""
+    """Return one round for each fold of one machine (one model), as in the loop of Wen et al., Algorithms 1 to 3."""
     # --- a round starts from the solution on all examples or, in a chain, from the previous round's solution ---
     origin = None if isinstance(seeder, Cold) else ORIGIN
     first = [Round(keep=origin)] if origin and from_full else []

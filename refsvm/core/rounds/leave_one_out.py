@@ -1,7 +1,7 @@
-"""Leave-one-out: Algorithm 1 of Franc, Laskov & Müller (2008), for one machine.
+"""Leave-one-out for one machine (one model of a task): Algorithm 1 of Franc, Laskov & Müller (2008).
 
     Solve on all examples.
-    Apply the sufficiency checks, which predict some examples.
+    Apply the sufficiency checks: for some examples, they find what the model without the example predicts.
     For each undecided example:  empty its box, start at the seed, take steps until the stopping rule is satisfied.
     If a round ends without a proof of the sign of h:  take steps to smaller gaps, until the sign is proved.
     The error is the share of wrong predictions.
@@ -74,7 +74,7 @@ def algorithm_1(
 
 
 def warn_if_stalled(full: Solution, rules: Rules, tol: float) -> None:
-    """Warn if the solve on all examples stalled, because the checks use its solution."""
+    """Warn if the solve on all examples stalled: the checks use its solution and may then be wrong."""
     tol *= rules.stop.share_of_tolerance(full.decision_range)
     if full.status is Status.STALLED and full.kkt_gap > tol:
         warn(

@@ -34,9 +34,9 @@ class LeftOutTable:
     Parameters
     ----------
     machine : Machine
-        The machine; its problem contains all examples.
+        The machine (one model of a task); its problem contains all examples.
     rounds : Rounds
-        Rounds of this problem.
+        The `Rounds` object that solves the rounds of this problem.
     asked : sequence of int, optional
         The examples to leave out; all by default.
     start : ndarray of shape (n,), optional
@@ -96,7 +96,7 @@ class LeftOutTable:
         self._progress = Progress("leave_one_out") if progress is None else progress
 
     def solve_on_all(self, kkt: KKTGap) -> None:
-        """Train on all examples, by following a path in C if SMO takes many steps (`refsvm.core.rounds.walked`)."""
+        """Train on all examples; if SMO takes many steps, follow a path in C (`refsvm.core.rounds.walked`)."""
         rounds, m = self.rounds, len(self.decided)
         if rounds.rows.holds_all and m <= ALL_AT_ONCE:
             rounds.rows.fetch(np.arange(rounds.rows.gram.n))
@@ -198,11 +198,12 @@ class LeftOutTable:
         # record "kkt" in place of "ball", because these rounds already reached the KKT tolerance in their first run
         settled = np.array([each.left_out for each in ties], dtype=np.int64)
         self.decided[settled[self.decided[settled] == "ball"]] = "kkt"
-        if self.status is Status.CONVERGED:  # the first runs reached the user's tolerance
+        # keep the statuses of the first runs of these rounds, which reached the user's tolerance
+        if self.status is Status.CONVERGED:
             self.unsolved = unsolved
 
     def gap_rule_pays(self, tried: int) -> bool:
-        """Return True if the stopping rule ended M_prec of the first M rounds early, and M_prec/M ≥ 0.5."""
+        """Return True if the stopping rule ended at least half of the first `tried` rounds early (M in the paper)."""
         is_kept = self.status is Status.CONVERGED and self._early >= tried / 2
         if self.status is Status.CONVERGED:
             self.rule_kept = is_kept

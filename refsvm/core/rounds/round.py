@@ -29,8 +29,8 @@ class Round(NamedTuple):
     weights : ndarray of shape (n,), float64, optional
         Factors for the boxes of the examples, in addition to `C`; weight 0 leaves an example out.
     neighbour : (hashable or None, hashable), optional
-        Names of two solutions of a neighbouring problem: with the old C and with the new C. The seed repeats the change
-        of α between these two solutions (`refsvm.core.seeders.neighbour.extrapolate`).
+        Names of two kept solutions of a neighbouring problem, one for the old C and one for the new C. The seed repeats
+        the change of α between these two solutions (`refsvm.core.seeders.neighbour.extrapolate`).
     evaluate : int or ndarray of int64, optional
         Examples whose decision values are returned; by default the examples in `left_out`.
 

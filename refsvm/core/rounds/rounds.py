@@ -79,13 +79,13 @@ class Rounds(Shown):
     Raises
     ------
     ValueError
-        If an argument is out of range, or if rules do not fit together.
+        If an argument is out of range, or if the selector and the step rule cannot be combined.
 
     Notes
     -----
     Each round begins with new counters and new scratch memory. The steps of a round depend on earlier rounds only
-    through rounding errors of G. If a round starts cold or names its `origin`, earlier rounds do not change its steps.
-    Threads must not share an object of this class.
+    through rounding errors of G. If a round starts at α = 0 or names its `origin`, its steps do not depend on earlier
+    rounds. Threads must not share an object of this class.
 
     Examples
     --------
@@ -394,7 +394,7 @@ class Rounds(Shown):
         return problem if problem.gram is self.problem.gram else problem.with_gram(self.problem.gram)
 
     def close(self) -> None:
-        """Release the compiled loop, as deleting the object does; a later round loads the loop again."""
+        """Release the compiled loop before this object is deleted; a later round loads the loop again."""
         if hasattr(self, "state"):
             self.state.session = None
 

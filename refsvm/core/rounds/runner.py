@@ -293,7 +293,7 @@ def scaled(box: tuple[np.ndarray, np.ndarray], each: Round) -> Iterator[np.ndarr
 
 
 def for_example(stop: StoppingRule, r: Any) -> StoppingRule:
-    """Return the rule for the round without r; a rule made for left-out examples gets r as its example."""
+    """Return the stopping rule for the round without r; if the rule has a field `example`, the field is set to r."""
     return replace(stop, example=r) if has_target(stop) else stop  # type: ignore[type-var]
 
 

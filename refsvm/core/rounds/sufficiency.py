@@ -145,9 +145,9 @@ class XiAlphaBound(Check):
     all other examples of the class of r together can take over αᵣ. The proof for yᵣ = 1 uses the duality gap δ at b,
     the weight vector w_R without r, and f = Kα:
 
-    1. Moving αᵣ to free variables gives α̃, which is feasible without r, and ‖w − w̃‖² ≤ 2R²αᵣ². With T of
-       `refsvm.core.stopping.midpoint`, ``T(α̃, G − b) ≤ δ + αᵣ max |Gⱼ − b|`` over the free j. So w_R is within
-       ``ρ = αᵣR/√2 + √(½αᵣ²R² + δ + αᵣ max |Gⱼ − b|)`` of w, and each w_R·(φᵢ − φᵣ) is within √2 Rρ of fᵢ − fᵣ.
+    1. Moving αᵣ to free variables gives α̃, which is feasible without r, and ‖w − w̃‖² ≤ 2R²αᵣ². The sum T of
+       `refsvm.core.stopping.midpoint` satisfies ``T(α̃, G − b) ≤ δ + αᵣ max |Gⱼ − b|`` over the free j. So w_R is
+       within ``ρ = αᵣR/√2 + √(½αᵣ²R² + δ + αᵣ max |Gⱼ − b|)`` of w, and each w_R·(φᵢ − φᵣ) is within √2 Rρ of fᵢ − fᵣ.
     2. h_R(xᵣ) is a minimiser η of Σ Cᵢ max(0, 1 − yᵢ(w_R·(φᵢ − φᵣ) + η)) over i ≠ r. With w in place of w_R, this sum
        falls for every η below fᵣ + min G over I_down, because its slope is at most αᵣ − Σ (Uⱼ − αⱼ) over the free
        j ≠ r. So h_R(xᵣ) ≥ fᵣ + min G − √2 Rρ, whether b is unique or not.
