@@ -253,7 +253,7 @@ def vector(name: str, values: Any, n: int, *, infinite: bool = False) -> np.ndar
     # this fast check usually succeeds: the vector has no NaN and no number beyond 1e150
     if np.vdot(array, array) <= LARGEST_NUMBER:
         return array
-    # check for NaN first: every comparison with NaN is False, so that NaN would pass the check of the size below
+    # check for NaN first: every comparison with NaN is False, so the check of the size below would accept NaN
     if infinite and np.isnan(array).any():
         raise ValueError(f"{name} contains NaN; give numbers.")
     finite = array[np.isfinite(array)]
@@ -435,7 +435,7 @@ def refuse_targets(y: np.ndarray) -> None:
 
 
 def refuse_nan_labels(y: np.ndarray) -> None:
-    """Raise ValueError if a numeric label is NaN; estimators raise scikit-learn's own error instead."""
+    """Raise ValueError if a numeric label is NaN; in estimators, scikit-learn's own check raises an error first."""
     if y.dtype.kind == "f" and (is_missing := np.isnan(y)).any():
         place = int(is_missing.argmax())
         raise ValueError(f"y[{place}] is nan, a missing value; complete that example or drop it.")

@@ -1,4 +1,4 @@
-"""Backend: the object that takes steps, runs rounds, makes seeds and follows paths for one call of a public function.
+"""Backend: an object that takes steps, solves the problems of a `Rounds` object, computes seeds and follows paths.
 
 `refsvm.core.solver.readable.NumPyBackend` is the backend in NumPy. Compiled code registers another backend in
 `BACKENDS`. Each call of a public function makes one backend and passes it to the functions that it calls. All backends
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Backend(Protocol):
-    """Takes steps, runs rounds, makes seeds and follows paths for one call of a public function, in a single thread."""
+    """Takes steps, solves the problems of a `Rounds` object, computes seeds and follows paths, in a single thread."""
 
     used: dict[str, None]
     """The keys of this dict name the engines ("numpy", "numba") that have taken steps since the dict was cleared."""
@@ -35,7 +35,7 @@ class Backend(Protocol):
         """
 
     def rounds(self, runner: Any, waiting: Sequence[Any]) -> list[Any]:
-        """Run the first round in `waiting`, or several in one call if this is faster; return the results."""
+        """Run the first `Round` in `waiting`, or several in one call if this is faster; return the results."""
 
     def seeder(self, seeder: Any, rows: Any) -> Any:
         """Return the seeder itself, or an object whose `seed` calls the seeder's compiled version."""
@@ -43,7 +43,7 @@ class Backend(Protocol):
     def events(self, walk: Any, tracker: Any, end: float, most: int) -> list[Any]:
         """Follow a path through its next events, at most `most` of them, and return these events.
 
-        If the method returns no events, the tracker follows the next event itself.
+        If the method returns no events, `tracker` itself finds the next event, in NumPy.
         """
 
 

@@ -29,9 +29,9 @@ class Doors:
         or float32, and its guards; the default is `refsvm.core.solver.options.rows_and_guards`. Code outside
         `refsvm.core` cannot pass `rows_and_guards` as an argument, because users call ``Rounds(problem)`` themselves.
     workers : callable
-        ``workers(n_jobs)`` returns an object that shares rounds among several workers; the default function returns
-        None, and one worker then runs all rounds. Code outside `refsvm.core` cannot pass `workers` as an
-        argument, because users call ``Rounds(problem, n_jobs=2)`` themselves.
+        ``workers(n_jobs)`` returns an object that divides the rounds of a `Rounds` object among several workers; the
+        default function returns None, and one worker then runs all rounds. Code outside `refsvm.core` cannot pass
+        `workers` as an argument, because users call ``Rounds(problem, n_jobs=2)`` themselves.
     """
 
     def __init__(self) -> None:

@@ -32,7 +32,7 @@ class Formulations:
     upper: np.ndarray
     n: int
 
-    if TYPE_CHECKING:  # the arguments are the fields of `refsvm.DualProblem`, in the same order
+    if TYPE_CHECKING:  # the constructor takes the fields of `refsvm.DualProblem`, in the same order
 
         def __init__(
             self, gram: Any, v: np.ndarray, z: float, lower: np.ndarray, upper: np.ndarray

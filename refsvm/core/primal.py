@@ -4,8 +4,8 @@
 
 An infinite bound is a hard margin: in place of a penalty, Uᵢ = ∞ demands h(xᵢ) ≥ vᵢ, and Lᵢ = −∞ demands h(xᵢ) ≤ vᵢ,
 where h(xᵢ) = vᵢ − Gᵢ + b is the decision value. A solver meets the demands of hard margins only up to its tolerance.
-This module therefore evaluates F at (t·w, t·b), with the smallest t ≥ 1 that meets all demands, so that F is an upper
-bound of the dual optimum.
+This module therefore multiplies the weight vector w and b by the smallest t ≥ 1 that meets all demands. F at
+(t·w, t·b) is then an upper bound of the dual optimum.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def best_intercept(gradient: np.ndarray, z: float, lower: np.ndarray, upper: np.
 def least_and_greatest(
     gradient: np.ndarray, z: float, lower: np.ndarray, upper: np.ndarray
 ) -> tuple[float, float]:
-    """Return the least and the greatest b that minimise the sum of `best_intercept`, for finite boxes.
+    """Return the least and the greatest b that minimise Σ max(Uᵢ(Gᵢ − b), Lᵢ(Gᵢ − b)) + bz, for finite boxes.
 
     If the interval of optimal b has no lower end, the function returns the least Gᵢ in its place; if the interval has
     no upper end, the greatest Gᵢ.

@@ -3,9 +3,9 @@
     maximise   f(α) = vᵀα − ½ αᵀKα     subject to   1ᵀα = z,   L ≤ α ≤ U
 
 C-SVM classification with labels yᵢ = ±1 and penalties Cᵢ has v = y, z = 0, Lᵢ = min(0, yᵢCᵢ), Uᵢ = max(0, yᵢCᵢ). The α
-of the literature is aᵢ = yᵢαᵢ ∈ [0, Cᵢ]. Regression and novelty detection differ in v, z and the box.
-`DualProblem.without` leaves out example r by setting Lᵣ = Uᵣ = 0. `DualProblem.restrict` makes problems of fewer
-variables.
+of the literature is aᵢ = yᵢαᵢ ∈ [0, Cᵢ]. `DualProblem.regression` and `DualProblem.one_class` set v, z and the box for
+regression and novelty detection. `DualProblem.without` leaves out example r by setting Lᵣ = Uᵣ = 0.
+`DualProblem.restrict` makes problems of fewer variables.
 """
 
 from __future__ import annotations
@@ -137,9 +137,9 @@ class DualProblem(Shown, Formulations):
     def centred(self) -> DualProblem:
         """The problem that the solver works on: if z = 0, its kernel is computed on data moved to mean 0.
 
-        The centred problem has the same optima as this problem; its b and all its Gᵢ differ from this problem's by one
-        constant. If z ≠ 0, or if moving the data does not make kernel values more precise, this property returns the
-        problem itself.
+        The centred problem has the same optima as this problem. Centring adds the same constant to b and to every Gᵢ.
+        If z ≠ 0, or if moving the data does not make kernel values more precise, this property returns the problem
+        itself.
         """
         gram = self.gram.centred if self.z == 0.0 else self.gram
         return self if gram is self.gram else self.with_gram(gram)
@@ -336,9 +336,9 @@ class DualProblem(Shown, Formulations):
         αᵢ ← clip(αᵢ);  s = z − 1ᵀα;  αᵢ ← αᵢ + s·roomᵢ/Σ room, with room = U −
         α if s > 0 and α − L otherwise.
 
-        Each variable moves in proportion to its distance from the bound (its
-        room). Variables strictly inside the box move first. If the point is
-        infeasible only because of rounding, variables at a bound therefore stay exactly at the bound.
+        Each αᵢ moves in proportion to its distance from Uᵢ (s > 0) or Lᵢ.
+        Variables strictly inside the box move first, so that variables at a
+        bound stay there if only rounding made the point infeasible.
         """
         lower, upper = self.lower, self.upper
         point = vector("start", alpha, self.n).clip(lower, upper)

@@ -195,8 +195,8 @@ class Solution(Shown):
         Estimated error of G from kernel rows kept as float32
         (`refsvm.core.kernels.precision.decision_error`); 0 with float64.
     longest_round : int
-        Number of steps of the longest round so far, which may be this round.
-        This number estimates how many steps a solve takes after a bad start.
+        Largest number of steps of a round of `refsvm.Rounds` so far, including
+        this round; an estimate of the steps of a solve after a bad start.
     around_mean : ndarray of shape (n,), float64, or None
         G of ``problem.centred``, if the solver worked on the centred problem.
         If the mean c of the data is large, `gradient` and `intercept` lose

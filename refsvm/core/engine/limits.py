@@ -154,7 +154,7 @@ class Limits(Generic[Seen]):
         return due or self.seconds_left() <= owed
 
     def tell(self, progress: Progress, seen: Any) -> None:
-        """Update the progress report with the point reached."""
+        """Copy the gap and the number of steps from the solver state `seen` to the progress report."""
         progress.watch(seen)
 
     def is_ended_by(self, callback: Callable[[Progress], object], progress: Progress) -> bool:
@@ -200,7 +200,7 @@ class PathLimits(Limits[Any]):
     """
 
     def tell(self, progress: Progress, seen: Any) -> None:
-        """Update the progress report with the breakpoint reached."""
+        """Store the latest breakpoint `seen` in the progress report and count it."""
         progress.state, progress.steps = seen, (progress.steps or 0) + 1
 
     def is_ended_by(self, callback: Callable[[Any], object], progress: Progress) -> bool:

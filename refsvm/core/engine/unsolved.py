@@ -1,4 +1,4 @@
-"""Functions that warn if solves did not converge, and say what to do; `refsvm.SVC` gives the same warning.
+"""Warns about solves that did not converge; the warning says what to do. `refsvm.SVC` gives the same warning.
 
 If the user ended a solve by Ctrl-C or a callback, no warning follows; the status of the result names the reason.
 """

@@ -1,6 +1,6 @@
 """Two guards against rounding errors of float64 steps: FreshGradient recomputes G, and Snap sets α to nearby bounds.
 
-`moves`, `next_to_bound` and `room` also accept arrays with the numbers of several problems.
+The arguments of `moves`, `next_to_bound` and `room` may also be arrays with one entry or row for each problem.
 """
 
 from __future__ import annotations

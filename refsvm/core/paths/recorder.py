@@ -1,4 +1,4 @@
-"""PathRecorder: stores the breakpoints of a tracker as changes from each breakpoint to the next."""
+"""PathRecorder: stores each breakpoint of a path as its changes from the previous breakpoint."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class PathRecord(NamedTuple):
     ----------
     t : ndarray of shape (m,)
         The parameter of the line at each breakpoint; on the line λ = 1/C, this array holds C, ascending. A value of `t`
-        occurs twice if α, ŝ or b jumps at this value between optimal points.
+        occurs twice if α, ŝ or b jumps at this value from one optimal point to another.
     intercept : ndarray of shape (m,)
         b̂ = b/C. If the path does not follow C, the record holds b and α in place of b̂ and ŝ.
     elbow : ndarray of shape (m,), int64
@@ -43,7 +43,7 @@ class PathRecord(NamedTuple):
     changed, value : ndarrays of shape (c,), int64 and float64
         For each change, the index of the variable and the new value of its ŝ.
     events : structured ndarray of dtype `EVENT`
-        One entry for each variable that moves to another set: right side, elbow or left side (see `EVENT`).
+        One entry for each move of a variable between the right side, the elbow and the left side (see `EVENT`).
     """
 
     t: np.ndarray

@@ -215,7 +215,7 @@ def _why_it_stalled(record: PathRecord, walk: PathState, begin: float) -> str:
     along, where = walk.along, _where(record, walk, begin)
     what = f"kernel values up to {walk.largest:.1g}"
     remedy = "subtract the mean of each feature and scale it (StandardScaler), or choose smaller C"
-    # targets far from 0 are rounded by up to ε max|v|; compare this error with the accuracy of G − b on a path
+    # rounding changes a target by up to EPSILON·max |v|; compare this error with the accuracy of G − b on a path
     if EPSILON * np.abs(along.arrays(begin)[0]).max() > TENTH * (along.unit[0] + along.unit[1] * begin):
         what, remedy = f"targets up to {np.abs(along.start.v).max():.1g}", "subtract the mean of the targets"
     return (
