@@ -82,9 +82,9 @@ def walked(rounds: Rounds, begun: Solution, kkt: KKTGap) -> tuple[Rounds, Soluti
     if rounds.status is Status.CONVERGED:
         solution = rounds.solve(start=origin.alpha, origin=origin, stop=kkt)
         steps += solution.iterations
-        if solution.status is Status.CONVERGED:  # the exact step has usually reached the optimum
+        if solution.status is Status.CONVERGED:  # `Polish` has then usually moved α to the exact optimum
             exact = rounds.solve(start=solution.alpha, origin=solution.in_solver_coordinates(problem))
-            # an exact optimum saves steps in later rounds, but is not required
+            # if the exact solve reaches its step limit, keep `solution`: later rounds only take more steps
             steps, solution = steps + exact.iterations, solution if exact.status is Status.MAX_ITER else exact
     rounds.max_iter = most
     return rounds, replace(solution, iterations=steps, seconds=begun.seconds + time.perf_counter() - began)

@@ -19,9 +19,9 @@ class ActiveSet(Seeder):
 
         αᵢ = Uᵢ if αᵢ* was at its upper bound,  Lᵢ if αᵢ* was at its lower bound,  clip(αᵢ*) if it was free.
 
-    The seeder spreads the missing sum z − 1ᵀα over the free variables, and over all variables if the free variables
-    have reached their bounds. The seed α·C′/C (Chu et al. 2015, for linear classifiers) keeps the same variables at
-    their bounds, but changes the free α. On some data `ActiveSet` saves more steps than this seed, on others fewer.
+    The seeder spreads the missing sum z − 1ᵀα over the free variables, and over all variables if no free variable is
+    left. The seed α·C′/C (Chu et al. 2015, for linear classifiers) also keeps the same variables at their bounds, but
+    multiplies the free α by C′/C. `ActiveSet` saves more steps than α·C′/C on some data, and fewer on others.
 
     References
     ----------

@@ -42,9 +42,9 @@ STEP_COST: Final = 1000
 class ATO(Seeder):
     """Follow the optimum along a piecewise linear path from the solution to the new box.
 
-    Variables F, such as removed examples, must enter the new box and move straight to it with direction d_F. Variables
-    T, such as added examples that violate their optimality condition, may move in their changed box so that f rises;
-    they move towards a bound with direction d_T. The free variables M keep Gᵢ = b:
+    F are the variables outside the new box, such as removed examples; they move straight to the new box, in the
+    direction d_F. T are the variables that can raise f because their box has changed, such as added examples; they move
+    towards a bound, in the direction d_T. M are the free variables, which keep Gᵢ = b:
 
         ⎡ 0   1ᵀ  ⎤ ⎡ db  ⎤     ⎡ 1ᵀd_F + 1ᵀd_T          ⎤
         ⎣ 1  K_MM ⎦ ⎣ d_M ⎦ = − ⎣ K_MF d_F + K_MT d_T    ⎦         dG = −K d.
@@ -56,8 +56,8 @@ class ATO(Seeder):
 
     The published algorithm is slow because it computes the inverse and all products again at each event. This
     implementation computes the inverse of the matrix above once for each solved problem, and K d_F + K d_T once for
-    each path. At an event it updates the inverse by one product of two vectors. It updates only the Gᵢ that may reach b
-    on the path according to their initial speed (see `margin`). If following the path takes more time than it saves,
+    each path. At an event it updates the inverse by one product of two vectors. It updates Gᵢ only if Gᵢ, judged by its
+    initial speed, may reach b on the path (see `margin`). If following the path takes more time than the seed saves,
     the seeder leaves the path and spreads the remaining α of F over the free variables.
 
     Parameters
@@ -67,7 +67,7 @@ class ATO(Seeder):
         Gᵢ plus `margin` times the root mean square of all initial speeds. If all initial speeds are 0, the seeder
         watches variables with G within `margin` of b. A missed event only costs the solver additional steps.
     max_events : int, default 1000
-        Largest number of events.
+        Largest number of events on a path; after this number of events, the seeder leaves the path.
     max_free : int, default 500
         Largest number of free variables; with more free variables, the seeder does not follow the path.
     budget : float, default 0.3
@@ -171,9 +171,9 @@ class ATO(Seeder):
         return np.concatenate([head, free[chosen], inverse.ravel()])
 
     def pays(self, solved: Solution, steps: int, left_out: Sequence[Any]) -> bool:
-        """Return True if computing the inverse and following the shortest path may take less work than they save."""
+        """Return True if computing the inverse and following the cheapest path may take less work than they save."""
         n, most = solved.problem.n, self._most(solved, steps)
-        if expected(n, 0, 0) > most:  # even the shortest path would take too long
+        if expected(n, 0, 0) > most:  # even the cheapest path would take too long
             return False
         m = int(np.count_nonzero(_are_free(solved)))
         going = min((int(np.count_nonzero(solved.alpha[out])) for out in left_out), default=0)
@@ -204,7 +204,7 @@ def exchange(solved: Solution, problem: DualProblem) -> Walk:
     # T: variables whose box has changed, and which may now move so that f rises
     other = ~forced & ~free & ((lower != old.lower) | (upper != old.upper))
     rises, falls = other & (excess > 0.0) & (clipped < upper), other & (excess < 0.0) & (clipped > lower)
-    # a variable without a bound moves as far as the largest |αᵢ| so far
+    # without a bound in its direction, a variable moves by at most `far`
     far = max(1.0, float(np.abs(alpha).max()))
     to = np.where(rises, np.where(np.isinf(upper), alpha + far, upper), clipped)
     to = np.where(falls, np.where(np.isinf(lower), alpha - far, lower), to)

@@ -19,8 +19,8 @@ def extrapolate(
 
     The neighbour's solution changed from `before` to `after`; the new solution of `problem` should differ from `source`
     in the same way. A variable with equal values in `before` and `after` keeps its value in `source`, and a variable
-    with equal values in `before` and `source` gets exactly its value in `after`. Without `before` and `source`,
-    αᵢ = clip(after αᵢ). The function `complete` spreads the missing sum z − 1ᵀα.
+    with equal values in `before` and `source` gets exactly its value in `after`. Without `before` and `source`, the
+    seed is the α of `after`, clipped to the box. The function `complete` spreads the missing sum z − 1ᵀα.
 
     Parameters
     ----------

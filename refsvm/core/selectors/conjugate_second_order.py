@@ -20,7 +20,7 @@ class ConjugateSecondOrder(WorkingSetSelector):
 
     Here Δ is the last displacement, βⱼ = (KΔ)ᵢ − (KΔ)ⱼ and q_Δ = ΔᵀKΔ. The rule maximises the gain of a `ConjugateStep`
     that no bound cuts. If the denominator is smaller than qᵢⱼ/1000, the rule divides by qᵢⱼ/1000. Before the first step
-    and after a step that a bound has cut, the rule equals `SecondOrder`.
+    and after a step that a bound has cut, the rule chooses the same pair as `SecondOrder`.
 
     References
     ----------

@@ -46,9 +46,9 @@ def exact_gain(slope: np.ndarray, curvature: np.ndarray, room: np.ndarray) -> np
 def unless_negligible(state: SolverState, i: int, j: int, gain: float) -> tuple[int, int]:
     """Return (i, j), the pair of largest gain, or the most violating pair if that gain may be only rounding error.
 
-    In floating point, a pair that no step can improve still shows a tiny gain, which is rounding error. A variable in a
-    narrow box or near a bound may have a real gain below this error. A rule that ranks pairs by gain alone could then
-    choose pairs without a real gain for ever. `unless_negligible` therefore takes the most violating pair if
+    In floating point, even a pair that cannot raise f shows a tiny gain, which is rounding error. If a variable is in a
+    narrow box or near a bound, a step on it may gain less than this error. A rule that ranks pairs by gain alone could
+    then choose useless pairs for ever. `unless_negligible` therefore takes the most violating pair if
 
         Gᵢ − Gⱼ < 10⁻⁹ ψ            (the largest gain is rounding error, or close to it),
         2ψ · room < 10⁻⁹ · 2g       (room, the longest step of the most violating pair, is tiny),

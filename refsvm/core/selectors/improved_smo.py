@@ -20,9 +20,8 @@ this pass has taken a step; 2τ; the number of kernel values so far."""
 class ImprovedSMO(WorkingSetSelector):
     """Choose the same working sets as Modification 2 of Keerthi, Shevade, Bhattacharyya and Murthy (2001).
 
-    The paper's solver knows Gᵢ for the free variables I₀ and for the two examples *up* and *down*, which have the
-    largest G in I_up and the smallest G in I_down among the known G. The solver computes any other Gᵢ when it examines
-    example i.
+    The paper's solver knows Gᵢ for the free variables I₀ and for two examples: *up* has the largest known G in I_up,
+    and *down* has the smallest known G in I_down. The solver computes any other Gᵢ when it examines example i.
 
         Repeat
             a pass over all i:   up ← i if i is in I_up and Gᵢ > G[up],   down ← i if i is in I_down and Gᵢ < G[down]
@@ -31,10 +30,10 @@ class ImprovedSMO(WorkingSetSelector):
         After each step:         choose up and down anew among I₀ and the pair that has moved.
 
     The first *up* and *down* are free variables. If no variable is free, they are the first example whose α may rise
-    and the first example whose α may fall. If a pass finds no pair but the stopping rule is not satisfied, 2τ becomes
-    ψ/2. The loop of this package knows all of G, so `KKTGap` ends the solve after the last step; the paper's solver
-    still makes passes without a step. Both solvers take the same steps; `kernel_values` counts the kernel values that
-    the paper's solver computes.
+    and the first example whose α may fall. If a pass finds no pair before the stopping rule is satisfied, the selector
+    sets 2τ to ψ/2. The loop of this package knows all of G, so `KKTGap` ends the solve after the last step; the paper's
+    solver still makes passes without a step. Both solvers take the same steps; `kernel_values` counts the kernel values
+    that the paper's solver computes.
 
     Parameters
     ----------
@@ -123,8 +122,8 @@ class ImprovedSMO(WorkingSetSelector):
     def kernel_values(self, state: SolverState, solved: bool = True) -> int:
         """Return how many kernel values the paper's solver computes; if `solved`, count its last passes without a step.
 
-        A step needs two kernel values for each known G, and examining Gᵢ needs one kernel value for each support
-        vector. The count is right only without shrinking.
+        After a step, the solver needs two kernel values to update each known Gᵢ; to compute an unknown Gᵢ, it needs one
+        kernel value for each support vector. The count is right only without shrinking.
         """
         scan = state.selector_memory
         bound = ((state.alpha < state.upper) ^ (state.alpha > state.lower)) & solved

@@ -28,7 +28,7 @@ class MaximumGain(WorkingSetSelector):
     rows : {2, 1, "all"}
         Kernel rows that the rule scans, 2 by default. 2 means the rows of both variables of the last pair. 1 means only
         the row of the variable that was new in the last pair, so that each variable moves in two successive steps
-        (§2.5). "all" means all rows in memory (§4.6); the rule equals `Greedy` once memory holds the whole matrix.
+        (§2.5). "all" means all rows in memory (§4.6); if memory holds the whole matrix, the rule compares all pairs.
 
     Raises
     ------

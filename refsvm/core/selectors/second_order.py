@@ -86,7 +86,7 @@ class SecondOrder(WorkingSetSelector):
         pairs = state.candidates[: state.n_candidates].tolist()
         for (k, m), q in zip(pairs, state.candidate_curvatures, strict=False):
             if state.gradient[k] < state.gradient[m]:
-                k, m = m, k  # the step gains only if αₖ rises
+                k, m = m, k  # let k have the larger G, because a step gains only if that α rises
             slope = state.gradient[k] - state.gradient[m]
             room = min(state.upper[k] - state.alpha[k], state.alpha[m] - state.lower[m])
             if slope > 0.0 and room > 0.0:

@@ -12,12 +12,12 @@ from refsvm.core.steps.planning_ahead import PlanningAheadStep
 class EagerPlanningStep(PlanningAheadStep):
     """Plan as `PlanningAheadStep` does, but after every step that was not planned, including clipped steps.
 
-    The paper describes this rule first, and gives no figures for it. The rule seldom takes more planned steps than
+    The paper describes this rule first, but reports no results for it. The rule seldom takes more planned steps than
     `PlanningAheadStep`, which plans only after free steps. A clipped step leaves a variable at its bound. If a plan
-    moves the pair of this step again, the rule accepts the plan only if it moves the variable away from the bound. The
-    rule therefore rejects most plans after clipped steps. Lemma 3 holds for both rules: if the selector considers the
-    planned pair (Algorithm 3, with the constant η), a planned step and the next step together gain at least (1 − η²)
-    times as much as the Newton step.
+    moves the pair of this step again, the rule accepts the plan only if the plan moves this variable away from its
+    bound. The rule therefore rejects most plans after clipped steps. Lemma 3 holds for both rules: if the selector
+    considers the planned pair (Algorithm 3, with the constant η), a planned step and the next step together gain at
+    least (1 − η²) times as much as the Newton step.
 
     Parameters
     ----------
