@@ -25,7 +25,7 @@ def distance_to_violation(state: SolverState) -> np.ndarray:
 
 
 def active_set(state: SolverState, multiple: int) -> np.ndarray:
-    """Return the sorted indices of the active variables; a variable that G keeps at its bound is not active.
+    """Return the sorted indices of the active variables: the free variables, and the variables in violating pairs.
 
     The function adds the inactive variables nearest to a violation until `multiple` divides the number of indices.
     """

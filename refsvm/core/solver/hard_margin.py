@@ -70,10 +70,10 @@ class HardMargin:
             try:
                 outcome = self._take(state, rules, min(budget, max(ROUND, len(before))), trace)
             except NotFiniteError:
-                is_beyond = True  # a restricted problem has overflowed, and its α is not in this state
+                is_beyond = True  # a restricted problem has overflowed; this state does not hold its α
             except ValueError:
                 if self._is_bounded():
-                    raise  # α has diverged, and the rules have met NaN or infinite values
+                    raise  # α has not diverged, so neither NaN nor infinity has caused this error
         # α also diverges if the kernel is indefinite and its curvature q is negative in a direction without a bound
         if is_beyond or not self._is_bounded():
             self._state.alpha[:], self._state.iteration = before, iteration
@@ -100,7 +100,7 @@ class HardMargin:
         if min(above, below) <= 0.0:
             return False
         if not self._cone:
-            # d contains the weights with which the two points of the hulls combine the examples
+            # |dᵢ| is the weight of example i in the point that α describes in the hull of its class
             d = np.where(alpha > 0.0, alpha / above, alpha / below)
             return self._is_nothing(dot(d, state.rows.product(d)), dot(state.v, d))
         # αᵀKα = αᵀ(v − G)
@@ -113,9 +113,9 @@ class HardMargin:
     def _is_nothing(self, quadratic: float, linear: float) -> bool:
         """Return True if αᵀKα is only rounding error in comparison with vᵀα.
 
-        For two classes vᵀα = 2s, and √(αᵀKα)/s is the distance of the hulls. Every w that satisfies the margin
-        constraints has ‖w‖ ≥ vᵀα/√(αᵀKα). If the method returns True, |h| for such a w would have to reach 1/NARROWEST
-        times the largest |v|.
+        For two classes vᵀα = 2s, and √(αᵀKα)/s is the distance of the two points that α describes in the hulls. Every w
+        that satisfies the margin constraints has ‖w‖ ≥ vᵀα/√(αᵀKα). If the method returns True, ‖w‖ times the largest
+        ‖φ(xᵢ)‖ is at least 1/NARROWEST times the largest |v|.
         """
         return quadratic <= self._state.largest_diagonal * (0.5 * NARROWEST * linear / self._scale) ** 2
 

@@ -95,7 +95,7 @@ class LIBSVMShrinking(Shrinking):
 
 
 class Work(NamedTuple):
-    """The arguments of one call of `steps`; a state that stored these arguments would hold a reference to itself."""
+    """The arguments of one call of `steps`; if `state` stored them, `state` would hold a reference to itself."""
 
     backend: Backend
     limits: Limits[SolverState]
@@ -172,7 +172,7 @@ class ShrinkingMemory:
     ) -> tuple[int, np.ndarray | None]:
         """Take steps on the active variables; return the outcome and the variables that stay active.
 
-        If no variable became inactive, None replaces the variables.
+        The second returned value is None if no variable became inactive.
         """
         trace = None if work.trace is None else Trace(work.trace.every)
         outcome, stay = 0, None

@@ -80,7 +80,7 @@ def iterate(
 
 
 def _each(loop: Steps) -> Steps:
-    """Yield the states; underflow gives 0 inside a step; between steps, the caller's NumPy settings apply."""
+    """Yield the states; ignore underflow inside a step, and restore the caller's NumPy settings between steps."""
     take = np.errstate(under="ignore")(next)
     while True:
         try:

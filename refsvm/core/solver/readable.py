@@ -27,7 +27,7 @@ class NumPyBackend:
         """Take up to `budget` steps; return 0, or the code with which the loop ended."""
         self.used["numpy"] = None
         loop = steps(state, *validated(*rules))
-        # when the budget ends, the loop can be dropped, because `state` holds the result of its steps
+        # `state` holds the result of every step, so the generator `loop` need not run to its end
         with np.errstate(over="ignore"):  # a gain may overflow if q is barely above 0
             for _ in range(budget):
                 try:

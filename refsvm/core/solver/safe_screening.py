@@ -120,7 +120,7 @@ def undecided(state: SolverState) -> np.ndarray:
 
 
 def error_of(state: SolverState) -> np.ndarray:
-    """Return a bound of the rounding error of each Gᵢ, shape (n,), including errors of the full problem's G.
+    """Return a bound of each Gᵢ's rounding error, shape (n,); on a restricted problem, add the full problem's bound.
 
     G is a sum of terms αⱼKᵢⱼ, none of which exceeds max |αⱼ| √(Kᵢᵢ max Kⱼⱼ). The bound allows sixteen roundings for
     each variable (of its term and of the sum), and one rounding for each update of G.

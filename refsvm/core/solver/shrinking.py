@@ -181,10 +181,10 @@ class Restriction(Shrinking):
         """Take some steps on all variables, or solve one restricted problem."""
         if code := rules.stop.check(state):
             return code
-        # `recent`: number of steps of the last call; a first call at α ≠ 0, near a solution, takes `period` instead
+        # `recent`: number of steps of the last call; in the first call `period` if α ≠ 0 (near a solution), else 0
         recent = (self.period if state.alpha.any() else 0) if state.shrinking is None else state.shrinking
         before, solve_on = state.iteration, (backend, limits, state, rules, trace)
-        # the `facts` of the full kernel matrix say whether computing several rows at once is faster
+        # for some kernel matrices, computing several rows at once is faster: `facts.prefers_batches`
         whole = state.rows.evaluator.gram
         in_blocks = whole.facts.prefers_batches and len(state.alpha) == whole.n
         if in_blocks and len(B := block(state, self.block)):
@@ -224,7 +224,7 @@ ShrinkingPolicy = Restriction
 def all_variables(
     backend: Backend, limits: Limits[Any], state: SolverState, rules: Rules, budget: int, trace: Trace | None
 ) -> int:  # fmt: skip
-    """Take up to `budget` steps on all variables, fewer if a limit is reached; reading the clock changes no step."""
+    """Take up to `budget` steps on all variables, but return early at a limit; checks of the clock change no step."""
     end, code = state.iteration + budget, 0
     while not code and state.iteration < end:
         before = state.iteration
@@ -331,7 +331,7 @@ def restricted(state: SolverState, A: np.ndarray, rules: Rules, full_gram_up_to:
         most = min(rows.cache_mb if rows.holds_all else rows.cache_mb / 4, COPIES_MB)
         budget = max(most, megabytes(64, len(A)))
         small = stored_rows(source.restrict(chosen), budget, dtype, read=dtype)
-        if small.holds_all:  # further restricted problems may use the rest of the budget
+        if small.holds_all:  # problems restricted further may use the remaining memory
             small.cache_mb = budget - megabytes(len(A), len(A), dtype)
         if len(A) <= full_gram_up_to and small.holds_all:
             small.fetch(np.flatnonzero(source.slots[chosen] >= 0))
