@@ -55,7 +55,7 @@ class BallRule(StoppingRule):
     tol : float
         Tolerance ε > 0 for the KKT gap.
     every : int
-        Number of steps between two tests, or a sixteenth of the steps taken so far if this number is larger. A test
+        Number of steps between two tests, or a sixteenth of the steps taken so far if this number is larger. The rule
         also waits until ψ(α) is at most 0.7 times its value at the last test.
     example : int, optional
         The left-out example at which the rule proves the sign; by default, it proves the signs at all left-out
@@ -160,7 +160,7 @@ class BallRule(StoppingRule):
         return replace(self, solved=solved)
 
     def outcome(self, reason: str, value: float) -> tuple[str, float]:
-        """Return the test that decided the round, "ball" or "kkt", and the decision value ("ball": see `of_sign`)."""
+        """Return the test that ended the round, "ball" or "kkt", and the decision value, whose sign "ball" proves."""
         if reason in self.reasons[1:3]:
             return "ball", of_sign(value, 1 if reason == self.reasons[1] else -1)
         return "kkt", value

@@ -52,9 +52,9 @@ class LOODualityGap(StoppingRule):
     paper moves only ηᵢ. Each step of α, however, changes two entries of α; if only one entry of η moved, H(η) would
     rise more slowly.
 
-    No point with h(xᵣ) = 0 has an objective below H(η). If a point with F < H and the optimum gave h(xᵣ) different
-    signs, some point between them would have h(xᵣ) = 0, and by convexity its objective would be at most F < H: a
-    contradiction. The rule stops only if h(xᵣ) has the same sign with b̂ and with the intercept that a `Solution`
+    No point with h(xᵣ) = 0 has a primal objective below H(η). If a point with F < H and the optimum gave h(xᵣ)
+    different signs, some point between them would have h(xᵣ) = 0, and by convexity its objective would be at most F <
+    H: a contradiction. The rule stops only if h(xᵣ) has the same sign with b̂ and with the intercept that a `Solution`
     reports. The rule also stops at ψ(α) ≤ ε, because F < H cannot be reached if h(xᵣ) = 0 at the optimum.
 
     Parameters

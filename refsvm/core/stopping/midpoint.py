@@ -55,9 +55,9 @@ INDEFINITE: Final = -1e-8
 class Rounding(NamedTuple):
     """A bound of the rounding error of G = v − Kα.
 
-    G is a sum of terms αⱼKᵢⱼ, none of which exceeds max |αⱼ| √(Kᵢᵢ max Kⱼⱼ). A step updates G once; a move to another α
-    does so once for each changed variable. An update rounds a term and a partial sum. Computing G from scratch rounds n
-    terms and their kernel values. The bound allows sixteen roundings for each term, which include the rounding of Σα.
+    G is a sum of terms αⱼKᵢⱼ, none of which exceeds max |αⱼ| √(Kᵢᵢ max Kⱼⱼ). A step updates G once; moving to another α
+    updates G for each changed variable. An update rounds a term and a partial sum. Computing G from scratch rounds n
+    terms and their kernel values. The bound allows sixteen roundings for each term; they also cover the error of Σα.
 
     Attributes
     ----------
@@ -181,7 +181,7 @@ def sign_at(state: SolverState, r: int) -> int:
 def ends_elsewhere(
     alpha: np.ndarray, gradient: np.ndarray, lower: np.ndarray, upper: np.ndarray, delta: float, sizes: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
-    """Return, for each variable, low and high with low ≤ h*(x) − (Kα)(x) ± √(δ k(x, x)) ≤ high at any x.
+    """Return, for each variable, low and high: at any x, low − r ≤ h*(x) − (Kα)(x) ≤ high + r with r = √(δ k(x, x)).
 
     The bounds follow from (4) with Dᵢ ≤ √Kᵢᵢ + √k(x, x), which needs no kernel row. If x is a left-out example, do not
     use the bounds from the variable of this example.
@@ -197,7 +197,7 @@ def ends_elsewhere(
     Returns
     -------
     low, high : ndarrays of shape (n,), float64
-        Infinite for a variable that proves nothing.
+        Infinite for a variable that gives no bound.
     """
     rho = math.sqrt(delta * (1.0 + EXCESS))
     ends = []

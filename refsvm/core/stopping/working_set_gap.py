@@ -16,8 +16,9 @@ class WorkingSetGap(StoppingRule):
 
     If maximum gain chose the pair, the paper stops when the length μ* of "the constrained step" is below ε; if the pair
     is the most violating pair, the paper stops when its violation is below ε. `WorkingSetGap` takes the clipped step as
-    μ*; the step counts in the paper suggest the Newton step. If a pair shares a variable with the previous working set,
-    the class assumes that maximum gain chose the pair. The rule stops after the short step, not before this step.
+    μ*; the paper's step counts suggest that its authors took the Newton step. If a pair shares a variable with the
+    previous working set, the class assumes that maximum gain chose the pair. The rule stops after the short step, not
+    before it.
 
     The length |μ| has the unit of α and says nothing about optimality; use `KKTGap` unless you reproduce the paper's
     tables.

@@ -124,7 +124,7 @@ def choose_sets(walk: PathState) -> bool:
     K = np.ascontiguousarray(walk.K[np.ix_(B, B)])
     lower = np.where(at_low, walk.line.lower, -box)[B]
     upper = np.where(at_high, walk.line.upper, box)[B]
-    # all α outside B stay at their bounds, whatever the derivative x is
+    # outside B, each α moves with its bound at a known rate
     others = variables.pace.copy()
     others[B] = 0.0
     v, z = walk.line.v[B] - (others @ walk.K)[B], walk.line.z - float(others.sum())

@@ -46,8 +46,8 @@ class Hastie(PathTracker):
     ------
     ValueError
         If tol is not positive; while tracking, if the elbow is singular (for example with duplicates, or with more
-        points on it than dimensions) or if two events coincide. `refsvm.SVMP` handles singular elbows and coinciding
-        events.
+        points than can be affinely independent) or if two events coincide. `refsvm.SVMP` handles singular elbows and
+        coinciding events.
 
     See Also
     --------

@@ -83,8 +83,8 @@ class SVMP(PathTracker):
     -----
     There are three differences from the paper. Tolerances are relative, so that a path does not depend on the unit of
     the kernel. In the linear program, (32) and (33) reduce to one bound on δλ, because null vectors do not change g.
-    The backup routine first computes the derivative at λ, which leaves the path exact, and jumps only if the derivative
-    does not help.
+    The backup routine first chooses the sets by the derivative at λ, which keeps the path exact; the routine jumps only
+    if no set changes.
 
     Compiled code (`refsvm.core.backend`) follows many events in one call, as long as the elbow is regular and each
     event moves one example to another set. NumPy and SciPy handle empty elbows, jumps, events of several examples,
@@ -244,7 +244,7 @@ class SVMP(PathTracker):
 
         Yield the point if an event of this `kind` or a repair has moved it. If no repair helps, the path ends.
         """
-        is_c_path = walk.along.is_c_path  # only a path in C tests Σα here
+        is_c_path = walk.along.is_c_path  # on other lines, do not compute G again because of Σα
         # do not compute G from scratch after each event, because computing it takes as long as many events
         fresh = not kind or walk.unsettled or walk.t < walk.stale_below
         if fresh or max(walk.violation(), is_c_path and walk.unbalanced()) > self.eps_kkt:

@@ -69,7 +69,7 @@ class SVD(ElbowAlgebra):
     ----------
     eps_svd : float
         Singular values up to eps_svd·(m + 1)·σ₁ count as zero. The paper compares the singular values with m·1e-14, so
-        that its rank depends on the scale of the kernel.
+        that the rank in the paper depends on the scale of the kernel.
 
     Examples
     --------
@@ -202,7 +202,7 @@ class UpdatedInverse(UpdatedAlgebra):
     least_ratio : float
         The inverse is computed from A = QR only if no diagonal entry of |R| is below this fraction of the largest.
     qr : PivotedQR
-        The factorisation that gives the inverse, and that is used in its place if A is ill conditioned.
+        The factorisation that gives the inverse; if A is ill conditioned, the QR factors replace it.
 
     Raises
     ------

@@ -88,7 +88,7 @@ class Bordered:
     def insert(self, u: np.ndarray, corner: float, right: float, pace: float = 0.0) -> bool:
         """Add variable k to a non-empty M; return False, and change nothing, if A would become singular.
 
-        `u` is (1, K_Mk), and `corner` is Kₖₖ. Before k joins, αₖ moves at rate `pace`; `right` is rₖ with this rate.
+        `u` is (1, K_Mk), `corner` is Kₖₖ, and `right` is rₖ before k joins, while αₖ still moves at rate `pace`.
         """
         w = self.times(u)
         # s is the pivot of k; if s is only rounding error, A would become singular

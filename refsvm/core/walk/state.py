@@ -86,7 +86,7 @@ class PathState(Walk):
     backend : Backend
         The backend, which may follow many ordinary events in one call.
     problem : DualProblem
-        The problem with the kernel matrix K; the backup routine solves this problem in other boxes.
+        The parameter `problem` with K as its kernel matrix, from which the backup routine takes kernel values.
     unsettled : bool
         True if `refsvm.core.walk.elbow.correct` must correct rounding errors on the elbow.
     placed : (float, int)

@@ -317,7 +317,7 @@ class Walk:
             self.total -= change
 
     def take_first(self) -> bool:
-        """If M is empty, set b to the G of the first variable that can balance the sum; return True if one exists."""
+        """If M is empty, move b to the nearest G of a variable that can keep Σα = z; return True if one exists."""
         var = self.variables
         waiting = ((np.abs(self.side) == 1) | (self.side == TIED)) & (var.pace == 0.0)
         if self.total > 0.0:
