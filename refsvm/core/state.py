@@ -37,7 +37,7 @@ SCALARS = np.dtype(
         ("high", np.float64),  # hi: upper limit of μ
         ("last_step", np.float64),  # μ of the previous step
         ("last_newton", np.float64),  # μ̂ = ℓ/q of the previous step
-        ("last_free", np.int64),  # 1 if lo < μ < hi in the previous step (κ ≠ 0: if i, j ended off their bounds)
+        ("last_free", np.int64),  # 1 if lo < μ < hi in the previous step (κ ≠ 0: i, j ended off bounds)
         ("last_planned", np.int64),  # 1 if the previous step was planned
         ("n_candidates", np.int64),  # number of pairs that the step rule offers to the next selection
         ("objective", np.float64),  # f(α), summed from the gains
