@@ -1,7 +1,7 @@
 """Derivatives of the optimum with respect to parameters, and exact changes when examples are left out.
 
 ==============  ==========================================================================================
-`derivative`    Solution.derivative(name): forward mode, for one parameter, with both sides at an event
+`derivative`    Solution.derivative(name): forward mode, for one parameter; left and right derivative at an event
 `pullback`      Solution.pullback(alpha, intercept): reverse mode, one system for any number of parameters
 `parameters`    how v, the bounds and z change with each parameter
 `optimum`       the free and bounded variables of an optimum, and the bordered system of the free ones

@@ -1,4 +1,4 @@
-"""The direction in which the optimum moves with a parameter, and the variables that are free at an event."""
+"""The direction in which the optimum moves as a parameter changes, and the variables that are free at an event."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ NOISE: Final = 1e-9
 """Rates below this, relative to the largest rate, are rounding errors."""
 
 APART: Final = 1e-6
-"""Equations of dependent examples may differ by at most this, relative to the largest rate."""
+"""If the rate of Gᵢ − b of a dependent free example exceeds this, relative to the largest rate, α jumps."""
 
 ROUNDED: Final = 1e-12
 """Rounding error of Σ Kᵢⱼ αⱼ, relative to Σ |Kᵢⱼ αⱼ|."""

@@ -131,7 +131,7 @@ class Influence(Shown):
 
 
 def of_problem(function: Callable[..., Influence]) -> Callable[..., Influence]:
-    """Decorate `influence` so that it also accepts the arguments of 0.4.0: ``influence(problem, groups, X, y)``."""
+    """Decorate `influence` to accept also the arguments of refsvm 0.4.0: ``influence(problem, groups, X, y)``."""
 
     @wraps(function)
     def call(*arguments: Any, **options: Any) -> Influence:
@@ -407,7 +407,7 @@ def _values(left_out: LeftOutGroups, X: Any, alpha: np.ndarray) -> np.ndarray:
     moves = alpha.any(axis=1)  # rows with α = 0 need no products
     used = np.flatnonzero(alpha.any(axis=0))
     weights = alpha[np.ix_(moves, used)]
-    # leaving out a group changes α of most free examples, but of few bounded examples
+    # use a matrix product for the examples whose α changes often (mostly free ones), and single terms for the others
     often = SELDOM * np.count_nonzero(weights, axis=0) > len(weights)
     seldom = np.argwhere(np.where(often, 0.0, weights)).tolist()
     t = matrix.n if X is None else X.shape[0]

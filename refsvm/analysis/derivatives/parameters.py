@@ -93,7 +93,7 @@ def rates_of(problem: DualProblem, name: str) -> Rates:
     Raises
     ------
     ValueError
-        If the problem does not have the parameter, or its penalties differ so that C is not defined.
+        If the problem lacks the parameter; for "C", if penalties differ; for "C" and "weights", if C is infinite.
     """
     zero = np.zeros(problem.n)
     if name not in (names := names_of(problem)):

@@ -210,8 +210,8 @@ def pullback(
     X : array-like or CSR of shape (t, d), optional
         Examples on whose decision values the loss depends, in the form that `Derivative.decision_function` takes.
     decision_function : array-like of shape (t,), optional
-        The derivatives ∂ℓ/∂h(x) at these examples. If given, the returned gradients include the direct effect of a
-        kernel parameter on k(x, xᵢ), not only its effect through α and b.
+        The derivatives ∂ℓ/∂h(x) at these examples. If `decision_function` is given, the returned gradients include the
+        direct effect of a kernel parameter on k(x, xᵢ), not only its effect through α and b.
     least_norm : bool
         If dα is not unique: whether to use the dα of smallest norm.
 

@@ -1,4 +1,4 @@
-"""Several classes, solved by pairs, and trained models that can be read and used without scikit-learn.
+"""Classification by pairs of classes, and trained models that predict without scikit-learn.
 
 =============  ====================================================
 `one_vs_one`   k classes as k(k − 1)/2 binary problems, and their votes

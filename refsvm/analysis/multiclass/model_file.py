@@ -326,7 +326,7 @@ def _scaling(kernel: Any, scaling: Scaling | None) -> Scaling | None:
 
 
 def _entries(estimator: Any) -> Iterator[list[tuple[int, float]]]:
-    """Yield (index from 1, value) of each support vector's nonzero features; if precomputed, (0, number of example)."""
+    """Yield (index from 1, value) of each support vector's nonzero features; for `Precomputed`, (0, example number)."""
     if isinstance(estimator.kernel_, Precomputed):
         yield from ([(0, float(serial) + 1)] for serial in estimator.support_)
         return

@@ -77,7 +77,7 @@ def pair_sums(coefficients: np.ndarray, n_support: np.ndarray | None, values: An
 
 
 def _sums(coefficients: np.ndarray, values: Any) -> np.ndarray:
-    """Return the matrix product of coefficients and values; with Numba, its bits are the same on every machine."""
+    """Return the matrix product of coefficients and values; with Numba, its bits are the same on every computer."""
     # if compiled code is missing or cannot multiply the arrays, use @: BLAS is ten times as fast as NumPy's loops
     if is_sparse(values) or values.dtype == np.longdouble or not arithmetic.can_be_fast():
         return np.asarray(coefficients @ values)

@@ -21,11 +21,11 @@ from refsvm.services.types import ArrayLike
 
 
 def grown(gram: KernelMatrix, X: Any) -> Gram:
-    """Return the kernel matrix of the examples of `gram` followed by new examples.
+    """Return the kernel matrix of n + m examples: the n examples of `gram`, then the m new examples in X.
 
-    X contains the new examples. If the kernel matrix was given by its values, X contains the kernel values of the new
-    examples with all n + m examples, shape (m, n + m). If `gram` shifts its data to an origin (`centred`), the new
-    matrix shifts all data to the same origin.
+    If the kernel matrix was given by its values, X contains the kernel values of the new examples with all
+    n + m examples, shape (m, n + m). If `gram` shifts its data to an origin (`centred`), the new matrix shifts all data
+    to the same origin.
     """
     X, known = examples_like(gram, X), getattr(gram, "X", None)
     kernel: Any = getattr(gram, "kernel", None)

@@ -37,10 +37,10 @@ from refsvm.core.walk.line import RegularizationLine
 from refsvm.core.walk.state import PathState
 
 MARGIN: Final = 1e-6
-"""A loss is certain if it is farther from its limit than this, relative to λ; points of a path are that exact."""
+"""Whether an example has a loss is certain if yf is farther from λ than this, relative to λ; paths are that exact."""
 
 APART: Final = 40
-"""Unknown segments with at most this many known segments between them share a walk; another start takes as long."""
+"""Unknown segments with at most this many known segments between them share a walk, to save the time of a start."""
 
 
 class LeftOutPaths:
