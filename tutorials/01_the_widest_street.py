@@ -111,8 +111,9 @@ print("the widest street:", round(2.0 / float(np.linalg.norm(machine.coef_[0])),
 # few examples on their margins: only these can be predicted wrongly when they are left out, because leaving out any
 # other example does not move the street (:doc:`chapter 11 <11_leave_one_out>`).
 #
-# Turn and shift the line in the left picture, which shows the widest empty street around this line. The curve in the
-# right picture shows how wide a street of each direction can be. The top of the curve belongs to the widest street.
+# Turn and shift the line in the left picture, which shows the widest empty street around this line. For each direction
+# of the line, the right picture shows the width of the widest empty street. The top of the curve belongs to the widest
+# street.
 #
 # .. line-stepper::
 #
@@ -200,8 +201,9 @@ print(
 # .. math:: \min_{w,b}\ F, \qquad F = \tfrac12\lVert w\rVert^2 + C\sum_i\max\bigl(0,\,1-y_ih(x_i)\bigr).
 #
 # This *primal objective* :math:`F` is a sum of convex functions, so it is convex, and every local minimum is global.
-# The error, a step from 1 to 0, is not convex. The *hinge loss* :math:`\max(0,1-yh)` is convex and never below the
-# error. Logistic regression uses a smooth loss that is never zero, so every example acts as a support vector.
+# The error, a step from 1 to 0 over :math:`yh`, is not convex. The *hinge loss* :math:`\max(0,1-yh)` is convex and
+# never below the error. Logistic regression uses a smooth loss whose slope is never zero, so every example acts as a
+# support vector.
 
 # %%
 
@@ -221,7 +223,7 @@ axes.legend(frameon=False, loc="upper right")
 plt.show()
 
 # %%
-# SLSQP needs smooth functions, so we give it the problem with slacks.
+# SLSQP needs functions without corners, so we give it the problem with slacks.
 
 
 def soft_street(X, y, C):
@@ -264,9 +266,9 @@ plt.show()
 # data, not geometry, can show which :math:`C` is too large. :doc:`Chapter 5 <05_the_whole_loop>` shows overfitting;
 # chapters :doc:`11 <11_leave_one_out>` and :doc:`15 <15_the_path_of_c>` estimate the error on new points.
 #
-# Below, the button "End" lays the street for the :math:`C` of the slider. Drag a point across the line, and press "End"
-# again. Chapters 3 to 5 build the solver behind the button "Step"; chapters 2 to 7 explain the other pictures of the
-# stepper.
+# Below, the button "End" lays the street for the :math:`C` that the slider shows. Drag a point across the line, and
+# press "End" again. Chapters 3 to 5 build the solver behind the button "Step"; chapters 2 to 7 explain the other
+# pictures of the stepper.
 #
 # .. stepper::
 #    :data: clouds

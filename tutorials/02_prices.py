@@ -4,7 +4,7 @@ r"""
 
 :doc:`Chapter 1 <01_the_widest_street>` laid a street under constraints. This chapter replaces each constraint by a
 price. The prices are the unknowns of a second problem, the *dual*, which has one variable for each example and uses
-only their inner products. Every feasible choice of prices proves that no street costs less than a certain amount.
+only inner products of examples. Every feasible choice of prices proves that no street costs less than a certain amount.
 """
 
 # fold: Imports, the examples, and the code of this figure
@@ -284,9 +284,9 @@ print(f"{len(values)} steps; the last f {values[-1][0]:.4f}, the last F {values[
 # :math:`\varphi(x)` replaces :math:`x`, and :math:`k(x,x')=\varphi(x)\cdot\varphi(x')` replaces the inner product, all
 # formulas stay valid. The *feature map* :math:`\varphi` takes the examples into a space in which the street is
 # straight; in the space of the examples the street bends. For example, :math:`\varphi(x)=(x,x^2)` takes points of a
-# line to points of a plane. The inner points of the line are of one kind, so no threshold separates the kinds. A
-# straight line in the plane separates the kinds; back on the line it becomes two thresholds. The *kernel* is
-# :math:`k(x,x')=xx'+x^2x'^2`.
+# line to points of a plane. The inner points of the line are of one kind, the outer points of the other, so no
+# threshold separates them. A straight line in the plane separates the kinds; back on the line it becomes two
+# thresholds. The *kernel* is :math:`k(x,x')=xx'+x^2x'^2`.
 
 dots = np.linspace(-2.2, 2.2, 23)
 kind = np.where(np.abs(dots) < 1.25, 1, -1)

@@ -3,8 +3,8 @@ r"""
 ===========
 
 The simplest solver of the dual (:doc:`chapter 2 <02_prices>`) would change one variable at a time, but the sum
-constraint forbids that. At least two variables have to move together, and two suffice. This chapter shows why two
-suffice, how far a pair may go, and which pairs gain.
+constraint forbids that. At least two variables have to move together. This chapter shows why two suffice, how far a
+pair may go, and which pairs gain.
 """
 
 # fold: Imports and settings

@@ -189,7 +189,7 @@ print(f"4. duality gap {twins.duality_gap(state.alpha):.1e}, objective {twins.ob
 #    steps on purpose.
 # 3. The steps between 0 and :math:`2\hat\mu` gain.
 # 4. The two rows of :math:`K` are equal, so the slope stays :math:`G_1-G_0=2` until both variables are at their bounds.
-#    The duality gap is zero: :math:`f=2C` is the cost of the two slacks.
+#    The duality gap is zero: :math:`f=2C`, and the two slacks of 1 also cost :math:`2C`.
 #
 # .. endfold::
 #

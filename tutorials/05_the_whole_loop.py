@@ -3,8 +3,7 @@ r"""
 ==================
 
 This chapter puts the dual (:doc:`chapter 2 <02_prices>`), the pair (:doc:`chapter 3 <03_why_two>`) and the step
-(:doc:`chapter 4 <04_one_step>`) together twice: in a short function, and in the loop of the package. With the same
-rules, function and loop take the same steps.
+(:doc:`chapter 4 <04_one_step>`) together twice: in a short function, and in the loop of the package.
 """
 
 # fold: Imports, the data, and the code of this figure
@@ -325,7 +324,7 @@ for price in (0.1, 10.0, 100.0):
 
 # %%
 # 1. With this choice ``smo`` takes fewer steps, on the same pairs as the package.
-# 2. Each step raises :math:`f`. Here random pairs also reach the optimum, in more steps.
+# 2. Each step raises :math:`f`. Here random pairs also reach the optimum, in more steps than the most violating pairs.
 # 3. Here a larger :math:`C` leads to more steps, fewer bounded support vectors, and a street that fits the examples
 #    more closely.
 # 4. A single variable could move, so all lines that use :math:`j` would disappear, and with them :math:`b`.

@@ -90,11 +90,11 @@ print(f"b = {solution.intercept:.4f}; G of the {free.sum()} free variables withi
 # -------------------------
 #
 # The gap :math:`\psi` has the unit of the labels. With the tolerance :math:`\varepsilon=10^{-3}` each condition is
-# broken by at most half a thousandth; from the middle of the street to its margin, :math:`h` changes by 1. To bound the
-# error of the objective, put :math:`b=(\max_{I_\text{up}}G+\min_{I_\text{down}}G)/2` into the third line of the
-# certificate of chapter 2. The term of example :math:`i`, :math:`C\xi_i-\alpha_i(G_i-b)`, is zero unless the example
-# breaks its condition, and no example breaks its condition by more than :math:`\psi/2`. So for :math:`\psi\ge0` every
-# term is at most :math:`C\psi/2`:
+# broken by at most half a thousandth, while :math:`h` changes by 1 from the middle of the street to its margin. To
+# bound the error of the objective, put :math:`b=(\max_{I_\text{up}}G+\min_{I_\text{down}}G)/2` into the third line of
+# the certificate of chapter 2. The term of example :math:`i`, :math:`C\xi_i-\alpha_i(G_i-b)`, is zero unless the
+# example breaks its condition, and no example breaks its condition by more than :math:`\psi/2`. So for :math:`\psi\ge0`
+# every term is at most :math:`C\psi/2`:
 #
 # .. math:: f^* - f(\alpha) \;\le\; F-f \;\le\; \tfrac12\,n\,C\,\psi .
 #
@@ -181,8 +181,8 @@ for tol in (1e-1, 1e-2, 1e-3):
     print(f"tolerance {tol:5g}: middle {abs(run.intercept - limit):.1e}, mean {abs(mean - limit):.1e} from b")
 
 # %%
-# On this set the middle of the overlap and the mean are about equally near to :math:`b`. The middle breaks no condition
-# by more than :math:`\psi/2`; the mean may break a condition by more.
+# On this set the middle of the overlap and the mean are about equally near to the exact :math:`b`. The middle breaks no
+# condition by more than :math:`\psi/2`; the mean may break a condition by more.
 #
 # At an optimum without a free support vector, the lowest part of the curve of :math:`F` over :math:`b` is usually flat.
 # Every :math:`b` from the largest :math:`G_i` of a variable that may rise to the smallest :math:`G_i` of a variable

@@ -133,7 +133,7 @@ print("previous working set", state.working_sets[0])
 #
 # ``SecondOrder`` keeps the :math:`i` of the steepest pair and searches row :math:`i` of the map for the largest
 # :math:`\tfrac12\ell^2/q`. This Newton gain is the exact gain if the box does not cut the step. The search needs only
-# the kernel row of :math:`i`, which the step needs anyway. It also tries the most violating :math:`j`, whose slope is
+# the kernel row of :math:`i`, which the step needs anyway. It includes the most violating :math:`j`, whose slope is
 # :math:`\psi`. So if :math:`D^2` is the largest curvature of a pair, the chosen pair has
 #
 # .. math:: \tfrac12\,\ell^2/q \;\ge\; \tfrac12\,\psi^2/D^2 .
@@ -150,7 +150,7 @@ def second_order(K, G, alpha, lower, upper):
 
 
 # %%
-# How often do different :math:`j` have the largest Newton gain and the largest exact gain?
+# In how many steps does the :math:`j` with the largest Newton gain not have the largest exact gain?
 
 # fold: Newton gain and exact gain
 for C in (0.1, 1.0, 10.0):
@@ -224,11 +224,11 @@ print(
 # examples with passes over the free examples. An example that violated its KKT condition became one half of the pair.
 # The other half was, if possible, the free example whose :math:`G` differed most from the :math:`G` of the first half.
 #
-# Platt compared each :math:`G_i` with a single :math:`b`, so at an optimal :math:`\alpha` an example could look like a
-# violator. Keerthi, Shevade, Bhattacharyya and Murthy (2001) replaced :math:`b` by two examples: *up* has the largest
-# known :math:`G` of an example that may rise, and *down* the smallest known :math:`G` of an example that may fall. In
-# their second modification, after each pass over all examples the solver moves the current pair (up, down) until its
-# violation is within the tolerance. A solver that stores all of :math:`G` needs no passes.
+# Platt compared each :math:`G_i` with an estimate of :math:`b`, so even at an optimal :math:`\alpha` an example could
+# look like a violator. Keerthi, Shevade, Bhattacharyya and Murthy (2001) replaced :math:`b` by two examples: *up* has
+# the largest known :math:`G` of an example that may rise, and *down* the smallest known :math:`G` of an example that
+# may fall. In their second modification, after each pass over all examples the solver moves the current pair (up, down)
+# until its violation is within the tolerance. A solver that stores all of :math:`G` needs no passes.
 #
 # ``ImprovedSMO`` selects the pairs of the second modification, and counts the kernel values that Keerthi's solver
 # computes. Each step needs two kernel values for each known :math:`G_i`. Examining a bounded example needs one kernel
@@ -298,9 +298,9 @@ for name, (sample, C, gamma) in problems.items():
 # %%
 # On tic-tac-toe and ionosphere the hybrid takes more steps than second-order selection. It computes fewer rows on
 # tic-tac-toe, and more on ionosphere. The kernel for ionosphere is narrow: its median value for two examples is nearly
-# zero. So a step hardly changes most entries of :math:`G`. If the next step moves one of the same two variables, it
-# gains less than it would with a wider kernel. Glasmachers and Igel warn against such repeated moves if the kernel is
-# narrow, or so wide that most variables end at a bound (§4.3).
+# zero. So a step hardly changes most entries of :math:`G`, but brings the entries of its own two variables together,
+# and moving one of them again usually gains less than this step. Glasmachers and Igel warn against such repeated moves
+# if the kernel is narrow, or so wide that most variables end at a bound (§4.3).
 #
 # The figure shows the runs on tic-tac-toe; thick lines show the smallest gap so far:
 
@@ -383,9 +383,9 @@ print("maximum gain:", maximum_gain(*there, [2, 0]), " the hybrid:", hybrid_maxi
 # this set is free and the point is not optimal, a pair with this variable gains (Lemma 8). The lemma's authors checked
 # 2,834,352 cases by computer; this package's tests repeat the check. To prove the lemma, let variable :math:`r` be free
 # and suppose no pair with :math:`r` gains. Then :math:`G_t\le G_r` for every :math:`t` that may rise and :math:`G_t\ge
-# G_r` for every :math:`t` that may fall, so :math:`\psi\le0`. Hence the hybrid never stalls before the optimum, but its
-# gains might shrink to zero. Theorem 1 of Glasmachers and Igel (2006) proves that the hybrid converges if all principal
-# :math:`2\times2` minors of :math:`K` are positive.
+# G_r` for every :math:`t` that may fall, so :math:`\psi\le0`. Hence the hybrid never gets stuck before the optimum, but
+# its gains might shrink to zero. Theorem 1 of Glasmachers and Igel (2006) proves that the hybrid converges if all
+# principal :math:`2\times2` minors of :math:`K` are positive.
 #
 # Corners are not rare, because with a small :math:`C` most variables end at a bound. How often does each rule get stuck
 # on the banana with :math:`C=0.1`, in ten orders of the examples?
@@ -478,8 +478,8 @@ for selector in (SecondOrder(), HybridMaximumGain()):
 # %%
 # 1. ``Greedy`` needs the fewest steps and examines every pair in each step. ``MaximumGain`` and its hybrid take equally
 #    many steps here, and more than ``SecondOrder``. Both maximum-gain rules compare about twice as many pairs as
-#    ``SecondOrder``, but only pairs with a variable that has just moved. So on average their pair has a smaller share
-#    of the largest gain.
+#    ``SecondOrder``, but only pairs with a variable that has just moved. On average their pairs have a smaller share of
+#    the largest gain than the pairs of ``SecondOrder``.
 # 2. The more rows the hybrid examines, the fewer steps it takes here, but the more each step costs.
 # 3. Both selectors compute one row for each example that ever moved.
 #

@@ -104,8 +104,8 @@ print(
 )
 
 # %%
-# So a store keeps computed rows, up to a budget (``cache_mb``). When the store is full, it drops the least recently
-# used row. This function finds the rows that have to be computed for a sequence of pairs:
+# A store keeps computed rows, up to a budget (``cache_mb``). When the store is full, it drops the least recently used
+# row. This function finds the rows that have to be computed for a sequence of pairs:
 
 
 def lru(pairs, room):
@@ -359,7 +359,7 @@ plt.show()
 #    :object: drifted
 #    :fold: When G is computed from scratch
 #
-# Shrinking changes the optimum only within the tolerance:
+# With shrinking, a solve reaches the same objective, within the tolerance:
 
 print(f"{'':14s}{'steps':>8s}{'with shrinking':>16s}   objectives")
 for name, sample, gamma, C in (

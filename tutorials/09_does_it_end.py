@@ -146,11 +146,11 @@ for name, each in (
 #   only :math:`d` multiplications.
 # * All of :math:`K` takes :math:`8n^2` bytes, but the loop needs only the rows of variables that move.
 #
-# If the share of support vectors stays constant as :math:`n` grows, their kernel rows take a multiple of :math:`n^2d`
-# multiplications. If the classes overlap, the share does not vanish: every training error is a bounded support vector.
-# Steinwart (2003) proved for the Gaussian kernel that the share tends to *twice* the error of the best classifier. In
-# this theorem :math:`nC` grows without bound and :math:`C` tends to 0. The theorem says nothing about a fixed
-# :math:`C`, as in the next table.
+# If the share of support vectors stays constant as :math:`n` grows, their kernel rows take a constant times
+# :math:`n^2d` multiplications. If the classes overlap, the share does not vanish: every training error is a bounded
+# support vector. Steinwart (2003) proved for the Gaussian kernel that the share tends to *twice* the error of the best
+# classifier. In this theorem :math:`nC` grows without bound and :math:`C` tends to 0; a fixed :math:`C`, as in the next
+# table, is not covered.
 #
 # This table shows the share of support vectors, the error on new points, the multiplications of a prediction, and the
 # memory of the rows and of :math:`K`. The figure shows the exponent :math:`p` of quantities that grow like :math:`n^p`:
@@ -194,9 +194,10 @@ for axes, (name, (make, gamma, C)) in zip(row, samples.items(), strict=True):
 plt.show()
 
 # %%
-# At these sizes the exponents of the support vectors are still below one, so their share falls, but it stays above
-# twice the error on new points. Each row takes :math:`n\cdot d` multiplications, so the exponents of work and memory
-# exceed the exponent of the rows by one. The number of steps follows no power of :math:`n`.
+# At these sizes the number of support vectors grows with an exponent below one, so their share falls, but stays above
+# twice the error on new points. A row of :math:`n` entries takes :math:`n\cdot d` multiplications, so for all rows the
+# exponents of work and memory exceed the exponent of their number by one. The number of steps follows no power of
+# :math:`n`.
 #
 # When not a kernel machine
 # -------------------------

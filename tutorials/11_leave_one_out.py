@@ -258,11 +258,11 @@ print(
 #
 # If the examples are independent and from one distribution, each round predicts an example that is independent of the
 # :math:`n-1` training examples. So the mean of the leave-one-out error over all samples is the mean error of machines
-# trained on :math:`n-1` examples (Luntz and Brailovsky, 1969). The estimate has nearly no bias. If :math:`b` is unique,
-# only support vectors can be predicted wrongly, so the mean leave-one-out error is at most :math:`E[\#\mathrm{SV}]/n`.
-# Cross-validation with :math:`k` folds estimates the error of machines trained on :math:`n-n/k` examples, with only
-# :math:`k` trainings. If you estimate for several :math:`C` and :math:`\gamma`, the smallest estimate is on average too
-# optimistic. The table shows means over forty samples of sixty points, with the errors on 2,000 new points:
+# trained on :math:`n-1` examples (Luntz and Brailovsky, 1969).  If :math:`b` is unique, only support vectors can be
+# predicted wrongly, so the mean leave-one-out error is at most :math:`E[\#\mathrm{SV}]/n`. Cross-validation with
+# :math:`k` folds estimates the error of machines trained on :math:`n-n/k` examples, with only :math:`k` trainings. If
+# you estimate for several :math:`C` and :math:`\gamma`, the smallest estimate is on average too optimistic. The table
+# shows means over forty samples of sixty points, with the errors on 2,000 new points:
 
 # fold: Estimates and errors on new points
 new = make_banana(2000, rng=1)

@@ -5,7 +5,7 @@ r"""
 In :doc:`chapter 11 <11_leave_one_out>` three proofs decide most examples. Each remaining example needs a round of
 training, which has to find only the example's side of the boundary. Often this side is certain long before the optimum.
 This chapter presents two proofs that can end a round early: a bound that rises above the primal objective (Franc,
-Laskov and Müller, 2008), and a ball that contains the machine without the example (added by this package).
+Laskov and Müller, 2008), and this package's own proof, a ball that contains the machine without the example.
 """
 
 # fold: Imports, the data, and the code of this figure
@@ -236,8 +236,7 @@ plt.show()
 # .. math:: h_r(x_r)\;\ge\; t_i - x\lVert\varphi_i-\varphi_r\rVert-\frac{\rho^2-x^2}{a}, \qquad
 #           t_i = y_i-\tfrac12(w+\tilde w)\cdot(\varphi_i-\varphi_r) ,
 #
-# The test takes the :math:`x` between 0 and :math:`\rho` that makes this bound smallest. If the bound is positive, the
-# sign is proved.
+# If this bound is positive for every :math:`x` between 0 and :math:`\rho`, the sign is proved.
 #
 # During a round the duality gap closes, and the ball shrinks around :math:`w_r`:
 

@@ -4,7 +4,7 @@ r"""
 
 Take related problems: ten folds, say, or twenty values of :math:`C`. Their solutions are similar, so this chapter
 guesses one solution from another. The solver continues from the guess, or *seed*, so a seed changes the answer only
-within the tolerance. Wen and others (2017) published the three seeds for folds.
+within the tolerance. Wen and others (2017) published three seeds for folds.
 """
 
 # fold: Imports and settings
@@ -60,8 +60,8 @@ print(f"and {(near & heavy).sum()} of the {heavy.sum()} that have a weight")
 # %%
 # A seed has to satisfy the sum constraint and the box. Three seeds redistribute the weight of the removed examples:
 #
-# * **SIR**, *single instance replacement*, gives the weight of each removed example to the most similar unused added
-#   example of the same class.
+# * **SIR**, *single instance replacement*, gives the weight of each removed example to the most similar added example
+#   of the same class that is still unused.
 # * **MIR**, *multiple instance replacement*, computes the :math:`\alpha` of all added examples together, by least
 #   squares.
 # * **ATO**, *adjusting alpha towards the optimum*, moves the weights of the removed examples gradually to 0 and lets
@@ -110,7 +110,7 @@ print(f"{gave} removed examples had a weight, {took} added ones have it now")
 
 # %%
 # If no added example of the class is left, the package's SIR gives the weight, with the opposite sign, to a random
-# unused example. If the sum constraint is then violated, SIR corrects the sum, first with the added examples.
+# unused example.
 #
 # **MIR** looks for weights :math:`x` of the added examples that restore optimality. Let the examples :math:`R` be
 # removed and :math:`T` added, and let :math:`X` be all examples of the new problem. If :math:`\alpha_R` goes to zero
@@ -127,8 +127,8 @@ print(f"{gave} removed examples had a weight, {took} added ones have it now")
 #    \begin{pmatrix}K_{XT}\\ \mathbf 1^\top\end{pmatrix}x \;\approx\;
 #    \begin{pmatrix}K_{XR}\,\alpha_R-dG_X\\ \mathbf 1^\top\alpha_R\end{pmatrix} .
 #
-# MIR solves the system by least squares and clips the solution to the box. If the sum constraint is then violated, MIR
-# corrects the sum with :math:`T`, then with the free variables, then with all variables.
+# MIR solves the system by least squares and clips the solution to the box. If the seed then violates the sum
+# constraint, SIR and MIR both correct the sum with :math:`T`, then with the free variables, then with all variables.
 #
 # In the figure, areas of rings and discs show lost and received weights. Here only ATO changes the weights of shared
 # examples:
@@ -216,9 +216,9 @@ print("the decision values of the package:", np.allclose(values, result.decision
 # The savings of a seed
 # ---------------------
 #
-# If :math:`C=10`, rounds need few steps, and ATO usually does not follow its path, which would cost more than it saves.
-# If :math:`C=1000`, rounds need many steps, and after the first round ATO follows its path to the end and leaves no
-# step for the solver:
+# If :math:`C=10`, rounds need few steps, and ATO usually does not follow its path, because that would cost more than it
+# saves. If :math:`C=1000`, rounds need many steps, and after the first round ATO follows its path to the end and leaves
+# no step for the solver:
 
 steps = {}
 for C in (10.0, 1000.0):
@@ -265,7 +265,8 @@ for C in (1.0, 10.0, 100.0, 1000.0):
 # the free variables, so nothing is left to settle.
 #
 # If every round starts from the solution on all examples (``from_full=True``, the default), no example is added. SIR
-# and MIR then give the same seed: they spread the removed weight. Do these rounds or the chain take fewer steps?
+# and MIR then give the same seed: both spread the removed weight, first over the free variables. Do these rounds or the
+# chain take fewer steps?
 
 print(f"{'':12}{'chain':>8}{'from the full solution':>24}")
 for C in (10.0, 1000.0):
@@ -279,8 +280,8 @@ for C in (10.0, 1000.0):
         print(f"{C:6g} {type(seeder).__name__:5}{chain:8}{full:24}")
 
 # %%
-# The chain takes fewer steps in some rows, and more in others. The right column includes the steps of the solve on all
-# examples.
+# The chain takes fewer steps than these rounds in some rows, and more in others. The right column includes the steps of
+# the solve on all examples.
 #
 # Along C
 # -------

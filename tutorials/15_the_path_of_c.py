@@ -65,7 +65,7 @@ plt.show()
 # the box no longer moves, bounded variables stand still, and :math:`v=\lambda y`. On this path the three sets are
 # *right* (of the margin), with :math:`\alpha_i=0`; *left*, with :math:`\alpha_i=y_iC`; and the *elbow* of free
 # examples, named after the bend of the hinge loss. If the elbow is empty, :math:`b` may be any number between the
-# :math:`G_i` of two examples. The walk goes on until both :math:`G_i` meet, and the examples join the elbow.
+# :math:`G_i` of two examples. The walk goes on until these two :math:`G_i` meet, and both examples join the elbow.
 #
 # Move :math:`C`: the picture is always exact.
 #
@@ -163,8 +163,8 @@ plt.show()
 # ----------------------
 #
 # Leave-one-out does not require :math:`n` separate paths. While :math:`\alpha_r=0` and another example is free, the
-# path of all examples is also the path without :math:`r`. While the path of all examples predicts :math:`r` wrongly, so
-# does the path without :math:`r`. For other values of :math:`C`, the ball of chapter 12 moves with :math:`C`. The
+# path on all examples is also the path without :math:`r`. While the machine on all examples predicts :math:`r` wrongly,
+# so does the machine without :math:`r`. For other values of :math:`C`, the ball of chapter 12 moves with :math:`C`. The
 # package follows the path without :math:`r` only near those :math:`C` where the ball does not prove the sign:
 
 # fold: The code of this figure
@@ -189,9 +189,9 @@ plt.show()
 # %%
 # Each row is a patient, coloured at every :math:`C` for which the machine without this patient predicts it wrongly.
 #
-# Ten-fold cross-validation and leave-one-out reach the same least error, on two disjoint intervals of :math:`C`.
-# Ten-fold cross-validation makes 43 errors at the best :math:`C` of the grid, and 38 at the exact minimum. The binomial
-# standard deviation of such a count is about 6, so the exact minimum hardly improves the accuracy.
+# Ten-fold cross-validation and leave-one-out have the same least error, but on intervals of :math:`C` that do not
+# overlap. Ten-fold cross-validation makes 43 errors at the best :math:`C` of the grid, and 38 at the exact minimum. The
+# binomial standard deviation of such a count is about 6, so the exact minimum hardly improves the accuracy.
 #
 # α may jump, w cannot
 # --------------------
@@ -258,8 +258,8 @@ print("weights before", weights, "and after", (weights + fall * d_p + N @ beta).
 #    :object: longest_fall
 #    :fold: The linear program in the package
 #
-# ``SVMP`` solves this program. If examples on the border of two sets stop the walk, ``SVMP`` moves each across the
-# border; if this fails, SMO finds a direction or a point:
+# ``SVMP`` solves this program. If examples on the border of two sets stop the walk, ``SVMP`` moves each of them across
+# the border; if this fails, SMO finds a direction or a point:
 #
 # .. shipped:: core/trackers/svmp.py
 #    :object: SVMP.follow SVMP._next_step SVMP._singular_step

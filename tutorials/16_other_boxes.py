@@ -134,12 +134,12 @@ plt.show()
 # :math:`\varepsilon` an unknown that costs :math:`\nu`. At most the share :math:`\nu` of the examples is outside the
 # tube, and at least the share :math:`\nu` are support vectors.
 #
-# Every :math:`C` thus has its :math:`\nu=\sum_ia_i/(nC)`. For labelled points on a line the figure shows :math:`\nu`
-# and the two shares that it bounds:
+# Conversely, every :math:`C` gives, up to scale, the ν-SVC with :math:`\nu=\sum_ia_i/(nC)`. For labelled points on a
+# line the figure shows :math:`\nu` and the two shares that it bounds:
 
 # fold: The code of this figure
-# alt: Over C, on a logarithmic axis, nu falls smoothly after a level start. It lies between two jagged curves: above
-#     the share of examples inside the street or wrong, and below the share of support vectors.
+# alt: Over C, on a logarithmic axis, nu falls smoothly after a level start. It lies between two jagged curves: above it
+#     the share of support vectors, below it the share of examples inside the street or wrong.
 prices, curves = np.geomspace(0.05, 50.0, 80), []
 for C in prices:
     a = np.abs(solve(DualProblem.classification(X, labels, kernel=kernel, C=C)).alpha)
@@ -264,8 +264,8 @@ print(f"{outside} of 40 examples are outside; at most ν·n = 8 may be")
 #   :math:`k-1` streets.
 # * *Output codes* (Dietterich and Bakiri, 1995) give each class a word of bits. For each bit, a street separates the
 #   classes with 1 from the classes with 0. The class whose word is nearest to the predicted bits wins. Words that
-#   differ in many bits correct errors of single streets. A street between two groups of three classes separates one
-#   class from the rest, so output codes and one-vs-rest have similar errors on iris and wine below.
+#   differ in many bits correct errors of single streets. With three classes, each such street separates one class from
+#   the other two, so output codes and one-vs-rest have similar errors on iris and wine below.
 # * A *joint machine* (Crammer and Singer, 2001) trains a :math:`w_c` for each class in a single problem without
 #   intercepts:
 #
@@ -315,7 +315,7 @@ figure.legend(*row[0].get_legend_handles_labels(), loc="outside lower center", n
 plt.show()
 
 # %%
-# No line separates the middle class from both others, so one-vs-rest gets the most points wrong.
+# No line separates the middle class from both others, so of these schemes one-vs-rest gets the most points wrong.
 #
 # Except for the graph, the next lines compare all these schemes, on iris, wine and a third of the digits, with five
 # random splits. Features are scaled on the training examples of each split, and :math:`\gamma=1/d`. In each split, each
@@ -402,7 +402,7 @@ print(f"p = {p.round(3)}, with the odds {p[0] / p[2]:.1f}")
 # the sum (:doc:`/many_models`).
 #
 # With several classes each street has its own path of :math:`C` (:doc:`chapter 15 <15_the_path_of_c>`), so the error is
-# also a step function, which jumps at known :math:`C`.
+# also a step function of :math:`C`.
 
 path = regularization_path(plane[::2], kind[::2], kernel=RBF(1.0), C_min=0.05, C_max=50.0)
 curve = path.validation_error(plane[1::2], kind[1::2])

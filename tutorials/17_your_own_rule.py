@@ -3,8 +3,8 @@ r"""
 ==================
 
 In this package a rule makes each decision of a loop, and you can write your own rules. This chapter writes a selector
-in eight lines, proves that a solve with this selector ends, counts its steps on five sets, and checks both this
-selector and a faulty one. :doc:`Write your own </write_a_rule>` shows the other kinds of rules.
+in eight lines, proves that a solve with this selector ends, counts its steps on five sets, and checks this selector and
+a faulty one. :doc:`Write your own </write_a_rule>` shows the other kinds of rules.
 """
 
 # fold: Imports and settings

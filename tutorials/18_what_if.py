@@ -4,8 +4,8 @@ r"""
 
 Between two events the optimum is a smooth function of every number in the problem, if the linear system of
 :doc:`chapter 14 <14_straight_lines>` is not singular. This system gives the derivative without following a path, even
-for parameters of the kernel, along which the optimum does not move in straight lines. So a machine can learn which
-features matter.
+for parameters of the kernel, along which the optimum does not move in straight lines. So gradient descent can find the
+features that matter.
 """
 
 # fold: Imports, the data, and the code of this figure
@@ -260,10 +260,10 @@ print(f"random search: loss {min(losses):.3f}, error {error(RBF(lucky), wide):.3
 
 # %%
 # The descent used the validation points to choose ten parameters, so the loss on these points is optimistic; only the
-# test points give an honest estimate. The descent finds a local minimum at best. Its test error is larger than the
-# smallest error of a single :math:`\gamma` in the plane. Without the noise, the two :math:`\gamma_j` of the plane give
-# an error between these two errors: the remaining noise causes a part of their difference, and these :math:`\gamma_j`
-# cause the rest.
+# test points give an honest estimate. The test error of the descent is larger than the smallest error of a single
+# :math:`\gamma` on the coordinates of the plane alone. Without the noise, the two :math:`\gamma_j` found for these
+# coordinates give an error between these two errors: the noise causes a part of the difference, and these
+# :math:`\gamma_j` cause the rest.
 #
 # .. worth:: 18
 #
