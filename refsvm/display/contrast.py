@@ -54,7 +54,7 @@ def mixed(one: Any, other: Any, share: float) -> tuple[float, float, float]:
 
 
 def ink(ground: Any) -> str:
-    """Return "black" or "white", the colour with more contrast with a background; the contrast is at least 4.5."""
+    """Return "black" or "white", whichever stands out more from a background; this contrast is at least 4.5."""
     return max(("black", "white"), key=lambda colour: contrast(colour, ground))
 
 

@@ -39,7 +39,7 @@ class PathDisplay(Display):
     C : ndarray of shape (m,)
         C at each point of the curves; for a path along another parameter, the value of this parameter.
     shares : ndarray of shape (m, k)
-        α/(Cw) of k examples; for another path, α.
+        α/(Cw) of k examples; for a path along another parameter, α.
     labels : ndarray of shape (k,)
         Class −1 or 1 of each example, which decides its colour; 0 without classes.
     elbow : ndarray of shape (b, 2)
@@ -164,7 +164,8 @@ class PathDisplay(Display):
         path : RegularizationPath or ParametricPath
             The path.
         examples : array-like of int, optional
-            Indices of the examples to draw; by default the 100 examples whose α/C, or α, changes most.
+            Indices of the examples to draw; by default the 100 examples whose α/C (or α, for another parameter) changes
+            most.
         points : int
             Number of points on each curve in addition to the breakpoints.
         ax : matplotlib Axes, optional

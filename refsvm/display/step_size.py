@@ -17,8 +17,8 @@ from refsvm.display.canvas import Axes, Display, literal, require, require_some
 class StepSizeDisplay(Display):
     """Draws a histogram of μ/μ̂ − 1; μ is the length of a planned step, and μ̂ the length of the Newton step.
 
-    0 means a Newton step; below −1 a step goes backwards. The axis is linear up to `linear` on both sides of 0, and
-    logarithmic beyond; 0 lies between two bins.
+    0 means a Newton step, and a value below −1 means a step backwards. The axis is linear up to `linear` on both sides
+    of 0, and logarithmic beyond; 0 lies between two bins.
 
     Parameters
     ----------

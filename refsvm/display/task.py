@@ -33,7 +33,7 @@ class StepperTask:
     ranges : ndarray of shape (2, 2), optional
         The square that the picture shows; by default, a square around the examples.
     classes : tuple of two labels
-        The labels of sign −1 and of sign +1.
+        The label that becomes −1, and the label that becomes +1.
     """
 
     instance: Instance | DualProblem

@@ -198,7 +198,7 @@ class SVCGradientCV(ChoosingClassifier, GradientCV):
     n_starts, max_evaluations : int, default 3 and 60
         Number of starting points, and the largest number of evaluations of the loss from each starting point.
     time_limit : float, optional
-        Limit on the whole search in seconds.
+        Limit in seconds on the whole search.
     random_state : int, RandomState or None
         Seed of all starting points after the first; with None, every fit draws the same points.
     n_jobs : int, optional

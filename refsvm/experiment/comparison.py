@@ -131,7 +131,8 @@ class Summary:
         single run; without solved runs the mean is NaN.
     ratio : float or None
         Ratio of the strategy's mean to the baseline's mean, over the permutations that strategy and baseline have both
-        solved. `ratio` is None without a baseline or a common permutation, and NaN if the strategy has no solved run.
+        solved. `ratio` is None if there is no baseline or no common permutation, and NaN if the strategy has no solved
+        run.
     p : float or None
         Two-sided p of the Wilcoxon signed-rank test between strategy and baseline, over the permutations that both have
         solved. `p` is None for fewer than two permutations, and NaN without a solved run.
@@ -159,7 +160,7 @@ class Summary:
 
 
 def paired_p(first: Sequence[float], second: Sequence[float]) -> float | None:
-    """Return the two-sided p of the Wilcoxon signed-rank test; 1 if no pair differs, None for fewer than two pairs.
+    """Return the two-sided p of the Wilcoxon signed-rank test: 1 for equal samples, None for fewer than two pairs.
 
     Parameters
     ----------
@@ -204,7 +205,8 @@ def least_p(pairs: int) -> float:
 def holm(p: Mapping[Any, float]) -> dict[Any, float]:
     """Adjust p-values for multiple tests by Holm's method.
 
-    If you call every adjusted p below α significant, the probability of a wrong claim is at most α.
+    If you call a difference significant when its adjusted p is below α, the probability of any wrong claim is at most
+    α.
 
     Let p₍ⱼ₎ be the j-th smallest of m p-values. p₍ₖ₎ becomes the largest of (m − j + 1) p₍ⱼ₎ over j ≤ k, but at most 1.
 

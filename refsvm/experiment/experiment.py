@@ -549,7 +549,7 @@ def _kept_apart(entries: Mapping[str, Any], taken: Container[str], kind: str = "
 
 
 def _named(argument: str, items: Any, base: type) -> tuple[Any, ...]:
-    """Return the items as a tuple; raise an error for other types, an empty list, and two items with one name."""
+    """Return the items as a tuple; raise an error for other types, an empty list, and two items with the same name."""
     items = (items,) if isinstance(items, base) else tuple(items)
     for item in items:
         if not isinstance(item, base):

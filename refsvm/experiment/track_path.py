@@ -19,10 +19,10 @@ from refsvm.experiment.strategy import Call, Record
 
 @dataclass(frozen=True)
 class TrackPath(Call):
-    """A strategy that tracks the path along C, or along another line, in one call; its fields are the arguments.
+    """A strategy that tracks the path along C, or from one dual problem to another; its fields are the arguments.
 
-    A path along C ignores the C of the instance, and needs two classes or a regression. A path along another line also
-    supports novelty detection.
+    A path along C ignores the C of the instance, and needs two classes or a regression. A path between two dual
+    problems (`line`) also supports novelty detection.
 
     Parameters
     ----------

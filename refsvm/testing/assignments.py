@@ -478,7 +478,7 @@ def a_change(rng: Generator) -> tuple[Any, ...]:
 
 
 def requests(rng: Generator) -> tuple[Any, ...]:
-    """Return numbers of rows in the order of their use, and the capacity of the cache."""
+    """Return row numbers in the order in which the rows are used, and the capacity of the cache."""
     return rng.integers(0, 12, 300), int(rng.integers(3, 9))
 
 
@@ -719,7 +719,7 @@ def steps_on(name: str, seed: int, rule: WorkingSetSelector) -> int:
 
 
 def ratios(call: Call, rng: Generator, seen: list[Any]) -> dict[str, float]:
-    """Return, for each set, the steps of the student's rule divided by the steps of `SecondOrder`."""
+    """Return, for each data set, the steps of the student's rule divided by the steps of `SecondOrder`."""
     rules, seed = (rule_of(call, seen), SecondOrder()), int(rng.integers(2**31))
     steps = {name: [steps_on(name, seed, rule) for rule in rules] for name in FIVE}
     return {name: mine / theirs for name, (mine, theirs) in steps.items()}
@@ -739,7 +739,7 @@ def keeps_nothing(call: Call, rng: Generator, seen: list[Any]) -> None:
 
 
 def beats(most: int) -> Callable[[Call, Generator], None]:
-    """Return a test of a rule: fewer steps than `SecondOrder` in the geometric mean, and on `most` or more sets."""
+    """Return a test of a rule: fewer steps than `SecondOrder` in geometric mean, and on at least `most` data sets."""
 
     def run(call: Call, rng: Generator) -> None:
         seen: list[Any] = []

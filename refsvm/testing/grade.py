@@ -54,7 +54,7 @@ class Grade:
     seed : int
         The seed from which, together with the answers, all problems were drawn.
     printed : str
-        The beginning of what the answers printed.
+        The beginning of the output of the answers.
     arguments : list of tuple
         For each lost point, the arguments of the last call.
     """

@@ -86,7 +86,7 @@ def check_strategy(rule: Any, *, rng: Any = 0, time_limit: float | None = None) 
     rng : int, numpy.random.Generator or None
         Seed or generator of the practice problems, 0 by default.
     time_limit : float, optional
-        Limit on the whole check in seconds. If a limit is given, the checks run in a separate process that is ended
+        Limit in seconds on the whole check. If a limit is given, the checks run in a separate process that is ended
         after this time. With a limit, the caller continues even if the rule hangs in compiled code, exits or crashes.
 
     Returns
@@ -182,7 +182,7 @@ def _checked(rule: Any, rng: Any) -> StrategyReport:
 
 
 def _check_steps(rule: Rule, problems: dict[str, DualProblem], rng: Any) -> tuple[int, str]:
-    """Check a rule that acts in every step, or a shrinking rule; return the number of steps and a sentence."""
+    """Check a rule that acts in every step, or a shrinking rule; return the steps and a sentence for the report."""
     cases = [
         Case(name, problem, rules) for name, problem in problems.items() for rules in _combinations(rule)
     ]

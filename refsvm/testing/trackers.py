@@ -63,7 +63,7 @@ def check_tracker(tracker: PathTracker, problems: dict[str, DualProblem]) -> tup
     breakpoints : int
         Number of breakpoints.
     twin : str
-        A sentence about the engines.
+        A sentence that says whether the engines agreed on all paths, or why they were not compared.
 
     Raises
     ------
