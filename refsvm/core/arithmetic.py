@@ -1,7 +1,7 @@
 """Computes kernel values and sums of rows in NumPy by plain IEEE operations, with the same bits on every processor.
 
 The functions of this module add, multiply, divide and compare only two numbers at a time, in a fixed order. Results of
-BLAS, `np.exp` and fused multiplications may differ in the last bits between two processors. During SMO, such a
+BLAS, `np.exp` and fused multiply-adds may differ in the last bits between two processors. During SMO, such a
 difference can grow until SMO chooses different pairs on the two processors. With the functions of this module, SMO
 takes the same steps on every processor.
 

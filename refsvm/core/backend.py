@@ -2,8 +2,8 @@
 
 `refsvm.core.solver.readable.NumPyBackend` is the backend in NumPy. Compiled code registers another backend in
 `BACKENDS`. Each call of a public function makes one backend and passes it to the functions that it calls. All backends
-work on the same state and give the same bits. One backend can therefore continue a solve that another backend has
-begun.
+change the `SolverState` that they are given, and give the same bits. One backend can therefore continue a solve that
+another backend has begun.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 class Progress:
     """A report of what a call has done and found so far; the call updates the report until it ends.
 
-    The report passes on the attributes of the solver state: ``progress.alpha`` is ``progress.state.alpha``.
+    The report also has all attributes of the solver state: ``progress.alpha`` is ``progress.state.alpha``.
 
     Parameters
     ----------

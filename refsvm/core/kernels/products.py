@@ -221,7 +221,7 @@ def stored_for_products(kernel: Any, X: Any, origin: np.ndarray | None = None) -
     >>> stored_for_products(RBF(gamma=1.0), np.eye(500)).nnz
     500
     """
-    scale = getattr(kernel, "distance_scale", None)  # a user's callable has no scale
+    scale = getattr(kernel, "distance_scale", None)  # a user's callable has no `distance_scale`
     if scale is None or origin is not None or (csr := compressed(X)) is None:
         return X
     norms = squared_norms(kernel.scaled(csr))

@@ -149,7 +149,7 @@ class XiAlphaBound(Check):
        `refsvm.core.stopping.midpoint` satisfies ``T(α̃, G − b) ≤ δ + αᵣ max |Gⱼ − b|`` over the free j. So w_R is
        within ``ρ = αᵣR/√2 + √(½αᵣ²R² + δ + αᵣ max |Gⱼ − b|)`` of w, and each w_R·(φᵢ − φᵣ) is within √2 Rρ of fᵢ − fᵣ.
     2. h_R(xᵣ) is a minimiser η of Σ Cᵢ max(0, 1 − yᵢ(w_R·(φᵢ − φᵣ) + η)) over i ≠ r. With w in place of w_R, this sum
-       falls for every η below fᵣ + min G over I_down, because its slope is at most αᵣ − Σ (Uⱼ − αⱼ) over the free
+       decreases in η up to fᵣ + min G over I_down, because its slope there is at most αᵣ − Σ (Uⱼ − αⱼ) over the free
        j ≠ r. So h_R(xᵣ) ≥ fᵣ + min G − √2 Rρ, whether b is unique or not.
 
     The check decides nothing if no bound R² is known; a bound is known for an RBF kernel, or if all kernel rows are in
