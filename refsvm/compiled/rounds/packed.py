@@ -50,7 +50,7 @@ class PackedRounds:
     Parameters
     ----------
     runner : Runner
-        The runner; if its seeder has no twin, Python computes the seeds first.
+        The runner of the rounds; if its seeder has no twin, Python computes the seeds before each chunk.
     rows : KernelRows
         The kernel rows, all in memory. The rows may be float32 if the rules are built into the loop and the seeder
         reads no kernel rows.
@@ -234,7 +234,7 @@ class PackedRounds:
         # --- store the weights once for all rounds that share them ---
         table = np.empty((0, self._problem.n))
         if {*map(type, weights)} != {NoneType}:
-            # compare weights by identity: rounds of a fold share one array; a copy only takes one more row of `table`
+            # compare weights by identity: rounds of a fold share one array; an equal copy takes one more row of `table`
             different = {id(each): each for each in weights if each is not None}
             rows, table = {key: row for row, key in enumerate(different)}, np.array([*different.values()])
             plan[:, WEIGHTS] = [rows.get(id(each), -1) for each in weights]

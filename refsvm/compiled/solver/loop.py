@@ -77,7 +77,7 @@ def fetch(state):  # type: ignore[no-untyped-def]
         wanted = now.i if now.fetched == now.j_first else now.j
         now.fetched += 1
         if not row_or_ask(state, wanted)[1]:
-            return wait_for_row(state, FETCHING)  # the use is counted where the row is computed
+            return wait_for_row(state, FETCHING)  # the code that computes the row counts its use
         # count the use as `KernelRows.use` does, so that both engines replace the same row next
         now.hits += 1
         now.clock += 1

@@ -1,4 +1,4 @@
-"""Compiled twin of `refsvm.Hastie` for ordinary events; the tracker handles all other events, or raises an error."""
+"""Compiled twin of `refsvm.Hastie` for ordinary events (`compiled.walk.runs`); the tracker handles all other events."""
 
 from __future__ import annotations
 

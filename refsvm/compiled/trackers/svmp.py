@@ -1,4 +1,4 @@
-"""Compiled twin of `refsvm.SVMP` for ordinary events; the tracker itself handles all other events."""
+"""Compiled twin of `refsvm.SVMP` for ordinary events (`compiled.walk.runs`); the tracker handles all other events."""
 
 from __future__ import annotations
 

@@ -62,7 +62,7 @@ def add(values, size, z, sign):  # type: ignore[no-untyped-def]
 
 @called
 def distance(system, size, corner):  # type: ignore[no-untyped-def]
-    """Return the squared distance s of variable k; ``vectors[1]`` is u = (1, K_Mk). Write w to ``vectors[2]``."""
+    """Return k's squared distance from M's affine hull; ``vectors[1]`` is u = (1, K_Mk). Write w to ``vectors[2]``."""
     times(system, size, system.vectors[1], system.vectors[2])
     return corner - inner(system.vectors[1], system.vectors[2], size)
 

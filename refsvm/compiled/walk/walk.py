@@ -37,7 +37,7 @@ FIELDS = [
     ("t", np.float64),
     ("b", np.float64),
     ("total", np.float64),
-    ("least", np.float64),  # a variable joins M only if its squared distance exceeds this number
+    ("least", np.float64),  # a variable joins M if its squared distance from M's affine hull is larger
     ("m", np.int64),
 ]
 # np.record lets twins read the fields as attributes even if Python interprets the twins
