@@ -49,8 +49,8 @@ class PathCrossValidation(Shown):
     fold : ndarray of shape (n,), int64
         Number of the fold that holds out each example.
     breakpoints : tuple of int
-        For each fold, the number of breakpoints on its path; with leave-one-out, the number of breakpoints on the parts
-        of the path that `cross_validate_path` followed without the example.
+        For each fold, the number of breakpoints on its path. With leave-one-out, for each example, the number of
+        breakpoints on the paths that `cross_validate_path` followed without the example.
     seconds : float
         Wall time of the call.
     """

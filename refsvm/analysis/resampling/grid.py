@@ -123,8 +123,8 @@ def solve_cells(
 ) -> Iterator[Cell]:
     """Solve every wanted C on every split, starting from the solution for the previous C on the same split.
 
-    By default, `ActiveSet` makes the starting points of the first split; on each later split, the starting point is the
-    solution for the previous C plus the previous split's change of α (`refsvm.core.seeders.neighbour.extrapolate`).
+    By default, `ActiveSet` makes the starting points of the first split. On each later split, the function
+    `refsvm.core.seeders.neighbour.extrapolate` adds the previous split's change of α to the solution for the C before.
 
     Parameters
     ----------

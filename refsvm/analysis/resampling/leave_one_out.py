@@ -118,8 +118,8 @@ def leave_one_out(
     n_jobs : int, optional
         Number of threads; −1 means one for each core. If joblib is set up for
         processes (``joblib.parallel_config``), `n_jobs` is the number of
-        processes. The rounds of one machine are shared among the workers, and
-        the pairs of classes are processed one after another.
+        processes. The workers share the rounds; the pairs of classes are
+        processed one after another.
     engine : {"auto", "numba", "numpy"}, default "auto"
         Whether the rounds run in compiled or in readable code, with the same
         predictions and α. "auto" starts with readable code, and changes to
