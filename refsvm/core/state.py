@@ -109,8 +109,8 @@ class SolverState(Shown):
     curvatures : ndarray of shape (h,), float64
         Curvature q of each recent working set.
     candidates, candidate_curvatures : ndarrays of shape (h, 2) and (h,)
-        Pairs that the selector must also compare before the next step, and their curvatures; the first `n_candidates`
-        entries are valid.
+        Pairs with which the selector must compare its choice before the next step, and their curvatures; the first
+        `n_candidates` entries are valid.
     displacement, displacement_image : ndarrays of shape (n,), float64, or None
         Δ, which the last step added to α, and KΔ, which it subtracted from G. Δ and KΔ are 0 before the first step, and
         None if the step rule has no momentum. If a bound cut the move along the last Δ, but not the move of the pair,

@@ -50,22 +50,22 @@ class ATO(Seeder):
         ⎣ 1  K_MM ⎦ ⎣ d_M ⎦ = − ⎣ K_MF d_F + K_MT d_T    ⎦         dG = −K d.
 
     The variables move in the direction d until the next event, or until the path ends at η = 1. At an event, either a
-    free variable reaches a bound and leaves M, or Gᵢ of a variable at a bound or in T reaches b and this variable joins
-    M. At η = 1, α is the new optimum, up to the tolerance of the solution at which the path starts.
-    `refsvm.core.walk.walk` follows this path.
+    free variable reaches a bound and leaves M, or Gᵢ reaches b for a variable i at a bound or in T, and i joins M. At η
+    = 1, α is the new optimum, up to the tolerance of the solution at which the path starts. `refsvm.core.walk.walk`
+    follows this path.
 
-    The published algorithm is slow because it computes the inverse and all products again at each event. This
-    implementation computes the inverse of the matrix above once for each solved problem, and K d_F + K d_T once for
-    each path. At an event it updates the inverse by one product of two vectors. It updates Gᵢ only if Gᵢ, judged by its
-    initial speed, may reach b on the path (see `margin`). If following the path takes more time than the seed saves,
-    the seeder leaves the path and spreads the remaining α of F over the free variables.
+    The published algorithm is slow because it computes the inverse of this matrix and all products again at each event.
+    This implementation computes the inverse once for each solved problem, and K d_F + K d_T once for each path. At an
+    event it updates the inverse by one product of two vectors. It updates Gᵢ only if Gᵢ, judged by its initial speed,
+    may reach b on the path (see `margin`). If following the path takes more time than the seed saves, the seeder leaves
+    the path and spreads the remaining α of F over the free variables.
 
     Parameters
     ----------
     margin : float, default 1
         The seeder watches a bounded variable if its Gᵢ would reach b before η = 1 at this speed: the initial speed of
         Gᵢ plus `margin` times the root mean square of all initial speeds. If all initial speeds are 0, the seeder
-        watches variables with G within `margin` of b. A missed event only costs the solver additional steps.
+        watches variables with G within `margin` of b. If the seeder misses an event, the solver only takes more steps.
     max_events : int, default 1000
         Largest number of events on a path; after this number of events, the seeder leaves the path.
     max_free : int, default 500

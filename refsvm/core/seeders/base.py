@@ -34,7 +34,7 @@ class Seeder(Rule):
     is_exact: Any = False
     """True if a seed is the new optimum itself, as exact as the old optimum.
 
-    `leave_one_out` then solves the full problem more exactly, and counts rounds without any step after the seed as
+    `leave_one_out` then solves the full problem more exactly, and marks the rounds that take no step after the seed as
     decided by "path".
     """
 

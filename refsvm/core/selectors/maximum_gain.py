@@ -14,7 +14,7 @@ from refsvm.core.state import TAU, SolverState
 
 @dataclass(frozen=True)
 class MaximumGain(WorkingSetSelector):
-    """Choose the pair with the largest exact gain among all pairs with a variable of the last pair {k₁, k₂}.
+    """Choose the pair with the largest exact gain among all pairs that share a variable with the last pair {k₁, k₂}.
 
     The kernel rows of k₁ and k₂ are in memory, because the last gradient update needed them. The scan therefore
     evaluates no kernel, and the step needs at most one new row. The first working set is the most violating pair.

@@ -44,7 +44,7 @@ UNLIMITED_STEPS: Final = 2**31
 
 LARGE_FROM: Final = 3_000
 LOOSE_FROM: Final = 1e-4
-"""Problems with `LARGE_FROM` variables or more halve the KKT gap of restricted problems if ε ≥ `LOOSE_FROM`."""
+"""The solver halves the KKT gap of restricted problems if n ≥ `LARGE_FROM` and ε ≥ `LOOSE_FROM`."""
 
 COPIES_MB: Final = 256.0
 """Largest amount of kernel rows, in MiB, that a restricted problem may copy from the full problem."""

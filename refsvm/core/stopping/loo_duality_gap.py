@@ -76,9 +76,9 @@ class LOODualityGap(StoppingRule):
 
     Notes
     -----
-    F is evaluated at every tenth step, and only if H(η) > f(α), because otherwise F ≥ f cannot be below H. Twelve
-    leave-one-out rounds on heart (linear kernel, C = 1, cold start) took 445 steps on average and 0.82 s in total with
-    F evaluated at every step, 470 steps and 0.50 s at every tenth, and 532 steps and 0.51 s at every fortieth.
+    F is evaluated at every tenth step, and only if H(η) > f(α), because otherwise H ≤ f ≤ F. Twelve leave-one-out
+    rounds on heart (linear kernel, C = 1, cold start) took 445 steps on average and 0.82 s in total with F evaluated at
+    every step, 470 steps and 0.50 s at every tenth, and 532 steps and 0.51 s at every fortieth.
 
     References
     ----------

@@ -14,11 +14,11 @@ from refsvm.core.stopping.base import StoppingRule
 class WorkingSetGap(StoppingRule):
     """Stop when ψ(α) ≤ ε, or when a step that moved a variable of the previous working set was shorter than ε.
 
-    If maximum gain chose the pair, the paper stops when the length μ* of "the constrained step" is below ε; if the pair
-    is the most violating pair, the paper stops when its violation is below ε. `WorkingSetGap` takes the clipped step as
-    μ*; the paper's step counts suggest that its authors took the Newton step. If a pair shares a variable with the
-    previous working set, the class assumes that maximum gain chose the pair. The rule stops after the short step, not
-    before it.
+    If maximum gain chose the pair, the paper's solver stops when the length μ* of "the constrained step" is below ε; if
+    the pair is the most violating pair, it stops when the pair's violation is below ε. `WorkingSetGap` takes the
+    clipped step as μ*; the paper's step counts suggest that its authors took the Newton step. If a pair shares a
+    variable with the previous working set, the class assumes that maximum gain chose the pair. The rule stops after the
+    short step, not before it.
 
     The length |μ| has the unit of α and says nothing about optimality; use `KKTGap` unless you reproduce the paper's
     tables.
