@@ -114,7 +114,7 @@ print(f"f = {by_hand.objective:.6f}, F = {by_hand.primal_objective:.6f}")
 # A price is a slope. If point :math:`i` has to satisfy :math:`y_ih(x_i)\ge1+u`, the dual objective gains the term
 # :math:`a_iu`, and the optimal prices stay feasible. So for every :math:`u` the optimum grows by at least :math:`a_iu`:
 # a line of slope :math:`a_i` touches the curve of the optimum over :math:`u` from below at :math:`u=0`. If the curve is
-# smooth there, the line is its tangent. The figure shows the curve and the line, dotted, for each point:
+# smooth there, the line is its tangent. For each point the figure shows the curve and, dotted, the line:
 
 # fold: The code of this figure
 # alt: The optimum is drawn over u for each of the three points. The curve of point 0 is flat up to u = 1. The equal

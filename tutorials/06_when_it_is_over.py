@@ -236,8 +236,8 @@ plt.show()
 # ---------------------
 #
 # ``WorkingSetGap``, the rule of the paper on maximum gain (:doc:`chapter 7 <07_which_pair>`), also stops after a short
-# step, but a step may be short only because a bound is near. The second run below, with this rule, ends while
-# :math:`\psi` is far above the tolerance.
+# step, but a step may be short because a bound is near. The second run below, with this rule, ends while :math:`\psi`
+# is far above the tolerance.
 #
 # .. shipped:: core/stopping/working_set_gap.py
 #    :object: WorkingSetGap.check
@@ -263,7 +263,7 @@ print(f"{early.reason} KKT gap {early.kkt_gap:.3f}")
 #
 # 1. ★ Show that the middle :math:`b` breaks each condition by at most :math:`\psi/2`.
 # 2. ★ Train on the heart data until :math:`\psi\le0.1`. How many of the *predictions* on the training set differ from
-#    the predictions at :math:`10^{-6}`?
+#    the predictions after training until :math:`\psi\le10^{-6}`?
 # 3. ★★ At the optimum, why is the middle of the overlap a best :math:`b`?
 #
 # .. fold:: Hints

@@ -249,7 +249,7 @@ for C in (0.01, 1.0, 100.0):
 # (Rahimi and Recht, 2007). A linear machine on :math:`\varphi_D` touches :math:`nD` numbers in a pass over the
 # examples. In the table this machine trains more slowly than the kernel machine, unless the data contain many features
 # of noise; with many examples it predicts faster. The left panel shows the error of kernel values over a hundred draws;
-# the right panel uses the first draw.
+# the right panel shows, for the first draw, how many decisions agree with the kernel machine.
 
 # fold: The code of this figure
 # alt: With more random features, the error of kernel values falls like one over the root of their number, and the

@@ -219,9 +219,8 @@ print(
 )
 
 # %%
-# The next step rarely moves the planned pair. Why does planning still pay? As a control, the next run lengthens every
-# second Newton step without a plan: it multiplies the step by the factor :math:`\mu_P/\hat\mu` of a random planned
-# step:
+# The next step rarely moves the planned pair. Why does planning still pay? As a control, the next run plans nothing,
+# but multiplies every second Newton step by the factor :math:`\mu_P/\hat\mu` of a random planned step:
 
 
 # fold: Lengths of planned steps in random order

@@ -128,7 +128,7 @@ plt.show()
 #
 # A unit of slack costs :math:`1/n`, so :math:`a_i\le1/n`. If :math:`\rho>0`, the slope of the bill in :math:`\rho`
 # vanishes, which means :math:`\sum_ia_i=\nu`. So at most :math:`\nu n` examples are inside the street or wrong, and at
-# least :math:`\nu n` are support vectors. The sum :math:`\sum_ia_i=\nu` does not fit the problem above, but dividing
+# least :math:`\nu n` are support vectors. The problem above cannot fix the sum of the :math:`a_i`, but dividing
 # :math:`w`, :math:`b`, :math:`\xi` and :math:`\rho` by the optimal :math:`\rho` gives the problem of chapter 1 with
 # :math:`C=1/(n\rho)`. So the path of :math:`C` contains every ν-SVC with :math:`\rho>0`. *ν-SVR* likewise makes
 # :math:`\varepsilon` an unknown that costs :math:`\nu`. At most the share :math:`\nu` of the examples is outside the
