@@ -216,12 +216,12 @@ def tune_by_gradient(
     1e-3 to 1e3 times "scale" (with one γ for each feature from 1e-5); ε from 1e-3 to 1 times the standard deviation of
     the targets; the class weight from 0.1 to 10.
 
-    A search ends when an iteration reduces J by less than a thousandth of J, or by less than a thousandth of the slope
-    of J at the start. Both thresholds are far below the standard error of J over the folds. J is smooth except for
-    kinks at events, where a variable reaches or leaves a bound; at a kink the search usually takes the gradient at a C
-    that is larger by a millionth. J has many optima, and plateaus where all or no examples are support vectors; on
-    small data the slope of J may be smaller than the noise of J. `Tuning.best_of_starts` shows the smallest J that each
-    start reached.
+    A search ends when an iteration reduces J by less than a thousandth of J, or of the slope of J at the start; both
+    amounts are far below the standard error of J over the folds. The search also ends when the slope falls to a
+    thousandth of the slope at the start. J is smooth except for kinks at events, where a variable reaches or leaves a
+    bound; at a kink the search usually takes the gradient at a C that is larger by a millionth. J has many optima, and
+    plateaus where all or no examples are support vectors; on small data the slope of J may be smaller than the noise of
+    J. `Tuning.best_of_starts` shows the smallest J that each start reached.
 
     References
     ----------

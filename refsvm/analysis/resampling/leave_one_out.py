@@ -172,8 +172,8 @@ def leave_one_out(
     that follows a path to the optimum, the default rule is ``KKTGap(1e-8,
     relative=True)``. Regression and novelty detection need decision values, so
     their default rule is ``KKTGap(relative=True)``, and `leave_one_out`
-    refuses rules that prove a sign. The tolerance of a regression is 1e-3
-    times the standard deviation of the targets. The rule `LOODualityGap`
+    refuses rules that prove a sign. The tolerance of a regression is at most
+    1e-3 times the standard deviation of the targets. The rule `LOODualityGap`
     proves signs like `BallRule`, but each of its tests costs as much as
     several steps.
 
