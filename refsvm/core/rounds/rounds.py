@@ -173,7 +173,7 @@ class Rounds(Shown):
         return other
 
     def with_shrinking(self) -> Rounds:
-        """Return a copy that shares the kernel rows; its rounds shrink and end with one exact step (`polish`)."""
+        """Return a copy that shares the kernel rows; its rounds use shrinking and one final exact step (`polish`)."""
         other = self.clone_for_worker()
         other.workers, other.options = self.workers, replace(self.options, shrinking=True, polish=True)
         other._set_run(other.rows, other.limits)
