@@ -1,4 +1,4 @@
-"""`plot` draws any result, as ``result.plot()``; BarDisplay draws numbers by name as bars."""
+"""`plot`, a method of all results, draws a result; BarDisplay draws a bar for each of several named numbers."""
 
 from __future__ import annotations
 

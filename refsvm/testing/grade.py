@@ -2,7 +2,7 @@
 
 For each point of the score, the grader runs the answers in a new process (`refsvm.testing.student`), and sends this
 process random problems. The oracles of `refsvm.testing.assignments` examine the results. The grader's process
-holds oracles, score and seed, and reads from the student's process only lines of JSON.
+holds oracles, score and seed, and reads only lines of JSON from the student's process.
 """
 
 from __future__ import annotations

@@ -41,7 +41,7 @@ def check_seeder(seeder: Seeder, problems: dict[str, DualProblem]) -> int:
 
 
 def _check_seed(seeder: Seeder, name: str, old: DualProblem, new: DualProblem) -> None:
-    """Seed one problem from the solution of another problem, and check the seed."""
+    """Make a seed for one problem from the solution of another problem, and check the seed."""
     rules = Case.default_rules(tol=1e-6)
     case = Case(name, new, rules)
     solved = solve(old, stop=rules.stop, engine="numpy")
@@ -66,7 +66,7 @@ def _check_seed(seeder: Seeder, name: str, old: DualProblem, new: DualProblem) -
     case.require(same, 0, message)
     off = infeasibility(new, seed)
     case.require(off <= 1e-12, 0, f"the seed of {seeder!r} is infeasible by {off:.3g} times the box.")
-    # a seed may cost steps, but must never change the optimum
+    # a seed may increase the number of steps, but must never change the optimum
     cold, warm = (solve(new, stop=rules.stop, engine="numpy", start=s).objective for s in (None, seed))
     sentence = f"from the seed of {seeder!r} the solve ends at f = {warm!r}, from zero at {cold!r}."
     case.require(abs(warm - cold) <= 1e-5 * (1.0 + abs(cold)), 0, sentence)

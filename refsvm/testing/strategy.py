@@ -103,9 +103,9 @@ def check_strategy(rule: Any, *, rng: Any = 0, time_limit: float | None = None) 
 
     Notes
     -----
-    **Every rule** is a frozen, hashable dataclass. One instance of a rule takes the same steps each time, because it
-    keeps its memory in the state. The rule never writes to α, G or the box. With the rule, `solve` reaches the KKT
-    tolerance on every practice problem.
+    **Every rule** is a frozen, hashable dataclass. A rule keeps its memory in the state, so that one instance takes the
+    same steps in every solve of a problem. The rule never writes to α, G or the box. With the rule, `solve` reaches the
+    KKT tolerance on every practice problem.
 
     **A selector** returns i in I_up and j in I_down, or (−1, −1). Only a selector with the attribute ``may_stall =
     True`` may return (−1, −1) before the tolerance is reached.
