@@ -308,7 +308,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
 
     def report(line: str) -> None:
-        sys.stdout.write(f"{line}\n")
+        code = sys.stdout.encoding or "utf-8"  # a student's words may need signs that this terminal lacks
+        sys.stdout.write(f"{line}\n".encode(code, "backslashreplace").decode(code))
         sys.stdout.flush()
 
     try:

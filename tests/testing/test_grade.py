@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import sys
@@ -13,7 +14,7 @@ import numpy as np
 import pytest
 
 import refsvm
-from refsvm import AVG, TOP, SecondOrder, WorkingSetSelector
+from refsvm import AVG, TOP, KKTGap, SecondOrder, WorkingSetSelector
 from refsvm.datasets import load
 from refsvm.testing import assignments as oracles
 from refsvm.testing import grade as grader
@@ -280,6 +281,30 @@ def test_no_point_is_earned_by_a_constant_or_by_an_argument(name):
             point.run(answer, np.random.default_rng(1))
 
 
+def slack(G, alpha, lower, upper):
+    up, down = np.where(alpha < upper - 1e-3, G, -np.inf), np.where(alpha > lower + 1e-3, G, np.inf)
+    return int(up.argmax()), int(down.argmin())
+
+
+def without_rest(K, y, C, alpha, r):
+    seed, missing, (lower, upper) = alpha.copy(), alpha[r], oracles.box_without(y, C, r)
+    seed[r] = 0.0
+    free = (seed > lower) & (seed < upper)
+    while abs(missing) > 1e-12 and (takers := free & (seed < upper if missing > 0.0 else seed > lower)).any():
+        given = np.where(takers, np.clip(seed + missing / takers.sum(), lower, upper), seed)
+        seed, missing = given, missing - (given - seed).sum()
+    return seed
+
+
+def on_a_grid(K, y, C_min, C_max):
+    C = np.geomspace(C_min, C_max, 80)
+    C[0], C[-1] = C_min, C_max
+    of = [oracles.solve(oracles.problem_of(K, y, c), stop=KKTGap(1e-12), engine="numpy").alpha for c in C]
+    slopes = np.diff(of, axis=0) / np.diff(C)[:, None]
+    bends = np.flatnonzero(np.abs(np.diff(slopes, axis=0)).max(axis=1) > 1e-5) + 1
+    return [[C[k], *of[k]] for k in (0, *bends, 79)]
+
+
 def test_half_an_answer_does_not_earn_the_other_half():
     def limit(K, G, alpha, lower, upper, i, j):
         return min(upper[i] - alpha[i], alpha[j] - lower[j])
@@ -322,6 +347,10 @@ def test_half_an_answer_does_not_earn_the_other_half():
         *((ASSIGNMENTS["03_second_order"][k], steepest) for k in (1, 2, 3)),
         (ASSIGNMENTS["04_certificate"][0], free_gap),
         *((ASSIGNMENTS["08_path_of_three"][k], lambda K, y, free: np.zeros(4)) for k in (1, 2)),
+        (ASSIGNMENTS["01_the_loop"][2], lambda K, G, alpha, lower, upper, i, j: (G[i] - G[j]) * 1e12),
+        (ASSIGNMENTS["01_the_loop"][3], slack),
+        (ASSIGNMENTS["07_seeder"][1], without_rest),
+        (ASSIGNMENTS["08_path_of_three"][3], on_a_grid),
     ]
     for (point, answer), seed in product(halves, range(5)):
         with pytest.raises(Lost):
@@ -364,6 +393,16 @@ def test_a_student_reads_causes_once_and_gets_the_arguments(attacked, tmp_path, 
     failed = json.loads(shown.read_text())
     assert list(failed) == lines[:2]
     assert len(failed[lines[1]][0]) == 24
+
+
+def test_a_terminal_without_greek_letters_gets_escapes(attacked, tmp_path, monkeypatch):
+    source = "# answer\ndef kkt_gap(G, *rest): raise ValueError('\u03c8')"
+    book = {"cells": [{"cell_type": "code", "source": source}], "metadata": {}}
+    (tmp_path / "a.ipynb").write_text(json.dumps(book))
+    written = io.BytesIO()
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(written, encoding="ascii"))
+    assert grader.main([str(tmp_path / "a.ipynb"), "--assignment", "attacked"]) == 0
+    assert rb"it raised ValueError: \u03c8." in written.getvalue()
 
 
 @pytest.mark.parametrize(
