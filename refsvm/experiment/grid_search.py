@@ -6,6 +6,8 @@ import time
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from refsvm.core.kernels.functions.linear import Linear
 from refsvm.core.kernels.functions.rbf import RBF
 from refsvm.core.result import Status
@@ -70,8 +72,8 @@ class GridSearch(Call):
                 "CrossValidate with several values of C."
             )
         kernel = NAMES.get(type(instance.kernel), instance.kernel)
-        # take at most as many folds as the class with the largest label has examples, so that each fold can contain one
-        cv, fewest = arguments["cv"], int((instance.y == instance.y.max()).sum())
+        # take at most as many folds as the smallest class has examples, so that each fold can contain one
+        cv, fewest = arguments["cv"], int(np.unique(instance.y, return_counts=True)[1].min())
         arguments["cv"] = cv if isinstance(cv, str) else max(2, min(cv, fewest))
         model = SVCCV(kernel=kernel, refit=False, **arguments)
         began = time.perf_counter()

@@ -171,6 +171,15 @@ def test_a_grid_search_finds_the_cell_of_svccv(store):
     assert (record["iterations"], record["cells"]) == (model.n_iter_, 16)
 
 
+@pytest.mark.parametrize("rare", [-1, 1])
+def test_a_grid_search_has_no_more_folds_than_the_rarer_class_has_examples(rare):
+    pytest.importorskip("sklearn")
+    data = make_banana(30, rng=1)
+    data = replace(data, y=np.where(np.arange(30) < 3, rare, -rare))
+    found = GridSearch("grid", Cs=(1.0,), gammas=(1.0,)).run(Problem("x", lambda: data).instance())
+    assert found["cells"] == 3
+
+
 def test_data_in_place_of_problems_are_refused(tmp_path):
     with pytest.raises(ValueError, match=r"holds <ndarray of shape \(9, 2\)>.*Dataset\('mine', X, y\)"):
         Experiment([Solve("smo")], (FEW.X, FEW.y), tmp_path / "runs.sqlite")
