@@ -148,7 +148,7 @@ class Recording(Shown):
     Raises
     ------
     ValueError
-        If the rules do not fit together, the budget is too small, or `limit` is not a whole number ≥ 1.
+        If `selector` and `step` cannot be combined, `cache_mb` is too small, or `limit` is not a whole number ≥ 1.
 
     Examples
     --------

@@ -108,8 +108,8 @@ def solve(
     Raises
     ------
     ValueError
-        If arguments are out of range, if rules do not fit together, or if a
-        rule for ``engine="numba"`` has no compiled version.
+        If an argument is out of range, `selector` and `step` cannot be
+        combined, or a rule for ``engine="numba"`` has no compiled version.
     KeyboardInterrupt
         After Ctrl-C: a `refsvm.core.engine.limits.Interrupted`, whose
         ``result`` is the solution at the last point reached.

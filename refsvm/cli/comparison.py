@@ -27,7 +27,7 @@ SHOWN: Final = (("mvp", "newton"), ("second-order", "newton"), ("second-order", 
 
 @dataclass(frozen=True)
 class Choice:
-    """Names a strategy on the command line: selector, step, engine and shrinking."""
+    """A strategy as the user names it: selector, step, engine, and whether it uses shrinking."""
 
     selector: str
     step: str
@@ -39,7 +39,7 @@ class Choice:
 
     @property
     def rules(self) -> str:
-        """The strategy in words without its engine, because all engines take the same steps."""
+        """Selector, step and shrinking as a text, without the engine, because all engines take the same steps."""
         return f"{self.selector}, {self.step}{', shrinking' if self.shrinking else ''}"
 
 
@@ -58,7 +58,7 @@ class Outcome:
     interrupted : bool
         Whether Ctrl-C was pressed.
     solutions : dict of str to Solution
-        A solution with its trace for each `Choice.rules`, from the first engine; empty if no traces were recorded.
+        For each `Choice.rules`, the solution of the first engine with its trace; empty if no traces were recorded.
     """
 
     total: int
@@ -71,7 +71,7 @@ class Outcome:
 def choices(selectors: str | None, steps: str | None, engines: str, shrinking: bool) -> list[Choice]:
     """Return a choice for every combination of the named selectors, steps and engines.
 
-    Without names of rules, return the choices in `SHOWN`; the last choice, the package's default, uses shrinking.
+    Without selectors and steps, combine the pairs in `SHOWN` with the engines; the last pair always uses shrinking.
     """
     pairs = product(
         names("selectors", "mvp,second-order" if selectors is None else selectors, SELECTORS),
@@ -87,7 +87,7 @@ def choices(selectors: str | None, steps: str | None, engines: str, shrinking: b
 def strategies(
     wanted: Iterable[Choice], settings: Mapping[str, Any]
 ) -> tuple[dict[Choice, Solve], list[tuple[Choice, str]]]:
-    """Return a dict from choices to strategies, and a list of the choices whose rules do not fit together.
+    """Return a dict from choices to strategies, and the choices that `Solve` refuses, each with the reason.
 
     Parameters
     ----------
@@ -99,12 +99,12 @@ def strategies(
     Raises
     ------
     ValueError
-        If every choice has rules that do not fit together.
+        If `Solve` refuses every choice.
     """
     chosen, left_out = {}, []
     for choice in wanted:
         try:
-            # make all strategies before the first run, because the constructor refuses rules that do not fit together
+            # make all strategies before the first run: `Solve` refuses a selector and a step that cannot be combined
             chosen[choice] = Solve(
                 str(choice),
                 selector=one("selectors", choice.selector, SELECTORS)(),
@@ -190,8 +190,8 @@ def compare_in_orders(
     Parameters
     ----------
     wanted : iterable of Choice
-        The choices. A choice whose rules do not fit together is left out; other choices skip problems that they cannot
-        solve.
+        The choices. A choice is left out if its selector and step cannot be combined. The strategies of the other
+        choices skip problems that they refuse.
     settings : mapping
         Arguments of `Solve` that all strategies share.
     problems : sequence of Problem
@@ -205,12 +205,12 @@ def compare_in_orders(
     -------
     Outcome
         A row contains the name of the problem (``data``), the choice, the number of finished ``runs``, the number of
-        runs that ``converged``, and a `Summary` of each metric, compared with the first strategy over the same orders.
+        runs that ``converged``, and for each metric a `Summary`, which compares the strategy with the first strategy.
 
     Raises
     ------
     ValueError
-        If every choice has rules that do not fit together, or all strategies refuse all problems.
+        If `Solve` refuses every choice, or all strategies refuse all problems.
     """
     chosen, left_out = strategies(wanted, settings)
     outcome = Outcome(len(problems) * len(chosen) * repeats, left_out=left_out)
@@ -226,7 +226,7 @@ def compare_in_orders(
 
 
 def _summarise(experiment: Experiment, chosen: Mapping[Choice, Solve], outcome: Outcome) -> None:
-    """Add a row with the summary of the finished runs of each strategy and problem; note the refused strategies."""
+    """Add to `outcome` a row of summaries for each problem and strategy, and the strategies that refused a problem."""
     records = experiment.records()
     if not records:
         return

@@ -214,8 +214,8 @@ class SVC(ClassifierMixin, Incremental):
         Raises
         ------
         ValueError
-            If parameters are out of range, rules do not fit together, X contains NaN, or only one class has positive
-            weights.
+            If parameters are out of range, the selector and the step rule cannot be combined, X contains NaN, or only
+            one class has positive weights.
         KeyboardInterrupt
             After Ctrl-C; the fitted attributes describe the last point.
 

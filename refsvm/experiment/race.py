@@ -61,7 +61,7 @@ class RuleComparison(Shown):
     runs : dict of str to Solution or Recording
         The runs by name; each solution has a trace.
     left_out : dict of str to str
-        Combinations of selector and step rule that do not fit together, with the reason.
+        Pairs of a selector and a step rule that cannot be combined, each with the reason.
     status : Status
         INTERRUPTED after Ctrl-C; otherwise CONVERGED if all runs converged.
     step : str or None
@@ -154,8 +154,8 @@ def compare(
         names. A `Recording` of `problem` is compared without a new run.
     steps : step rule, or several
         Step rules in the same forms; each step rule is combined with each
-        selector. Rules that do not fit together are left out; at least one
-        combination must fit.
+        selector. A pair that cannot be combined is left out; at least one
+        pair must remain.
     stop : StoppingRule, optional
         Stopping rule of all runs, by default ``KKTGap(1e-3)``.
     engine, shrinking, **options
@@ -231,7 +231,7 @@ def compare(
 def _entrants(
     problem: DualProblem, selectors: Any, steps: Any, stop: StoppingRule | None
 ) -> tuple[dict[str, Rules | Recording], dict[str, str]]:
-    """Return two dicts by name: rules for each run, and reasons for combinations that do not fit together."""
+    """Return two dicts by name: the rules of each run, and the reasons why pairs of rules cannot be combined."""
     chosen = dict(_named("selectors", selectors, WorkingSetSelector))
     lengths = dict(_named("steps", steps, StepRule))
     entrants: dict[str, Rules | Recording] = {}

@@ -44,7 +44,7 @@ class Solve(Call):
     Raises
     ------
     ValueError
-        If the rules do not fit together or cannot be identified by value.
+        If the selector and the step rule cannot be combined, or a rule cannot be identified by value.
 
     Notes
     -----

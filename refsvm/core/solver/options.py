@@ -42,7 +42,7 @@ class RunOptions:
     Raises
     ------
     ValueError
-        If an argument is out of range, or the rules do not fit together.
+        If an argument is out of range, or the selector and the step rule cannot be combined.
 
     Examples
     --------

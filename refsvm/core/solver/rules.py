@@ -75,7 +75,7 @@ class DefaultRules(Rules):
 def chosen_rules(
     selector: WorkingSetSelector | None, step: StepRule | None, stop: StoppingRule | None
 ) -> Rules:
-    """Replace None with default rules; refuse objects that are not rules, and rules that do not fit together."""
+    """Replace None with default rules; check each rule's type, and that the selector and the step can be combined."""
     stop = KKT_GAP if stop is None else StoppingRule.checked("stop", stop)
     if selector is None and step is None:
         return DefaultRules(SECOND_ORDER, PLANNING_AHEAD, stop)
