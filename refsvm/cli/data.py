@@ -47,7 +47,7 @@ class Opened(NamedTuple):
     own: dict[str, float]
 
     def instance(self) -> Instance:
-        """Return the problem as an `Instance`, from which a strategy solves any task."""
+        """Return the problem as an `Instance`: examples, labels, kernel, and the parameters of the task."""
         return Instance(self.data.X, self.data.y, self.kernel, self.C, **self.own)
 
     def settings_in_words(self) -> str:
@@ -126,7 +126,7 @@ class Training:
             raise ValueError(
                 "scale=True needs features, but kernel='precomputed' has no features; omit one option."
             )
-        if (largest := float(np.abs(data.X).max())) > LARGEST_TARGET:  # above it, the square may overflow
+        if (largest := float(np.abs(data.X).max())) > LARGEST_TARGET:  # its square may overflow
             where = f" in {data.source}" if data.source else ""
             raise ValueError(
                 f"scale=True: {data.name} holds {largest:.6g}{where}, above the largest number that can be scaled "
@@ -155,7 +155,7 @@ class Training:
         return relative_gap(self.tolerance, unit_of_targets(opened.data.y) if follows else None)
 
     def settings(self, opened: Opened | None = None) -> dict[str, Any]:
-        """Return limits and stopping rule as keyword arguments; without `opened`, the rule ignores the targets."""
+        """Return limits and stopping rule as keyword arguments; without `opened`, the tolerance ignores the targets."""
         return self.limits() | {
             "stop": KKTGap(self.tolerance, relative=True) if opened is None else self.stop(opened)
         }

@@ -1,4 +1,4 @@
-"""``refsvm loo``: the leave-one-out errors of every task, or a comparison of seeders and stopping rules."""
+"""``refsvm loo``: computes the leave-one-out error for any task, or compares seeders and stopping rules."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ def loo(
     training: Training,
     output: Output,
 ) -> None:
-    """Compute the exact leave-one-out error for any task; count the examples that each check or rule decided.
+    """Compute the exact leave-one-out error for any task; count the predictions that each check or rule decided.
 
-    With several seeders or stopping rules, the command compares steps, kernel rows, seconds, and the number of examples
-    that each check and stopping rule decided. The rule ball-rule proves the sign of a decision value; kkt-gap computes
-    the value.
+    With several seeders or stopping rules, the command compares their steps, kernel rows and seconds, and how many
+    predictions each check and stopping rule decided. The stopping rule ball-rule ends a solve when the sign of the
+    decision value is proved; kkt-gap continues until the value is accurate.
     """
     # check the names of seeders and stopping rules first, because reading the data may take long
     starts, ends = names("seeders", seeders, SEEDERS), names("stops", stops or BY_SIGN, dict.fromkeys(FIT))
@@ -119,7 +119,7 @@ COLUMNS: tables.Columns = {
 
 
 def _show(document: dict[str, Any], result: LeaveOneOut, output: Output) -> None:
-    """Print the scores, the number of examples that each check and stopping rule decided, and the cost of n fits."""
+    """Print scores, how many predictions each check and stopping rule decided, and the cost of n separate fits."""
     is_class = result.kind == CLASSIFICATION
     each = {
         "predictions": [label_text(value) if is_class else value for value in result.predictions.tolist()],

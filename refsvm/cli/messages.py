@@ -125,7 +125,7 @@ def _system_message(error: OSError) -> str:
         return str(error)
     is_output = error.errno in _UNWRITTEN
     if error.filename is None:
-        # errors of files name their file (`refsvm.services.files`), so this is an error of the output or the system
+        # an error of a file contains the file's name (`services.files`); this error is of the output or the system
         what = "The standard output cannot be written" if is_output else "The system refuses"
         return f"{what}: {error.strerror}"
     return f"{error.filename!r} cannot be {'written' if is_output else 'opened'}: {error.strerror}"

@@ -181,7 +181,7 @@ def in_one(*without: str, **defaults: Any) -> Callable[[Callable[..., None]], Ca
                 # with --quiet, suppress the progress lines of functions that the command calls
                 with line_of(Progress("refsvm"), False) if quiet else nullcontext():
                     command(**options)
-            except KeyboardInterrupt:  # Typer would end silently
+            except KeyboardInterrupt:  # Typer would end without a message; Abort prints one
                 raise Abort from None
 
         # Typer reads the types of the options from the annotations, and their order and defaults from the signature

@@ -154,7 +154,7 @@ def _rows(summary: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def _tell(opened: Opened, result: RegularizationPath | OneVsOnePath, summary: dict[str, Any]) -> None:
-    """Print the data, the summary of the path, its largest KKT violation, and the best C of the folds."""
+    """Print the data, the summary of the path, its largest KKT violation, and the C chosen by cross-validation."""
     own = ", ".join([repr(opened.kernel), *(f"{name}={value:.6g}" for name, value in opened.own.items())])
     tables.echo(f"{summary['data']}, {own}\n{result}\n")
     tables.echo(f"Worst violation of the optimality conditions: {summary['kkt_violation']:.1e}.")
@@ -166,7 +166,7 @@ def _tell(opened: Opened, result: RegularizationPath | OneVsOnePath, summary: di
 
 
 def _draw(result: RegularizationPath | OneVsOnePath, curve: ErrorCurve | None, file: Path) -> None:
-    """Draw the path, if there is a single pair of classes, and the error curve of the folds, if there are folds."""
+    """Draw the path if it is the only path, and the curve of the cross-validation error if it was computed."""
     from refsvm.display import PathDisplay, ValidationPathDisplay
 
     path = result if isinstance(result, RegularizationPath) else None

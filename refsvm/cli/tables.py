@@ -96,7 +96,7 @@ def screen() -> Console:
 
 
 def print_table(heading: str, columns: Columns, rows: list[Any]) -> None:
-    """Print a table at its full width, because numbers must not be cut off on a narrow or missing terminal."""
+    """Print a table at its full width, so that rich cuts off no numbers on a narrow terminal or in a file."""
     table = table_of(columns, rows)
     console = screen()
     console.width = max(

@@ -226,7 +226,7 @@ def cells_of(path: Source, delimiter: str | None = None, least: int = 2) -> Cell
 def _replace_commas(texts: np.ndarray) -> None:
     """Replace decimal commas by decimal points, unless commas may separate thousands.
 
-    Commas may separate thousands if some numbers contain points, or if every comma could separate thousands.
+    Leave all commas if some numbers contain points, or if every comma stands where it could separate thousands.
     """
     cells = texts.ravel()
     points = any(_POINT(cell) for cell in cells if "." in cell)

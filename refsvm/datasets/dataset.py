@@ -33,8 +33,8 @@ class Dataset(Shown):
     X : ndarray of float64 or scipy.sparse.csr_matrix, shape (n, d)
         Examples, one in each row.
     y : ndarray, shape (n,), or None
-        Labels; None for a CSV file without labels. Bundled sets and generators have float64 ±1; files keep their own
-        labels (see `binary_labels`).
+        Labels; None for a CSV file without labels. In bundled and generated sets, labels are float64 ±1; labels from
+        your files stay unchanged (see `binary_labels`).
     description : str
         Meaning of an example and of the class +1.
     source : str

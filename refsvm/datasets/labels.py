@@ -1,4 +1,4 @@
-"""Reads the labels of a table as numbers if no label loses information, otherwise as texts; refuses missing labels."""
+"""Reads the labels of a table as numbers if this loses no information, otherwise as texts; refuses missing labels."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def labels_of(cells: Any, place: int, first: int) -> np.ndarray:
     Returns
     -------
     ndarray of float64 or str, shape (n,)
-        Numbers if all labels are numbers and none loses information, otherwise texts: 007 and 7 stay texts. If all
+        Numbers if all labels can be converted without loss, otherwise texts: 007 and 7 stay texts. If all
         labels are numbers, some have fractions and more than `MOST_CLASSES` are different, they always stay numbers.
 
     Raises

@@ -86,7 +86,7 @@ def open_data(
             )
         X, y, names_of_columns = csv_table(file, label, delimiter, columns)
         return Dataset(name, X, y, source=str(path), columns=names_of_columns)
-    # refuse label= if the file is not a table: its labels are fixed, but the user asks for a column as labels
+    # refuse `label`, which names a column: an archive or a LIBSVM file has no label column to choose
     if kind == ARCHIVE:
         _refuse_label(label, text)
         return Dataset(name, *read_npz(file), source=str(path))

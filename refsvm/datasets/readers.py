@@ -179,7 +179,7 @@ def read_csv(
     X : ndarray of float64, shape (n, d)
         All columns except the label column, in the order of the file.
     y : ndarray of float64 or str, shape (n,)
-        Labels as in the file: numbers if no label loses information as a number, otherwise texts. 007, 1E5 and integers
+        Labels as in the file: numbers if the conversion loses no information, otherwise texts. 007, 1E5 and integers
         above 2⁵³ stay texts.
 
     Raises
