@@ -102,7 +102,7 @@ def float32_pays(gram: KernelMatrix, tolerance: float, reads_float32: bool, *, c
     """
     if gram.n < FLOAT32_FROM or tolerance < FLOAT32_TOLERANCE:
         return False
-    # the cache holds twice as many rows in float32, which saves more time than converting rows to float64 takes
+    # the cache holds twice as many float32 rows; this saves more time than the conversion of rows to float64 takes
     if crowded and gram.n >= FLOAT32_CROWDED_FROM:
         return True
     return reads_float32 and gram.supports_float32

@@ -22,7 +22,7 @@ FEW_EXAMPLES: Final = 20
 
 
 def refuse_contained(given: Mapping[str, Any]) -> None:
-    """Raise an error if the caller gave an argument that the problem contains; `given` maps names to arguments."""
+    """Raise an error if a value in the dict `given` is not None: X is a problem that already contains this argument."""
     for name, value in given.items():
         if value is not None:
             raise ValueError(f"X is a DualProblem, which already contains {name}; omit {name}.")

@@ -231,7 +231,7 @@ class Bar:
 
     def write(self, progress: Progress, text: str) -> None:
         """Rewrite the line, with a bar if the total is known."""
-        bar = " {bar}" if has_widgets() else " |{bar:10}|"  # tqdm turns only "{bar}" into a widget
+        bar = " {bar}" if has_widgets() else " |{bar:10}|"  # tqdm draws a widget only for "{bar}"
         form = "{desc}" if progress.total is None else "{desc}" + bar
         if self._bar is None:
             place: dict[str, Any] = {"file": self._stream, "ncols": self._stream.columns(), "nrows": 20}
@@ -240,7 +240,7 @@ class Bar:
                 **{"dynamic_ncols": True} if in_notebook() else place,
             )  # fmt: skip
             return
-        if not in_notebook():  # the user may resize a terminal
+        if not in_notebook():  # follow the width of the terminal, which the user may change
             self._bar.ncols = self._stream.columns()
         if self._bar.total != progress.total:
             self._bar.reset(total=progress.total)
@@ -250,7 +250,7 @@ class Bar:
     def close(self) -> None:
         """End the line."""
         if self._bar is not None:
-            if not self._stays and has_widgets():  # with a total, tqdm would keep an unfinished bar
+            if not self._stays and has_widgets():  # tqdm does not remove an unfinished bar that has a total
                 self._bar.total = None
             self._bar.close()
 
@@ -322,7 +322,7 @@ class Place:
         self._thread: threading.Thread | None = None
 
     def take(self, line: ProgressLine | None) -> bool:
-        """Store `line`, or None for a call without a line; return False if another call already holds the place."""
+        """Store the line of a call, or None if it shows none; return False if another call has not ended."""
         with self._lock:
             if not self._is_free:
                 return False

@@ -1,4 +1,4 @@
-"""Workers: counts the threads or processes of a call, and shares a list of tasks among them."""
+"""Counts the workers of a call, which are threads or processes, and shares a list of tasks among them."""
 
 from __future__ import annotations
 
@@ -154,7 +154,7 @@ def by_joblib(
     # send tasks one by one: a batch returns its results together, so a lost worker would lose finished tasks
     try:
         pool = Parallel(n_jobs=workers, return_as="generator_unordered", batch_size=1)
-    except ValueError:  # some backends of joblib return results only at the end
+    except ValueError:  # this backend of joblib returns no result before all tasks are finished
         pool = Parallel(n_jobs=workers)
     yield from pool(delayed(work)(*each) for each in arguments)
 

@@ -160,7 +160,7 @@ class Card:
     headline, sentence : str
         The number in large type, and the words after it; `line` replaces an empty `sentence`.
     is_partial : bool
-        Whether the result belongs to an unfinished run, which the card marks.
+        Whether the run is unfinished; if so, the card marks the sentence.
     pairs : dict of str to str
         Quantities and their values.
     parts : Parts, optional

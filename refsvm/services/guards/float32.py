@@ -72,8 +72,8 @@ class Float32Rows(Guard):
         if old.row_seconds * np.count_nonzero(state.alpha) > self._limits.seconds_left():
             return Verdict(Status.TIME_LIMIT)
         rows, self._in_float64 = self._in_float64(), None
-        state.session = state.shrinking = None  # drop both, because they contain float32 rows
-        # add the number of float32 rows computed, because the solution counts all kernel rows of the solve
+        state.session = state.shrinking = None  # drop session and shrinking, which contain float32 rows
+        # add the number of computed float32 rows to the new rows' count, because a solution counts all kernel rows
         rows.count(old.computed)
         rows.hits += old.hits
         state.rows = rows

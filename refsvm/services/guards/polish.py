@@ -82,7 +82,7 @@ def polish(state: SolverState) -> bool:
 
 
 def refined(system: np.ndarray, right: np.ndarray) -> np.ndarray:
-    """Solve singular systems, in which equal examples permit many δ; return a small solution of each system.
+    """Return a solution of small norm for each system; equal examples make a system singular, with many solutions.
 
     With K + εI in place of K, the solution is unique. As in OSQP, iterative refinement removes the error that ε causes.
     """

@@ -1,4 +1,4 @@
-"""Guards against faults of users' rules: a rule takes no step, or leaves the feasible set."""
+"""Guards that detect faults of users' rules, such as steps that leave the feasible set."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class PointError(ValueError):
 
 
 class NoStepGuard(Guard):
-    """Raises an error for a shrinking rule that never takes a step, because the solve would run for ever.
+    """Raises an error if a shrinking rule's method `steps` moves no variables, because the solve would never end.
 
     Parameters
     ----------

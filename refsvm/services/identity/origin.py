@@ -111,5 +111,5 @@ def release(name: str) -> tuple[str, ...]:
 
 @cache
 def _hash(file: str, modified: int) -> str:
-    """Return a file's hash, which is cached until `modified`, the time of the file's last change, differs."""
+    """Return a file's hash; the cache finds it by the file's path and `modified`, the time of its last change."""
     return hashlib.blake2b(Path(file).read_bytes(), digest_size=16).hexdigest()

@@ -150,7 +150,7 @@ class _Walk:
         self._tolerates += own is not None
         try:
             kind, parts = _parts_of(value)
-            # leave out fields only at level 2; level 1 is the tuple of values
+            # leave out fields only in the values themselves, at level 2; level 1 is the tuple that contains the values
             without = self.without if len(self._open) == 2 else ()
             digests = [
                 _hashed(name, self.digest(part, f"{place}.{name}" if place else name))
@@ -271,7 +271,7 @@ def _of_sparse(value: Any) -> Parts:
 
 
 def _of_frame(value: Any) -> Parts:
-    """Yield the columns of a frame, with names and types, and its index; or the parts of a single column or index."""
+    """Yield names, index and columns of a data frame; for a Series or an Index, yield its name, type and values."""
     yield "kind", type(value).__name__
     if hasattr(value, "columns"):
         yield "columns", value.columns
