@@ -63,7 +63,7 @@ def iterate(
     Raises
     ------
     ValueError
-        If `selector` and `step` cannot be combined, or `cache_mb` is too small.
+        If `selector` and `step` cannot be combined or `cache_mb` is too small.
 
     Examples
     --------
