@@ -272,14 +272,15 @@ def table_1(page: Page, records: list[Record]) -> None:
     page.add(
         "Table 1: ten folds",
         TABLE_1_TEXT,
-        "The table shows iterations, and the accuracy in per cent: one figure if all seven methods agree.",
+        "The table shows iterations, and the accuracy in per cent: one accuracy if all seven methods agree.",
         Grid(
             ("set", "LIBSVM", "there", "Cold", "ATO", "there", "ATO, default", "MIR", "there", "SIR", "there", "AVG",
              "accuracy", "there"),
             tuple(counts),
         ),
         "The second table shows CPU seconds of one thread: seconds of the seeds + all other seconds, which include the "
-        "kernel matrix. We ran all methods one after the other, three times, and show the least seconds of a method.",
+        "kernel matrix. We ran all methods one after the other, three times, and show the least seconds of each "
+        "method.",
         Grid(
             ("set", "LIBSVM", "there", "Cold", "ATO", "there", "MIR", "there", "SIR", "there"),
             tuple(seconds),

@@ -230,10 +230,10 @@ def seconds_taken(page: Page, records: Sequence[Record]) -> None:
     }
     page.add(
         "CPU seconds of a fit, relative to planning ahead",
-        f"Fits use the default shrinking. The seconds of a fit include the kernel rows and are the least of {TURNS} "
-        "turns; "
-        f"within a turn, calls shorter than {LEAST:g} s are repeated. By default refsvm takes planned steps on all "
-        "variables; on restricted problems it takes conjugate steps on the pairs that `ConjugateSecondOrder` selects.",
+        f"Fits use the default shrinking. We time each fit in {TURNS} turns, and repeat a fit shorter than {LEAST:g} s "
+        "within a turn. The table shows the least seconds of a fit, including the kernel rows. By default "
+        "refsvm takes planned steps on all variables; on the restricted problems of shrinking it takes conjugate steps "
+        "on the pairs that `ConjugateSecondOrder` selects.",
         ratios(records, "planning", "cpu"),
         "The second table shows geometric means of these ratios:",
         means(by_factor, "planning", "cpu"),
@@ -302,7 +302,7 @@ def ball(page: Page, records: Sequence[Record]) -> None:
     page.add(
         "Leave-one-out, each set at its C",
         "The seconds include the solution on all examples and the checks. The last column counts the "
-        "left-out examples whose predicted sign differs from the sign that the rule ε-KKT predicts.",
+        "left-out examples for which a rule predicts another sign than the rule ε-KKT.",
         Grid(("set", "rule", *columns), tuple(lines)),
     )
 

@@ -25,12 +25,13 @@ CLAIMS: Final[dict[str, Callable[[Tables], Iterator[Answer]]]] = {
 
 BASIS: Final = {
     "alpha_seeding": "All figures come from one random order of the examples, so the table has no standard deviations. "
-    "Each time is the least of three runs; in the supplement each time comes from one run.",
+    "Each time is the least of three runs, but each time of leave-one-out comes from one run.",
     "conjugate": "All figures come from one order of the examples of each set. Each time is the least of two runs. "
-    "The test that gives p uses one value for each set.",
-    "leave_one_out": "Each verdict states how many realisations it rests on, and how uncertain it is.",
-    "maximum_gain": "If a figure states no number of orders, it comes from all orders of its table.",
-    "planning_ahead": "If a figure states no number of orders, it comes from all orders of its table.",
+    "The test behind p compares one value for each set.",
+    "leave_one_out": "Each verdict states on how many realisations (random choices of the examples) it rests, and how "
+    "uncertain it is.",
+    "maximum_gain": "A figure without a number of orders comes from all orders that its table uses.",
+    "planning_ahead": "A figure without a number of orders comes from all orders that its table uses.",
     "svmp": "All figures come from one random choice of the examples, so the table has no standard deviations.",
 }
 """How many realisations the verdicts of a page rest on."""

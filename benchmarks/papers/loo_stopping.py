@@ -418,7 +418,7 @@ def what_is_as_printed(table: Grid, kernel: str, orders: dict[str, int]) -> str:
     alike = [name for name, value in ratio.items() if 3 / 4 <= value <= 4 / 3]
 
     def named(names: Iterable[str]) -> str:
-        return ", ".join(names) or "none"
+        return ", ".join(names) or "no set"
 
     apart = sum(int(row[10]) for row in table.rows)
     banana = ""

@@ -218,10 +218,11 @@ memory second order is the fastest rule. `CacheAware` and HMG are slower, becaus
 compared with HMG's scan of two rows. On MNIST, with 784 features, `CacheAware` and HMG are faster than second order.
 
 **Ten variables a step.** In each step `Decomposition(10)` solves the problem restricted to the ten variables that
-violate the conditions most, as SVM-light does. We count the steps on pairs inside our working sets. The column *sets
-there* counts the paper's working sets, on all examples of the data sets. Working sets of ten variables compute {rows}
+violate the KKT conditions most, as SVM-light does. We count the steps on pairs inside our working sets. The column
+*sets there* counts the paper's working sets, on all examples of the data sets.
+Working sets of ten variables compute {rows}
 times the kernel rows of second order on the three data sets; in the paper's Table 3 such working sets also take more
-time than pairs. The table leaves out seconds, because Python code builds each of our working sets.
+time than pairs. The table leaves out seconds, because slow Python code builds each of our working sets.
 """
 
 
@@ -308,9 +309,10 @@ ALL_DIGITS = 60_000
 """The n of `ALL_OF_MNIST`, in one order: twenty minutes."""
 
 AGAINST_N_REMARK = """
-The table shows CPU seconds of solves to the KKT gap, with LIBSVM's shrinking and the paper's part of the kernel matrix
-in memory (1.07 % and 0.28 %). The column *a row* shows the time of one kernel row; the columns *a step* show the time
-of a whole solve divided by its number of steps. A step of maximum gain computes at most one kernel row, and examines
+The table shows CPU seconds of solves that stop at the KKT gap, use LIBSVM's shrinking, and keep the paper's part of the
+kernel matrix in memory (1.07 % for connect-4, 0.28 % for MNIST). The column *a row* shows the time of one kernel row;
+the columns *a step* show the time of a whole solve divided by its number of steps. A step of maximum gain
+computes at most one kernel row, and examines
 two rows; a step of second order computes up to two rows. HMG is faster than second order {verdict}. HMG takes more
 steps than second order, so HMG is faster only if a step of HMG takes correspondingly less time than a step of second
 order. {steps} At the same n a row of MNIST, with 784 features, takes several times as long as a row of connect-4, with

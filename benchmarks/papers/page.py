@@ -25,7 +25,7 @@ READS = {
     "seconds": "We measured seconds on one core of a shared machine; a high load makes the seconds inaccurate. Compare "
     "the seconds within a table, not with the published seconds of older computers.",
     "±": "Each ± shows a standard deviation over random orders or random choices of the examples; the page "
-    "states how many. All strategies use the same orders and choices. The values p come from the paired two-sided "
+    "states how many. All strategies use the same orders and choices. All p values come from the paired two-sided "
     "Wilcoxon test. For a claim about several sets we adjust p by Holm's method. A difference that is not significant "
     "may still exist.",
     "SV ": "The column SV counts all support vectors, and the column BSV the support vectors at the bound C.",

@@ -126,8 +126,8 @@ def shrinking_tables(page: Page, chosen: Any, problems: Sequence[Problem]) -> No
         COMBINED, text,
         "The first table shows the numbers of steps divided by the number of steps of second order with Newton steps "
         "and without shrinking: geometric means over the sets, and the least and the largest ratio in brackets.",
-        over_all(runs), "The second table divides by the number of steps of second order with Newton steps and the "
-        "same shrinking:",
+        over_all(runs), "The second table divides the numbers of steps by the number of steps of second order with "
+        "Newton steps and the same shrinking:",
         by_set(runs),
         REMARKS["shrinking tables"],
     )  # fmt: skip

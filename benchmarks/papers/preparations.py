@@ -265,9 +265,10 @@ FRANC = """
 The paper trained on 400 examples and prints leave-one-out errors. We take the least error over C = 0.01, 0.1, 1 for the
 linear kernel, and over 18 pairs of C and γ for RBF. The table shows means ± standard deviations over five random
 choices of 400 examples; both preparations use the same examples. **Not decided.** On ringnorm the errors on
-standardised features are nearer to both published errors than the errors on raw features; with the linear kernel they
-are nearer by half a point. But the errors of the five choices of examples differ from each other by two to three
-points. On twonorm the errors of the two preparations differ by less than one example of 400. The errors do not show how
+standardised features are nearer to both published errors than the errors on raw features; with the linear kernel the
+error on standardised features is nearer by half a point. But the errors of the five choices of examples differ from
+each other by two to three points. On twonorm the errors of the two preparations differ by less than one
+example of 400. The errors do not show how
 the paper prepared ringnorm and twonorm, so `loo_stopping.py` uses both sets without standardising them.
 """
 

@@ -6,11 +6,11 @@ from __future__ import annotations
 
 ALPHA_ABOUT = """
 **As the paper.** We use the paper's C and γ, and do not scale the features. The paper's accuracies show that its
-features were not scaled: 55.56, 50.0 and 50.85 % are the shares of the larger class in heart, madelon and the odd and
-even digits of MNIST. With unscaled features and the paper's γ, K is nearly the identity on heart, and exactly the
-identity on madelon and MNIST, so a machine can only predict the larger class. Folds are stratified, as in LIBSVM's own
-cross-validation. Each round starts from the solution of the previous round. The tolerance ε of the KKT gap is 0.001.
-The leave-one-out methods AVG and TOP start from the solution on all examples.
+features were not scaled: its accuracies of 55.56, 50.0 and 50.85 % are the shares of the larger class in heart, madelon
+and the odd and even digits of MNIST. With unscaled features and the paper's γ, K is nearly the identity on heart, and
+exactly the identity on madelon and MNIST, so a machine can only predict the larger class. Folds are stratified, as in
+LIBSVM's own cross-validation. Each round starts from the solution of the previous round. The tolerance ε of the KKT gap
+is 0.001. The leave-one-out methods AVG and TOP start from the solution on all examples.
 
 **Not as the paper.** Our copy of heart is standardised. We turn each column back into whole numbers; an unknown shift
 of a column remains, but does not affect an RBF kernel. The paper does not say how it shuffled the examples; we use one
@@ -25,8 +25,8 @@ any set; `alpha_seeding.py --only "All examples" --full mnist adult:ATO webdata:
 adult `ATO` would take more than a day on one core: ten folds took 1, 4 and 20 s with 500, 1,000 and 2,000 examples.
 `MIR` solves its least-squares problem by at most 50 steps of conjugate gradients, which end when the gradient has
 fallen to 1e-3 of its first value; the paper uses the pseudo-inverse. A round that starts from the solution on all
-examples removes examples and adds none. Then SIR, MIR and AVG compute the same seed: they spread the weight of the
-removed examples over the free variables.
+examples removes examples and adds none. In such a round SIR, MIR and AVG compute the same seed: they spread the weight
+of the removed examples over the free variables.
 """
 TABLE_1_TEXT = """
 **We reproduce the accuracy.** All methods reach the same accuracy; on heart and madelon, which we use in full, it is
@@ -51,8 +51,9 @@ FIRST_TEXT = """
 LIBSVM (scikit-learn, 3 GB of cache) trains without the first of ten stratified folds. We replace MNIST by 60,000
 orthogonal unit vectors, whose kernel matrix is the identity, like the kernel matrix of MNIST. The table uses one random
 order; another order gave 39,493 steps on adult and 129,002 on MNIST. Multiplied by ten, the steps of this round agree
-with the steps of the paper's ten rounds to within 1 %, so our problems are the paper's problems. `--full adult mnist`
-measures the table again; on webdata LIBSVM had not ended after nine minutes.
+with the steps of the paper's ten rounds to within 1 %, so our problems are the paper's problems. The option `--full
+adult mnist` repeats the measurement. The table leaves out webdata, because LIBSVM had not ended there after nine
+minutes.
 """
 ALL_TEXT = """
 The table shows ten folds of all examples. Each round starts from the solution of the previous round. The cache for
@@ -101,10 +102,11 @@ composes Algorithm 1 from public parts of this package. The solution on all exam
 conditions (8) up to ε = 0.001, so that the KKT gap ψ is at most 2ε. The rounds start from the solution on all examples
 (`AVG`). F is the primal objective without the left-out example. H is the dual objective, at a second point η, of the
 same problem with the constraint h = 0 at this example. For each step of α, Algorithm 3 moves one variable of η. We use
-the efficiency test with M = 10. The sizes of the training sets, the five values of C for the linear kernel and the 8 ×
-8 models for RBF come from the paper. With the linear kernel and C = 100, the solve on all examples of german, image,
-ringnorm or splice takes 1.6 million steps or more. The script leaves these four sets out unless `--full` names them, as
-in `--full image:printed`; our tables contain all thirteen sets.
+the paper's efficiency test with M = 10: if fewer than half of the first M rounds end by $F<H$, the other rounds do not
+test $F<H$. The sizes of the training sets, the five values of C for the linear kernel and the 8 × 8 models for RBF come
+from the paper. With the linear kernel and C = 100, the solve on all examples of german, image, ringnorm or splice takes
+1.6 million steps or more. The script leaves these four sets out unless `--full` names them, as in `--full
+image:printed`; our tables contain all thirteen sets.
 
 **Not as the paper.** We drew one realisation of each set ourselves. Some tables use several realisations and state
 their number. The paper uses five realisations that came with the IDA benchmark. `loo_stopping.py --only "Table 3 as
@@ -179,39 +181,39 @@ RBF kernel, and with C up to 1 for the linear kernel. A sign counts as wrong if 
 and the optimum has |h| above 1e-7. `leave_one_out` continues a round that ends near h = 0 until the sign is certain.
 """
 LEFT_OUT = """
-The sections *by `leave_one_out`* leave out the linear models in this table, because 200,000 steps of the most violating
-pair did not reach ψ ≤ ε/10 on all examples. The table shows how many steps these models take to ψ ≤ 2ε, the accuracy of
-the paper; {solved} of the {of} models reach this accuracy. Fewer than 200,000 steps to ψ ≤ 2ε are enough for {within}.
-The tables *as printed* contain the models that reach ψ ≤ 2ε.
+The table lists the linear models that the sections *by `leave_one_out`* leave out, because 200,000 steps of the most
+violating pair did not reach ψ ≤ ε/10 on all examples. The table shows how many steps these models take to ψ ≤ 2ε, the
+accuracy of the paper; {solved} of the {of} models reach this accuracy. In fewer than 200,000 steps these models reach ψ
+≤ 2ε: {within}. The tables *as printed* contain the models that reach ψ ≤ 2ε.
 """
 TEN_ORDERS = """
 The table shows Prec in per cent, on all sets of at most {small} training examples. One variable of η moves per step, as
-in the paper. In each order, Prec leaves out the models that 200,000 steps did not solve. Prec varies most between the
-orders on {most}. Titanic has 14 distinct vectors of features, and on banana no linear model separates the classes well.
-The mean of Prec over the ten orders is within 15 points of the published figure on {near} of {of} sets.
+in the paper. For each order we compute Prec without the models that 200,000 steps did not solve. Prec varies most
+between the orders on {most}. Titanic has 14 distinct vectors of features, and on banana no linear model separates the
+classes well. The mean of Prec over the ten orders is within 15 points of the published figure on {near} of {of} sets.
 """
-TABLE_2 = "Each of our errors comes from one realisation, while the paper's errors are means over several."
+TABLE_2 = "Each of our errors comes from one realisation, while the paper's errors are means over several realisations."
 LOO_REMARKS = """
 **We reproduce KerEval with the RBF kernel.** With the RBF kernel KerEval of the rounds alone differs from the published
 figure by at most a quarter on {near} of {of} sets; with the linear kernel KerEval differs by at most a factor of two on
 {twice} sets. With the RBF kernel Prec is within 15 points of the published figure on {prec} sets. Summed over the grid
 of a set, the numbers of errors with the rule $F<H$ and without it are {other}. **We do not reproduce the speed-ups in
-time.** Most of our speed-ups are smaller than the published speed-ups. A step of η searches all variables, and a step
-of α in compiled code takes little more time than an update of the gradient, so a step with the rule takes as long as
-several steps without it. The rule saves time with the linear kernel on {linear}, and with the RBF kernel on {rbf}. With
-the linear kernel our Prec exceeds the published Prec by more than 15 points on {more}; our Prec is more than 15 points
-lower on {fewer}. The next section uses ten orders of the examples, on all sets of at most {small} examples. With two
-variables per step the rule decides more rounds than with one variable, by up to {linear_gain} points with the linear
-kernel and {rbf_gain} points with RBF. With two variables the rounds take more time than with one variable on {longer}
-of the {grids} grids.
+time.** Most of our speed-ups are smaller than the published speed-ups. With the rule, a step of η, which searches all
+variables, follows every step of α. In compiled code a step of α takes little more time than an update of the gradient,
+so a step with the rule takes as long as several steps without it. The rule saves time with the linear kernel on
+{linear}, and with the RBF kernel on {rbf}. With the linear kernel our Prec exceeds the published Prec by more than 15
+points on {more}; our Prec is more than 15 points lower on {fewer}. The next section uses ten orders of the examples, on
+all sets of at most {small} examples. With two variables per step the rule decides more rounds than with one variable,
+by up to {linear_gain} points with the linear kernel and {rbf_gain} points with RBF. With two variables the rounds take
+more time than with one variable on {longer} of the {grids} grids.
 """
 FIGURE = """
 The runs use Algorithm 1 as printed, and the CPU seconds are for all 64 models; ε = 0.5 means ψ ≤ 1. Dividing ε by ten
 multiplies the steps of a run by {growth}. From ε = 0.01 downwards the error of the chosen model changes by {small}
-points at most. At ε = 0.1 the error of the chosen model is higher than at ε = 0.0001 on {up} of {of} sets. Computed at
-ε = 0.5, the leave-one-out error of the model chosen at ε = 0.0001 is {times} times as large as computed at ε = 0.0001.
-**We reproduce that both curves coincide at small ε.** The errors in the second and third column are equal up to an ε
-that differs from set to set. **We do not reproduce the overfitting at a loose ε.** In the paper, the error that is
+points at most. At ε = 0.1 the error of the chosen model is higher than at ε = 0.0001 on {up} of {of} sets. For the
+model chosen at ε = 0.0001, the leave-one-out error computed at ε = 0.5 is {times} times the error computed at ε =
+0.0001. **We reproduce that both curves coincide at small ε.** The errors in the second and third column are equal up to
+an ε that differs from set to set. **We do not reproduce the overfitting at a loose ε.** In the paper, the error that is
 computed at a large ε, for the model chosen at this ε, falls below the true error. In our runs this error *rises*. The
 tables leave out a model if, for some ε, its solve on all examples did not end.
 """
@@ -229,15 +231,15 @@ THEIR_TABLE = """
 We repeat the experiment as printed with the solver of the paper:
 {{class}}`~refsvm.core.selectors.improved_smo.ImprovedSMO` moves α, and `benchmarks/papers/scanned_gap.py` goes through
 the examples in turn to move η. This update of η is our interpretation of the "straightforward modification" that the
-paper mentions but does not print. ± is the standard deviation over {orders} realisations. The table leaves out the sets
-that take longest: {missing}. The paper's solver stores G of the free variables alone, and computes G of any other
-example from all support vectors. The column *known G* counts the kernel values that such a solver computes; n values
-count as one column.
+paper mentions but does not print. Each ± shows the standard deviation over {orders} realisations. The table leaves out
+the sets that take longest: {missing}. The paper's solver stores the gradient G only for the free variables, and
+computes G of any other example from all support vectors. The column *known G* counts the kernel values that such a
+solver computes; n values count as one column.
 """
 THEIR_FIGURE = """
 The table shows {orders} realisations of {train} training examples each and {models} models. At each ε we choose the
-model whose error has the least mean over the realisations. Changes are differences from the error at ε = 0.0001; ± is
-the standard deviation over the realisations.
+model whose error has the least mean over the realisations. The columns of changes show differences from the error at ε
+= 0.0001; each ± shows the standard deviation over the realisations.
 """
 
 
@@ -255,12 +257,13 @@ inverse of the matrix A of the elbow, computes g afresh every 50 events and has 
 **Not as the paper.** The paper does not say which examples it used. We use the first examples in one random order, so
 our numbers of events may differ from the published numbers. In our tables an event is a breakpoint at which λ has
 fallen; the paper also counts special events, at which λ has not fallen. By default our path begins at an optimum that
-is exact up to rounding; `SVMP(starts_at_bound=True)` starts SMO at the point (55) and solves to ε_smo. On an empty
-elbow (Remark 4) b moves in our path but not in the paper's. The tolerances of `SVMP()` are relative to λ and to the
-largest rate pᵢ. At every event we correct the step on the elbow by its residual, and our backup routine first tries the
-derivative of the path. The tracker handles repeated examples itself (`merge=False`). svmguide-c is not among our data,
-and our HillValley is the noisy version. `UpdatedQR()` updates QR factors as in §VII. If a linear program has several
-optimal corners, the corner that we find depends on the method: we use HiGHS, and the paper uses an active-set method.
+is exact up to rounding; `SVMP(starts_at_bound=True)` starts SMO at the point (55) and solves to ε_smo. While the elbow
+is empty (Remark 4), b moves in our path but not in the paper's path. The tolerances of `SVMP()` are relative to λ and
+to the largest rate pᵢ. At every event we correct the step on the elbow by its residual, and our backup routine first
+tries to choose the sets by the derivative of the path. The tracker handles repeated examples itself (`merge=False`).
+svmguide-c is not among our data, and our HillValley is the noisy version. `UpdatedQR()` updates QR factors as in §VII.
+If a linear program has several optimal corners, the corner that we find depends on the method: we use HiGHS, and the
+paper uses an active-set method.
 """,
     "settings, linear": """
 The column c^SL compares the primal costs of the path by the paper's settings and of `SVMP()` at 100 random λ, and shows
@@ -295,9 +298,8 @@ why we have fewer events than the paper on monk 1 and 3.
     "IV, Gaussian": """
 This is the half of Table IV for the Gaussian kernel, with at most ten minutes for each set. On splice the path does not
 end within ten minutes: its elbow has 1,870 examples (in the paper 3,149), many of them repeated, and an event takes
-some five seconds. We do not have svmguide-c. On madelon K is the identity up to rounding.
-`svmp.py --only "Table IV, Gaussian" --full svmguide3 madelon splice` runs this half of Table IV again, in eleven
-minutes.
+some five seconds. We do not have the data set svmguide-c. On madelon K is the identity up to rounding. `svmp.py --only
+"Table IV, Gaussian" --full svmguide3 madelon splice` runs this half of Table IV again, in eleven minutes.
 """,
     "gaussian": """
 The paper prints its Gaussian as ‖x − y‖/σ. The form **exp(−‖x − y‖²/(2σ²))** comes closest to the numbers of events in
@@ -345,7 +347,7 @@ solutions for all values of C between the rounds.
     "R": """
 Both programs run in one thread, from svmpath's first λ down to 10⁻³. The table shows CPU seconds of the fastest of five
 runs, including the kernel matrix. If examples are repeated, svmpath's linear system of the elbow is singular, and
-svmpath stops. {versions}.
+svmpath stops. We used {versions}.
 """,
     "cost": """
 The data are normal points in ten dimensions with noisy labels; C goes from 10⁻³ to 10². The table shows the time of the
@@ -361,16 +363,16 @@ operations, and nm more for the rates of all n examples.
 MAXIMUM_GAIN = {
     "libsvm shrinking": """
 This section repeats the paper's experiment, except for the sizes of the sets. Every 1,000 steps `LIBSVMShrinking`
-leaves out the variables at a bound whose gradient points out of the box. When the KKT gap has fallen to 10 ε, all
-variables return. **We reproduce the steps of second order.** Second order takes 9,133 steps on spambase (in the paper
-9,228). On spambase shrinking changes the numbers of steps of second order and of the most violating pair by 6 % at
-most. On connect-4 and MNIST shrinking does not change the number of steps of these two selectors (in the paper by 1.3 %
-at most), because they would not have chosen the variables that shrinking leaves out. HMG computes 22 to 24 % fewer
-kernel rows than second order on connect-4, depending on the cache, and 30 % fewer on MNIST. On spambase HMG computes 7
-% more rows than second order. **We do not reproduce the steps of HMG with its own stopping rule.** Without shrinking
-HMG takes up to 21 % fewer steps than with shrinking. With shrinking the solver solves the problem of the active
-variables to the KKT gap, and checks HMG's own rule only between two such problems. With three orders of the examples no
-p can be below 0.25.
+leaves out each variable that is at a bound and whose gradient points out of the box. When the KKT gap has fallen to 10
+ε, `LIBSVMShrinking` brings all variables back. **We reproduce the steps of second order.** Second order takes 9,133
+steps on spambase (in the paper 9,228). On spambase shrinking changes the numbers of steps of second order and of the
+most violating pair by 6 % at most. On connect-4 and MNIST shrinking does not change the numbers of steps of these two
+selectors, because they would not have chosen the variables that shrinking leaves out (in the paper shrinking changes
+these numbers by 1.3 % at most). HMG computes 22 to 24 % fewer kernel rows than second order on connect-4, depending on
+the cache, and 30 % fewer on MNIST. On spambase HMG computes 7 % more rows than second order. **We do not reproduce the
+steps of HMG with its own stopping rule.** Without shrinking HMG takes up to 21 % fewer steps than with shrinking. With
+shrinking the solver solves the problem of the active variables to a KKT gap, and checks HMG's own rule only between two
+such problems. With three orders of the examples no p can be below 0.25.
 """,
     "about": """
 **As the paper.** C, σ and ε = 0.001 come from Table 1 of the paper. We compare the selectors of LIBSVM 2.71 (most
@@ -378,14 +380,15 @@ violating pair) and 2.8 (second order), and HMG (hybrid maximum gain) with its p
 stops by its own rule, in other runs by the KKT gap. Tables 2, 4, 6 and 7 use ten random orders of the examples, but six
 orders on MNIST.
 
-**Not as the paper.** The face set is not public. We cut connect-4 and MNIST. Two sections also use as many examples as
-the paper, with one order of the examples: "Larger sets" for connect-4, and "Time against n" for both sets. Two sections
-use LIBSVM's shrinking, as their text states. Table 2, the first half of Table 5 and a table of the larger sets use this
-package's shrinking; all other tables use no shrinking. Table 5 uses three random orders of the examples, and each
-section after Table 7 states its number of orders. We do not implement maximum gain over more than two variables (§2.5),
-for which the paper has no figures. In the section "Open questions" our rule `Decomposition` stands in for SVM-light's
-working sets of ten variables (Table 3). Published figures are medians, our figures are means. All strategies run on an
-order before the next order begins, so that other work on the machine affects all strategies alike.
+**Not as the paper.** The face set is not public. We use only a part of the examples of connect-4 and MNIST. Two
+sections also use as many examples as the paper, with one order of the examples: "Larger sets" for connect-4, and "Time
+against n" for both sets. Two sections use LIBSVM's shrinking, as their text states. Table 2, the first half of Table 5
+and a table of the larger sets use this package's shrinking; all other tables use no shrinking. Table 5 uses three
+random orders of the examples, and each section after Table 7 states its number of orders. We do not implement maximum
+gain over more than two variables (§2.5), for which the paper has no figures. In the section "Open questions" our rule
+`Decomposition` stands in for SVM-light's working sets of ten variables (Table 3). Published figures are medians, our
+figures are means. All strategies run on an order before the next order begins, so that other work on the machine
+affects all strategies alike.
 """,
     "sizes": """
 Three of the paper's four problems are public; spambase is the paper's set. The tables use the first 4,000 examples of
@@ -401,10 +404,11 @@ can read this rule in two ways. **μ\\* < ε** compares ε with the step after c
 μ\\* < ε also stops when a variable happens to be closer than ε to its bound, so that its step is clipped to almost
 nothing. With as many examples of connect-4 as in the paper, such a step occurs by chance long before the optimum
 ("Larger sets"). **μ̂ < ε** compares ε with the Newton step before clipping (`benchmarks/papers/newton_step_gap.py`).
-The rule μ̂ < ε stops nearly where the paper's rule did: without shrinking it takes 2 % more steps than the paper on
-spambase (Table 4), and 6 % more on connect-4 ("Larger sets"). We therefore read the paper's rule as μ̂ < ε, and compare
-the figures of HMG with this rule with the published figures. In the third row for HMG of each table, HMG stops at a KKT
-gap of ε like the other selectors, so this row compares all selectors at equal accuracy.
+The rule μ̂ < ε stops nearly where the paper's rule did: without shrinking HMG with this rule takes 2 % more steps than
+in the paper on spambase (Table 4), and 6 % more on connect-4 ("Larger sets"). We therefore read the paper's rule as μ̂
+< ε, and compare the published figures with the figures that HMG reaches with μ̂ < ε. If a table has three rows for HMG,
+then in the third row HMG stops at a KKT gap of ε like the other selectors, so this row compares all selectors at equal
+accuracy.
 """,
     "theorem 7": """
 Theorem 7 says that maximum gain alone may stop before the optimum. The proof of the theorem uses four points, for which
@@ -428,38 +432,39 @@ violating pair end at the published objectives to six digits; second order takes
 does in the paper. **Kernel rows.** The paper's argument for HMG is that HMG computes few kernel rows: at equal accuracy
 our HMG computes {rows} times the rows of second order on the three sets. The paper expects HMG to save nothing on
 spambase, because half of the kernel matrix fits into the cache. Unlike LIBSVM's shrinking, this package's shrinking
-solves restricted problems, which contain the active variables alone. Each restricted problem computes its shorter rows
-anew, and the table counts these rows like whole rows. The solver solves each restricted problem to a KKT gap even if
-HMG's own rule would stop, so HMG with its own rule takes more steps here than without shrinking (Table 4). **Seconds.**
-{seconds}
+solves restricted problems, which contain the active variables alone. For each restricted problem the solver computes
+shorter rows anew, and the table counts a shorter row like a whole row. The solver solves each restricted problem to a
+KKT gap even if HMG's own rule would stop, so HMG with its own rule takes more steps here than without shrinking (Table
+4). **Seconds.** {seconds}
 """,
     "table 4": """
 **We reproduce that shrinking saves few steps.** At equal KKT gap a solve without shrinking takes 85 to 102 % of the
 steps of a solve with shrinking (in the paper 88 to 102 %). A solve with shrinking may take more steps, because
-shrinking solves restricted problems more accurately than necessary. This table counts only whole rows. HMG computes at
-most one row more than it takes steps. At equal accuracy HMG computes 0.96, 0.72 and 0.70 times the rows of second order
-on the three sets, and takes 1.2 to 1.4 times the steps. In the paper a solve without shrinking takes up to seven times
-as long as with shrinking. At equal KKT gap our seconds without shrinking are only {least} to {most} of the seconds with
-shrinking, because our parts of connect-4 and MNIST are small. On spambase every selector loses more time without
-shrinking than in the paper, although our restricted problems compute some rows again that were in memory.
+shrinking solves restricted problems more accurately than necessary. Without shrinking all kernel rows are whole, so
+this table counts only whole rows. The number of rows that HMG computes exceeds its number of steps by one at most. At
+equal accuracy HMG computes 0.96, 0.72 and 0.70 times the rows of second order on the three sets, and takes 1.2 to 1.4
+times the steps. In the paper a solve without shrinking takes up to seven times as long as with shrinking. At equal KKT
+gap our seconds without shrinking are only {least} to {most} of the seconds with shrinking, because our parts of
+connect-4 and MNIST are small. On spambase every selector loses more time without shrinking than in the paper, although
+with shrinking our solver computes some rows again that were in memory.
 """,
     "table 5": """
 **We reproduce the kernel rows, but not the seconds.** With every size of the cache HMG computes the fewest rows, 21 to
-27 % fewer than second order. In the paper all rules become faster with a larger cache, because 200 MB contain nearly
-every row of the shrunk problem; HMG is the fastest if the cache does not contain these rows. In our problem some 1,800
-of the 4,000 examples are free support vectors, but the largest cache, 5.6 % of the matrix, holds only 224 rows, so a
-larger cache saves only 1 to 11 % of the rows. With shrinking, the fastest rule is {on}, from the smallest cache to the
-largest; without shrinking, it is {off}. The reason is that computing a row takes little time compared with a scan of
-all variables.
+27 % fewer than second order. In the paper all rules become faster with a larger cache, because a cache of 200 MB holds
+nearly every row of the shrunk problem; HMG is the fastest if the cache does not hold these rows. In our problem some
+1,800 of the 4,000 examples are free support vectors, but the largest cache, 5.6 % of the matrix, holds only 224 rows,
+so a larger cache saves only 1 to 11 % of the rows. With shrinking, the fastest rule is {on}, from the smallest cache to
+the largest; without shrinking, it is {off}. The reason is that computing a row takes little time compared with a scan
+of all variables.
 """,
     "table 6": """
 **We do not reproduce the disadvantage of one row.** In the paper HMG with one row needs 1.3 and 1.7 times the
 iterations of HMG with two rows, on spambase and connect-4. At equal KKT gap our HMG with one row needs 1.1 and 0.9
 times the iterations of HMG with two rows, and {ratios} times the seconds, because a step takes less time. With the
-paper's own stopping rule, whether μ\\* < ε or μ̂ < ε, HMG with one row stops far too early, because a single row often
-offers no further gain long before the problem is solved. LIBSVM checks its stopping condition again on all variables
-whenever a shrunk problem satisfies it. The paper says that many such checks ("unshrinking events") made HMG with one
-row slow. Without this check on all variables the paper's stopping rule is useless with one row.
+paper's own stopping rule, whether μ\\* < ε or μ̂ < ε, HMG with one row stops far too early, because long before the
+problem is solved, often no step on the pairs of a single row gains anything. LIBSVM checks its stopping condition again
+on all variables whenever a shrunk problem satisfies it. The paper says that many such checks ("unshrinking events")
+made HMG with one row slow. Without this check on all variables the paper's stopping rule is useless with one row.
 """,
     "table 7": """
 **We reproduce the savings.** In the paper HMG over all rows in memory saves 31 % of the iterations on spambase, and
@@ -484,7 +489,7 @@ HMG computes {of_second:.2f} times the rows of second order, and {of_pair:.2f} t
 pair. At equal KKT gap HMG takes {gap:,.0f} steps and computes {fewer} fewer rows than second order. The paper does not
 say on which half of the examples it trained, so our objective differs from the published objective. With the rule μ̂ <
 ε HMG stops at an objective {missing:.3f} below the optimum (in the paper 0.006). With the rule μ\\* < ε HMG stops after
-{early} of the steps that HMG takes to the KKT gap, at an objective {below} below the optimum.
+{early} of the steps that HMG needs to reach the KKT gap, at an objective {below} below the optimum.
 """,
 }
 
@@ -505,9 +510,9 @@ sample.
     "about": """
 **As the paper.** Algorithm 5 combines Algorithms 3 and 4 with second-order selection. The tolerance ε of the KKT gap is
 0.001, the parameter η of Algorithm 3 is 0.9, and C and γ come from Table 1. We put the examples of each set into
-several random orders, the same orders for all strategies. Multiple planning uses N = 2, 3, 5, 10 and 20. One more
-section measures steps 1.1 times as long as Newton steps, and another section measures the selection of Algorithm 3
-without planning.
+several random orders, the same orders for all strategies. Planning with the N most recent working sets uses N = 2, 3,
+5, 10 and 20. One more section measures steps 1.1 times as long as Newton steps, and another section measures the
+selection of Algorithm 3 without planning.
 
 **Not as the paper.** Most tables use fewer random orders than the paper's 100; each table states its number. We measure
 Table 2 without shrinking, with LIBSVM's shrinking, which the paper used, and with this package's shrinking; the long
@@ -527,8 +532,8 @@ times this length (a triangle), and falls below zero beyond twice this length. T
 rises to 2.4 at 2.4 times the length of the Newton step (a square).](../_static/gain_of_a_step.svg)
 
 The grey range belongs to Algorithm 3 with η = 0.9: a step with a length in this range gains, without the next step, at
-least 19 % of the Newton step's gain. The planned step is longer, and lowers the objective before the next step; both
-steps together gain 2.4 times as much as the Newton step.
+least 19 % of the Newton step's gain. The planned step is longer than this range allows, and alone it lowers the
+objective. The planned step and the next step together gain 2.4 times as much as the Newton step.
 """,
     "shrinking": """
 Unlike LIBSVM's shrinking, this package's shrinking solves restricted problems, and our iterations include their steps.
@@ -581,8 +586,8 @@ additional kernel value, because the code reads Q₁₂ from the two rows of the
 The paper calls the differences between SMO and the modified selection without planning "completely ambiguous". In our
 runs the modified selection without planning (`benchmarks/papers/candidate_step.py`) takes {least} to {most} times the
 iterations of SMO, {mean} times in the geometric mean; planning with the same selection saves {saved}. Without planning,
-the modified selection takes significantly fewer iterations on these sets: {better} ({within}). The verdict “completely
-ambiguous” {ambiguous}.
+the modified selection takes significantly fewer iterations than SMO on these sets: {better} ({within}). The verdict
+“completely ambiguous” {ambiguous}.
 """,
     "algorithm 2": """
 The paper replaces Algorithm 2 by Algorithm 4, to save the time of useless plans, and prints no figures for Algorithm 2.
@@ -615,12 +620,12 @@ take {board} times the iterations of SMO, or {board_three} times with the select
 take only {planned} times the iterations of SMO.
 """,
     "long": """
-**We reproduce the support vectors.** On connect-4 SMO finds as many support vectors as the paper, and as many support
-vectors at the bound, each to within three vectors. Our chessboards are other samples of the paper's distribution; their
-numbers of support vectors agree with the published numbers to within 6 %. On the chessboards planned steps save {small}
-and {large} of the iterations, more than in the paper. The paper does not say which two classes it formed from the
-king-rook endgame. If one class contains the draws and the wins in at most ten moves, both numbers of support vectors
-[agree with the published numbers to 1 %](preparations.md). **We do not reproduce the savings on connect-4.** On
-connect-4 planning saves {connect} of the steps (in the paper 5 %).
+**We reproduce the support vectors.** On connect-4 SMO finds the published number of support vectors, and the published
+number of support vectors at the bound, each to within three vectors. Our chessboards are other samples of the paper's
+distribution; their numbers of support vectors agree with the published numbers to within 6 %. On the chessboards
+planned steps save {small} and {large} of the iterations, more than in the paper. The paper does not say which two
+classes it formed from the king-rook endgame. If one class contains the draws and the wins in at most ten moves, both
+numbers of support vectors [agree with the published numbers to 1 %](preparations.md). **We do not reproduce the savings
+on connect-4.** On connect-4 planning saves {connect} of the steps (in the paper 5 %).
 """,
 }

@@ -108,7 +108,7 @@ bound in every optimum. LIBSVM's shrinking and `Restriction` guess which variabl
 later, and bring variables back. This page compares these three rules on the eighteen sets of the planning-ahead paper,
 at their C and γ. We cut these sets to the first {most:,} examples of a random order: SETS. Every solve chooses
 second-order pairs, takes Newton steps, keeps all kernel rows in memory as float64, and ends at ψ ≤ 0.001. The rule
-*none* takes all steps on all variables. Every 1,000 steps, its default, the rule *safe* searches for variables that it
+*none* takes all steps on all variables. Every 1,000 steps (the default) the rule *safe* searches for variables that it
 can remove; the rule *safe, 100* searches every 100 steps.
 """
 
@@ -192,14 +192,14 @@ def seconds(records: Sequence[Record]) -> tuple[Any, ...]:
     )
     verdict = "slower" if means["safe"] > max(1.0, means["LIBSVM"], means["restriction"]) else "not slower"
     text = (
-        "We ran the rules one after the other, three times. The table shows the least seconds of a rule, which include "
+        "We ran the rules one after the other, three times. The table shows the least seconds of each rule, including "
         f"the kernel rows. **Safe screening is {verdict} than the other rules.** In the geometric mean safe screening "
         f"takes {means['safe']:.2f} times the seconds of a solve without shrinking, and {means['safe, 100']:.2f} times "
         f"if it searches every 100 steps. LIBSVM's shrinking takes {means['LIBSVM']:.2f} times the seconds "
         f"of a solve without shrinking, and restriction {means['restriction']:.2f} times. Safe screening is faster "
-        f"than no shrinking on {faster} of {len(records)} sets. On {beaten} of {len(records)} sets the faster of "
-        "LIBSVM's shrinking and restriction is "
-        "faster than safe screening with either interval. On the sets of at most 1,500 examples restriction is fast "
+        f"than no shrinking on {faster} of {len(records)} sets. On {beaten} of {len(records)} sets "
+        "LIBSVM's shrinking or restriction, whichever takes less time, is "
+        "faster than both versions of safe screening. On the sets of at most 1,500 examples restriction is fast "
         "in part because it computes all kernel rows at once."
     )
     mean_row = ("geometric mean", "", *(f"{mean:.2f}" for mean in means.values()))

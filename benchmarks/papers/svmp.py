@@ -711,7 +711,7 @@ def beside_rounds(page: Page, chosen: Any) -> None:
         "rounds / path",
         "µs an event",
     )
-    text = "Breast cancer (Wisconsin, diagnostic), 569 × 30 standardised, RBF(0.1)."
+    text = "The data set is Breast cancer (Wisconsin, diagnostic), 569 × 30 standardised; the kernel is RBF(0.1)."
     page.add("Compared with warm-started rounds", text, Grid(headers, rows), REMARKS["rounds"])
 
 
