@@ -19,7 +19,7 @@ from refsvm.experiment.grid import p_value, ratio_of
 BENCHMARKS = Path(__file__).resolve().parents[1]
 LINES = (
     "[A list](index.md#how-long-each-command-takes) shows how many minutes the script takes. The line below",
-    "each table states the load of the machine over five minutes; the script alone makes a load of 1.0.",
+    "each table states the mean load of the machine over five minutes; the script alone causes a load of 1.0.",
 )
 READS = {
     "seconds": "We measured seconds on one core of a shared machine; a high load makes the seconds inaccurate. Compare "

@@ -50,10 +50,9 @@ examples. The column *larger class* shows the share of the larger class among th
 FIRST_TEXT = """
 LIBSVM (scikit-learn, 3 GB of cache) trains without the first of ten stratified folds. We replace MNIST by 60,000
 orthogonal unit vectors, whose kernel matrix is the identity, like the kernel matrix of MNIST. The table uses one random
-order; another order gave 39,493 steps on adult and 129,002 on MNIST. Multiplied by ten, the steps of this round agree
-with the steps of the paper's ten rounds to within 1 %, so our problems are the paper's problems. The option `--full
-adult mnist` repeats the measurement. The table leaves out webdata, because LIBSVM had not ended there after nine
-minutes.
+order; another order gave 39,493 steps on adult and 129,002 on MNIST. Ten times the steps of this round agree with the
+steps of the paper's ten rounds to within 1 %, so our problems are the paper's problems. The option `--full adult mnist`
+repeats the measurement. The table leaves out webdata, because LIBSVM had not ended there after nine minutes.
 """
 ALL_TEXT = """
 The table shows ten folds of all examples. Each round starts from the solution of the previous round. The cache for
@@ -126,11 +125,12 @@ gives the Gram matrix of $\\varphi(x)-\\varphi(x_r)$. The paper prints Corollary
 For these points weak duality implies $F\\ge H$, so (14) could never hold. Corollary 1 needs the set $\\mathcal{A}(r)$,
 as in Theorem 1.
 
-**The third check, with weights.** $2|\\alpha_r|R^2+\\xi_r<1$ and one free support vector prove nothing if examples have
-different penalties: without r, all other examples may be at their bounds, and then b may move by any amount. The check
-of this package, `refsvm.core.rounds.sufficiency.XiAlphaBound`, also requires that the free examples other than r can
-take over the weight αᵣ, and therefore decides fewer examples. The sections *as printed*, *KerEval counted* and *Figure
-1* use the third check of the paper.
+**The third check, with weights.** The paper's third check requires $2|\\alpha_r|R^2+\\xi_r<1$ and one free support
+vector. If examples have different penalties, these two conditions prove nothing: without r, all other examples may be
+at their bounds, and then b may move by any amount. The check of this package,
+`refsvm.core.rounds.sufficiency.XiAlphaBound`, also requires that the free examples other than r can take over the
+weight αᵣ, and therefore decides fewer examples. The sections *as printed*, *KerEval counted* and *Figure 1* use the
+third check of the paper.
 
 The sections *by `leave_one_out`* use this package's function. `leave_one_out` ends a round at ψ ≤ ε and the solve on
 all examples at ψ ≤ ε/10, makes no efficiency test, and takes at most 200,000 steps in each solve. SIZES *Prec* is the
@@ -169,8 +169,8 @@ THIRD_CHECK = """
 The table covers all models of some small sets ({sets}), solved to ψ ≤ 2ε. The table first counts the examples that the
 first two checks leave open. The table then counts how many of these examples `XiAlphaBound` decides, how many the check
 as printed decides ($2\\alpha_rR^2+\\xi_r<1$ with one free support vector), and how many only the check as printed
-decides. We also trained without each of the examples in the previous column: the last column counts the examples for
-which the check states the sign that training gives.
+decides. We also trained without each of the examples that the previous column counts; the last column counts those for
+which the check predicts the sign that training gives.
 """
 OPTIMUM = "Compared with the optimum"
 SIGNS = """
@@ -266,16 +266,16 @@ If a linear program has several optimal corners, the corner that we find depends
 paper uses an active-set method.
 """,
     "settings, linear": """
-The column c^SL compares the primal costs of the path by the paper's settings and of `SVMP()` at 100 random λ, and shows
-the largest difference; the costs of `SVMP()` agree with LIBSVM's costs. The column c^SL2 shows the same difference
-without the paper's KKT check. **We reproduce the effect of this check.** Without the check, accumulated rounding errors
-make the cost wrong. In our runs this happens on three sets, which have the largest elbows apart from the monks'
-problems: on sonar the cost is off by 1.5 %, and on ionosphere and HillValley the path is wrong. On german the check
-repairs the path five times (in the paper four times). **We do not reproduce the repairs on ionosphere and HillValley.**
-The check repairs our path on ionosphere 24 times, until rounding errors end this path at C = 40.8, and our path on
-HillValley 145 times. The paper's path needs no repair on either set. On the six other sets the path needs no repair,
-and leaving the check out changes no cost. `SVMP()` computes g afresh every 50 events, and needs one repair on all sets
-together (Table II).
+The column c^SL compares the primal costs of the path by the paper's settings with those of the path of `SVMP()` at 100
+random λ, and shows the largest difference; the costs of `SVMP()` agree with LIBSVM's costs. The column c^SL2 shows the
+same difference without the paper's KKT check. **We reproduce the effect of this check.** Without the check, accumulated
+rounding errors make the cost wrong. In our runs this happens on three sets, which have the largest elbows apart from
+the monks' problems: on sonar the cost is off by 1.5 %, and on ionosphere and HillValley the path is wrong. On german
+the check repairs the path five times (in the paper four times). **We do not reproduce the repairs on ionosphere and
+HillValley.** The check repairs our path on ionosphere 24 times, until rounding errors end this path at C = 40.8, and
+our path on HillValley 145 times. The paper's path needs no repair on either set. On the six other sets the path needs
+no repair, and leaving the check out changes no cost. `SVMP()` computes g afresh every 50 events, and needs one repair
+on all sets together (Table II).
 """,
     "settings, Gaussian": """
 **The paper's settings reproduce more than our defaults (Table III).** With the paper's settings the number of events is
@@ -314,13 +314,13 @@ elbow and the published largest elbow differ by two examples at most. Our number
 paper's, on {near}. On the monks' problems, which have few features with whole numbers, the null space of A has up to
 173 dimensions, so the path needs the linear program. **We do not reproduce the number of events on the monks'
 problems.** We find fewer events than the paper. The size of the elbow depends on the corner at which the linear program
-ends. **Accuracy.** The paths need one repair, on monk 1, and no backup. The column `objective` shows the largest
-relative difference between our dual objective and LIBSVM's at tolerance 10⁻⁸, at the values of λ at which LIBSVM ended
-within 100,000 steps. The column `unfinished` counts the values of λ at which LIBSVM did not end; on heart these are the
-values with C above 50. The column `c_max %` shows the paper's measure, the largest difference between our primal cost
-and LIBSVM's. The 0.24 % on sonar are LIBSVM's error, because our cost is lower: the data are separable, and C = 956
-multiplies the small slacks in LIBSVM's solution. The column `KKT` shows the worst violation of the KKT conditions along
-the path.
+ends. **Accuracy.** The paths need one repair, on monk 1, and never the backup routine. The column `objective` shows the
+largest relative difference between our dual objective and LIBSVM's at tolerance 10⁻⁸, at the values of λ at which
+LIBSVM ended within 100,000 steps. The column `unfinished` counts the values of λ at which LIBSVM did not end; on heart
+these are the values with C above 50. The column `c_max %` shows the paper's measure, the largest difference between our
+primal cost and LIBSVM's. The 0.24 % on sonar are LIBSVM's error, because our cost is lower: the data are separable, and
+C = 956 multiplies the small slacks in LIBSVM's solution. The column `KKT` shows the worst violation of the KKT
+conditions along the path.
 """,
     "Table III: Gaussian kernel": """
 **We reproduce the largest elbow on every set except HillValley.** The elbow often contains all examples. Our number of
@@ -454,8 +454,8 @@ with shrinking our solver computes some rows again that were in memory.
 nearly every row of the shrunk problem; HMG is the fastest if the cache does not hold these rows. In our problem some
 1,800 of the 4,000 examples are free support vectors, but the largest cache, 5.6 % of the matrix, holds only 224 rows,
 so a larger cache saves only 1 to 11 % of the rows. With shrinking, the fastest rule is {on}, from the smallest cache to
-the largest; without shrinking, it is {off}. The reason is that computing a row takes little time compared with a scan
-of all variables.
+the largest; without shrinking, it is {off}. HMG is not the fastest rule, because computing a row takes little time
+compared with a scan of all variables.
 """,
     "table 6": """
 **We do not reproduce the disadvantage of one row.** In the paper HMG with one row needs 1.3 and 1.7 times the
