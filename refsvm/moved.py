@@ -114,5 +114,5 @@ def warn(old: str, new: str) -> None:
 
 
 def install() -> None:
-    """Let Python ask the finder of old names first, or Python would load the files of a moved folder twice."""
+    """Let Python ask the finder of old names first; otherwise Python loads the files of a moved folder twice."""
     sys.meta_path.insert(0, Moved())

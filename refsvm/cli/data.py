@@ -155,7 +155,7 @@ class Training:
         return relative_gap(self.tolerance, unit_of_targets(opened.data.y) if follows else None)
 
     def settings(self, opened: Opened | None = None) -> dict[str, Any]:
-        """Return limits and stopping rule as keyword arguments; without `opened`, the tolerance ignores the targets."""
+        """Return limits and stopping rule as keyword arguments; the tolerance may depend on the targets in `opened`."""
         return self.limits() | {
             "stop": KKTGap(self.tolerance, relative=True) if opened is None else self.stop(opened)
         }

@@ -87,7 +87,7 @@ def _end(status: Status, is_cut: bool) -> None:
 
 
 def trained(estimator: Any, dataset: Dataset) -> bool:
-    """Train the estimator; return True if Ctrl-C ended the training, and the estimator contains the last α."""
+    """Train the estimator; return True if Ctrl-C ended the training after the estimator had stored the last α."""
     # import scikit-learn here, so that other commands need not wait for it
     from sklearn.exceptions import ConvergenceWarning
 
@@ -117,7 +117,7 @@ def _outside(estimator: Any, dataset: Dataset) -> dict[str, float]:
 
 
 class Estimator(NamedTuple):
-    """The estimator for a task, a function that summarises its training, and the sentence that `fit` prints."""
+    """Stores for a task the estimator's name, a function that summarises the training, and the sentence to print."""
 
     name: str
     summary: Callable[[Any, Dataset], dict[str, float]]

@@ -55,7 +55,7 @@ def _completed(table: Iterable[str]) -> Callable[[str], list[str]]:
 
 
 def _data_sets(incomplete: str) -> list[str]:
-    """Return names of data that begin with a text: bundled and generated sets, files, and folders with a slash."""
+    """Return the names of data sets, files and folders that begin with a text; folders end with a slash."""
     sets = [name for name in sorted([*names(), *GENERATED]) if name.startswith(incomplete)]
     folder, _, beginning = incomplete.rpartition("/")
     place = Path(folder or ("/" if incomplete.startswith("/") else "."))

@@ -125,7 +125,7 @@ def opened(source: Source) -> Any:
     packed = [unpacked for mark, unpacked in _UNPACKED.items() if first.startswith(mark)]
     if not packed:
         return source.open()
-    # pass the file's name instead of a stream, which would stay open when the unpacked stream is closed
+    # pass the name of a file: a stream passed here would stay open after the unpacked stream is closed
     return packed[0](source.name if source.content is None else source.open())
 
 

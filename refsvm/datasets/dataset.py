@@ -119,7 +119,7 @@ def training_matrix(data: Dataset) -> Dataset:
     Raises
     ------
     ValueError
-        If the matrix does not have one row for each column; a model can then predict on it, but not be trained on it.
+        If the matrix does not have one row for each column; a model can predict from it, but cannot be trained on it.
 
     Examples
     --------

@@ -59,7 +59,7 @@ class Writer(Protocol):
 
 
 def line_of(progress: Progress, wanted: Any) -> AbstractContextManager[Progress | None]:
-    """Return a context manager that shows a line during its block, and yields `progress`, or None without a line.
+    """Return a context manager that shows a line and yields `progress`, or yields None if it shows no line.
 
     A call inside another call, or parallel to another call in another thread, shows no line of its own. If no line
     would be visible, the context manager does nothing.

@@ -48,7 +48,7 @@ def polish(state: SolverState) -> bool:
     -------
     bool
         Whether the state moved. The state stays the same if more than `MOST_FREE_VARIABLES` are free, or if
-        the variables at their bounds are not those of the optimum.
+        other variables are at their bounds at the optimum.
 
     Examples
     --------

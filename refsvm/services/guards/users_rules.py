@@ -57,7 +57,7 @@ class LongSolve(Guard):
     for_users_rules = True
 
     def after(self, state: SolverState, rules: Any, verdict: Verdict) -> None:
-        """Warn if a user's rule took far more steps than the problem has variables."""
+        """Warn if the solve took far more steps than the problem has variables."""
         if verdict.is_final or state.iteration < max(IDLE, STEPS_FOR_EACH * len(state.alpha)):
             return
         own = next(rule for rule in rules if not is_builtin(cast("type[Rule]", type(rule))))
