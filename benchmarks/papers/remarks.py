@@ -8,9 +8,9 @@ ALPHA_ABOUT = """
 **As the paper.** We use the paper's C and γ, and do not scale the features. The paper's accuracies show that its
 features were not scaled: its accuracies of 55.56, 50.0 and 50.85 % are the shares of the larger class in heart, madelon
 and the odd and even digits of MNIST. With unscaled features and the paper's γ, K is nearly the identity on heart, and
-exactly the identity on madelon and MNIST, so a machine can only predict the larger class. Folds are stratified, as in
-LIBSVM's own cross-validation. Each round starts from the solution of the previous round. The tolerance ε of the KKT gap
-is 0.001. The leave-one-out methods AVG and TOP start from the solution on all examples.
+exactly the identity on madelon and MNIST, so every trained machine predicts only the larger class. Folds are
+stratified, as in LIBSVM's own cross-validation. Each round starts from the solution of the previous round. The
+tolerance ε of the KKT gap is 0.001. The leave-one-out methods AVG and TOP start from the solution on all examples.
 
 **Not as the paper.** Our copy of heart is standardised. We turn each column back into whole numbers; an unknown shift
 of a column remains, but does not affect an RBF kernel. The paper does not say how it shuffled the examples; we use one
@@ -280,12 +280,12 @@ on all sets together (Table II).
     "settings, Gaussian": """
 **The paper's settings reproduce more than our defaults (Table III).** With the paper's settings the number of events is
 nearer to the published number than with our defaults on heart, ionosphere, HillValley and german. The number of special
-events is nearer on heart, diabetes, HillValley and german; on wbc both numbers are further from the published numbers.
-With larger tolerances, events that lie close together count as one event. **We do not reproduce the repairs.** In the
-paper the KKT check repairs most paths one to three times, and without the check the cost is up to 30 % off. In our runs
-the check repairs only the path on HillValley, 109 times; without the check the cost on HillValley is wrong. The
-differences that remain between our figures and the paper's may come from the choice of examples. On monk 2 and monk 3
-our numbers of events stay far from the published numbers.
+events is nearer on heart, diabetes, HillValley and german; on wbc both numbers are further from the published numbers
+than with our defaults. With larger tolerances, events that lie close together count as one event. **We do not reproduce
+the repairs.** In the paper the KKT check repairs most paths one to three times, and without the check the cost is up to
+30 % off. In our runs the check repairs only the path on HillValley, 109 times; without the check the cost on HillValley
+is wrong. The differences that remain between our figures and the paper's may come from the choice of examples. On monk
+2 and monk 3 our numbers of events stay far from the published numbers.
 """,
     "corners": """
 On the monks' problems the null space of A has up to 173 dimensions, and the linear program has many solutions. The
@@ -467,10 +467,11 @@ on all variables whenever a shrunk problem satisfies it. The paper says that man
 made HMG with one row slow. Without this check on all variables the paper's stopping rule is useless with one row.
 """,
     "table 7": """
-**We reproduce the savings.** In the paper HMG over all rows in memory saves 31 % of the iterations on spambase, and
-none on connect-4. At equal KKT gap our HMG over all rows saves {saved} on these two sets; our spambase has 2,000
-examples. A step is as expensive as the paper describes: it examines hundreds of rows on spambase, and on connect-4 the
-dozens of rows in the cache. At equal KKT gap the whole solve takes {ratios} times as long as with two rows.
+**We reproduce the savings.** In the paper HMG saves 31 % of the iterations on spambase, and none on connect-4, if it
+searches all rows in memory instead of two. At equal KKT gap our HMG with all rows saves {saved} on these two sets; our
+spambase has 2,000 examples. A step is as expensive as the paper describes: it examines hundreds of rows on spambase,
+and on connect-4 the dozens of rows in the cache. At equal KKT gap the whole solve takes {ratios} times as long as with
+two rows.
 """,
     "figure 6": """
 **We reproduce the kernel rows.** HMG computes fewer kernel rows than both other rules at the paper's C and γ ({own}
@@ -518,9 +519,9 @@ selection of Algorithm 3 without planning.
 Table 2 without shrinking, with LIBSVM's shrinking, which the paper used, and with this package's shrinking; the long
 sets use only the shrinking of this package. Without shrinking, kernel rows are in double precision. With shrinking,
 `solve` chooses the precision: single precision, as in LIBSVM, from 3,000 examples on, if C and the tolerance allow it.
-If several gradients are equal, our selection takes the first example, and LIBSVM the last. The paper does not say how
-it prepared its sets; we infer the preparation from its numbers of support vectors, see [](preparations.md). We do not
-repeat the paper's Figure 1, which is a sketch.
+If several gradients are equal, our selection takes the first example, and LIBSVM takes the last. The paper does not say
+how it prepared its sets; we infer the preparation from its numbers of support vectors, see [](preparations.md). We do
+not repeat the paper's Figure 1, which is a sketch.
 """,
     "figure 2": """
 The figure shows a planned step on a chessboard of 300 examples, with C = 1000. The figure plots the gain of this step
