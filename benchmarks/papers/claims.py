@@ -263,7 +263,7 @@ def alpha_seeding(page: Tables) -> Iterator[Answer]:
     yield Answer(
         "k = 10: “several times faster” than LIBSVM (introduction)",
         ", ".join(f"{name} {times[ten][name]:.0f} times" for name in times[ten])
-        + " by SIR; most of that is the solver, as the next line tells",
+        + " by SIR; the next line shows that most of this gain comes from the solver",
         holds(min(times[ten].values()) > 2),
     )
     seconds = {
@@ -574,8 +574,8 @@ def _large_sets(page: Tables, own_shrinking: str) -> Answer:
         "; ".join(told) + f"; with this package's shrinking connect-4 in full takes {own_shrinking}",
         "; ".join(f"{holds(name in faster)} on {name}" for name in largest)
         + f"; significantly faster on {', '.join(family.less) or 'none'} and slower on "
-        f"{', '.join(family.more) or 'none'} of the sizes with a p ({family.within()}), which the sets in full "
-        "have not",
+        f"{', '.join(family.more) or 'none'} of the sizes that were tested ({family.within()}); the sets in full "
+        "were not",
     )
 
 

@@ -76,7 +76,7 @@ print(done.stdout)
 # Selectors with steps
 # --------------------
 #
-# Several step rules are combined with each selector. Rules that do not fit together are left out, with the reason:
+# Several step rules are combined with each selector. Pairs that cannot be combined are left out, with the reason:
 
 crossed = compare(problem, ["second-order", mine], ["newton", "planning-ahead"])
 print(crossed)
