@@ -26,7 +26,7 @@ _indices = types.Array(int64, 1, "C", readonly=True)
 
 @cache
 def compiled(function: Callable[..., Any], kind: np.dtype) -> Callable[..., Any]:
-    """Return `function` for arrays of the type `kind`, compiled or loaded from disk."""
+    """Return `function`, compiled or loaded from disk, for arrays of the type `kind`."""
     value = from_dtype(kind)
     vector, matrix = (types.Array(value, k, "C", readonly=True) for k in (1, 2))
     line, table, stack = (types.Array(value, k, "C") for k in (1, 2, 3))

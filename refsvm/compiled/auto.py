@@ -191,7 +191,7 @@ class Auto:
             return False
         try:
             if family in ("rounds", "single rounds") and not have_twins(rules[:1]):
-                rules = (Cold(), *rules[1:])  # Python runs a seeder without a twin; load rounds with `Cold`
+                rules = (Cold(), *rules[1:])  # this seeder has no twin: load the code of rounds with `Cold`
             # check the instances: `key` contains only the types of the rules, but an instance may have no twin
             if not have_twins(rules) or not (is_loaded or process.code_is_there(family, rules)):
                 return False

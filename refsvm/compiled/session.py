@@ -88,7 +88,7 @@ class Session:
             return False
         if rules is self.rules:
             return True
-        # end the session if a rule has another twin, because the generator holds the addresses of the twins
+        # end the session if a rule has another twin, because the session's loop holds the addresses of the old twins
         if tuple(rule.twin() for rule in rules) != self.twins:
             return False
         self.rules = rules
@@ -100,7 +100,7 @@ class Session:
         """Take up to `budget` steps; return the code that `refsvm.core.backend.Backend.steps` describes."""
         rows: Any = state.rows
         now = self._now
-        # copy the state's numbers to the record before a chunk and back afterwards: attributes cannot be views of it
+        # copy the state's numbers to the record before a chunk and back afterwards: attributes cannot share its memory
         self._numbers[0] = *_numbers_of(state), state.iteration + budget, ENTERING
         while True:
             computed = rows.computed

@@ -133,8 +133,8 @@ class Compiler:
             env={**os.environ, **threads, "NUMBA_CACHE_DIR": cache_folder() or ""},
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
             pass_fds=[lock] if os.name == "posix" else [],
-            # give the child its own process group, because Ctrl-C must not reach the child, but no session of its own,
-            # because Linux divides the processor equally among sessions, whatever the nice values of the processes
+            # give the child its own process group, so that Ctrl-C does not reach it, but not its own session: Linux
+            # divides the processor equally among sessions, whatever the nice values of their processes are
             process_group=0,
             creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
         )  # fmt: skip

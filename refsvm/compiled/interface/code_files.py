@@ -188,7 +188,7 @@ def _reason(folder: Path, source: Path | None = None) -> str | None:
 
 
 def _stranger(state: os.stat_result, allowed: int, owner: int | None) -> str | None:
-    """Return a phrase that says who can write besides this user, the administrator and `owner`, or None."""
+    """Return a phrase that says who can write to a path besides this user, the administrator and `owner`, or None."""
     if not hasattr(os, "geteuid"):  # on Windows, no other user can write to a user's folders
         return None
     excess = state.st_mode & ~allowed

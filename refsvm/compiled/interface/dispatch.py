@@ -94,7 +94,7 @@ def entry_point(function: Any, signature: tuple[Any, ...], rules: tuple[Any, ...
 
 
 class Pointer(WrapperAddressProtocol):
-    """Passes a twin to compiled code as an address; the address is looked up only once, because this takes long."""
+    """Passes a twin to compiled code as an address; looks up the address only once, because a look-up takes long."""
 
     def __init__(self, rule: Any) -> None:
         # look up the twin's address here, because Numba would search for compiled code by argument types in every call

@@ -37,7 +37,7 @@ def eliminate(a, b):  # type: ignore[no-untyped-def]
 
 @inlined
 def substitute(a, b, x):  # type: ignore[no-untyped-def]
-    """Solve the triangular systems from the last row on; return True if all numbers are finite."""
+    """Solve the triangular systems, beginning with the last row; return True if all numbers are finite."""
     is_regular = True
     for k in range(len(a) - 1, -1, -1):
         for j in range(b.shape[1]):

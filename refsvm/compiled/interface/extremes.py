@@ -89,7 +89,7 @@ def _overload_smaller(a, b):  # type: ignore[no-untyped-def]
 
 @inlined
 def first_gain(gains, largest):  # type: ignore[no-untyped-def]
-    """Return the lowest index of the gain with the bits `largest`."""
+    """Return the lowest index at which the gain has the bits `largest`."""
     count = np.int32(len(gains))
     place = count
     for t in range(len(gains)):  # 32-bit indices let the processor search several entries at once

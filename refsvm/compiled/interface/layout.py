@@ -37,7 +37,7 @@ NOW = np.dtype(
         ("missing", np.int64),  # index of the kernel row that the loop waits for, or −1
         ("i", np.int64),  # the selected pair
         ("j", np.int64),
-        ("stage", np.int64),  # stage at which `loop` continues the step: CHECKING, …
+        ("stage", np.int64),  # stage at which the loop continues the step: CHECKING, …
         ("j_first", np.int64),  # 1 if row j is fetched before row i
         ("fetched", np.int64),  # number of rows of the pair that are fetched so far
         ("clock", np.int64),  # KernelRows.clock, .hits and .computed

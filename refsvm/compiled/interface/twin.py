@@ -68,7 +68,7 @@ class _Unoptimized(JITCodeLibrary):  # type: ignore[misc,unused-ignore]
 
 
 class _HelperCompiler(Compiler):  # type: ignore[misc,unused-ignore]
-    """Numba's compiler without the separate optimisation of each helper, which would take a quarter of the time."""
+    """Numba's compiler without its separate optimisation of helpers, which takes a quarter of Numba's compile time."""
 
     def compile_extra(self, func: Any) -> Any:
         """Compile a function without optimising its code."""
@@ -261,7 +261,7 @@ _one_compiles = threading.Lock()
 
 def ready(rule: Any) -> Any:
     """Compile or load a twin for its signature and return it; return any other function unchanged."""
-    # take the lock only if the twin is not compiled, which is rare
+    # take the lock only if the twin is not compiled yet; most twins are already compiled here
     if isinstance(rule, Dispatcher) and hasattr(rule, "signature") and not rule.overloads:
         with _one_compiles:
             if not rule.overloads:  # another thread may have compiled the twin

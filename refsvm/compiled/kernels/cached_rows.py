@@ -25,7 +25,7 @@ def write_row(i, source, out):  # type: ignore[no-untyped-def]
         if gamma >= zero:
             gaussian_values(sums, gamma, source.norms[i], source.norms[left:right])
     if gamma >= zero:
-        out[i] = 1.0  # k(x, x) = 1: a computed ‖x − x‖² may be rounded
+        out[i] = 1.0  # set k(x, x) = 1, because the computed ‖x − x‖² may be a rounding error
 
 
 @called

@@ -50,9 +50,9 @@ def sparse_product_for(kind: np.dtype, other: np.dtype, real: np.dtype) -> Calla
 def product(rows, data, indices, indptr, table, start, out):  # type: ignore[no-untyped-def]
     """Compute outᵢₜ = Σₖ Xᵣₖ tableₖₛ for the rows r = rows[i] of a CSR matrix X and the columns s = start + t.
 
-    Each sum is added in the order of the entries of row r, as in `sparse_product`; zeros of the table change no sum.
-    One pass over the sums adds four rows of the table, so that the sums are read and written only once for four rows.
-    The inner loop runs along the table, so that one register holds several sums.
+    The terms of each sum are added in the order of the entries of row r, as in `sparse_product`. Zeros of the table
+    change no sum. One pass over the sums adds four rows of the table, so that the sums are read and written only once
+    for four rows. The inner loop runs along the table, so that one register holds several sums.
     """
     zero = table.dtype.type(0)  # a literal 0.0 would make float32 sums float64
     for left in range(0, out.shape[1], TILE):

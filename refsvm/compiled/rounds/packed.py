@@ -86,7 +86,7 @@ class PackedRounds:
         # if boxes are unbounded, return to Python after as many steps as NumPy takes before it measures the margin
         limit = min(runner.limit, max(ROUND, n)) if problem.is_open else runner.limit
         largest = float(np.abs(self._state.diagonal).max())
-        # the twin's numbers: LIMIT, LARGEST_DIAGONAL, TOLERANCE, IS_RELATIVE, LEAST_CURVATURE, NAMES_EXAMPLE …
+        # numbers for compiled code: LIMIT, LARGEST_DIAGONAL, TOLERANCE, IS_RELATIVE, LEAST_CURVATURE, NAMES_EXAMPLE …
         stop, curvature = rules.stop, -1e-8 * largest
         tolerance, named = stop.restricted_tolerance(0.0), has_target(stop)
         proves = runner.proves and (1.0 if runner.proofs else np.inf)
@@ -154,7 +154,7 @@ class PackedRounds:
         return rounds
 
     def remember(self, memory: np.ndarray) -> None:
-        """Store the memory of the seeder's twin for the solution from which all rounds of a chunk start."""
+        """Give the compiled seeder `memory`, the data computed from the solution where all rounds of a chunk start."""
         if len(memory) or len(self._seeding.memory):
             # a twin cannot make arrays, so give it scratch memory for n numbers and a copy of `memory`
             scratch = np.empty(self._problem.n + len(memory))
@@ -280,7 +280,7 @@ class PackedRounds:
     def _rest(self, code: float, steps: float, curvature: float) -> Solution:
         """Return the state of the unfinished round as a solution."""
         if curvature < self._numbers[LEAST_CURVATURE]:
-            self._numbers[LEAST_CURVATURE] = -np.inf  # the round in NumPy warns that K is indefinite, once
+            self._numbers[LEAST_CURVATURE] = -np.inf  # let NumPy warn of an indefinite K only once
         status, state = Status.MAX_ITER if code == BUDGET_SPENT else Status.STALLED, self._state
         arrays = state.alpha, state.gradient, state.lower, state.upper
         return self._as_solution(arrays, status, int(steps))
@@ -298,7 +298,7 @@ class PackedRounds:
 
 
 def _joined(parts: Sequence[Any]) -> tuple[np.ndarray, np.ndarray]:
-    """Return the positions of all rounds in one array, and the bounds of each round's part of this array."""
+    """Join the index arrays of all rounds; return one array, and the bounds of each round's part of this array."""
     if {*map(type, parts)} == {int}:
         return np.array(parts), np.arange(len(parts) + 1)
     arrays = [

@@ -85,7 +85,7 @@ def copy_solution(seeding, place, alphas, gradients, lowers, uppers):  # type: i
 
 @called
 def set_unseeded(seeding, state, after):  # type: ignore[no-untyped-def]
-    """Set the seed to 0 and its G to v; with a neighbouring round, set each seed entry to its bound that is not 0."""
+    """Set the seed to 0 and its G to v; if `after` ≥ 0, set only the seed, to L + U (L = 0 or U = 0)."""
     for t in range(len(state.alpha)):
         if after >= 0:
             seeding.seed[t] = state.lower[t] + state.upper[t]
@@ -174,7 +174,7 @@ def snap(state, z, largest_diagonal, tolerance):  # type: ignore[no-untyped-def]
 
 @inlined
 def compared_with(state, numbers):  # type: ignore[no-untyped-def]
-    """Return the tolerance of `refsvm.StoppingRule.with_absolute_tolerance`, to compare rounding errors with."""
+    """Return the stopping rule's absolute tolerance, as `refsvm.StoppingRule.with_absolute_tolerance` computes it."""
     if numbers[IS_RELATIVE] == 0.0 or state.now[0].gap > numbers[TOLERANCE]:
         return numbers[TOLERANCE]
     return state.stop_memory[-1]

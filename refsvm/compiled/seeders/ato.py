@@ -55,7 +55,7 @@ def expected(n, m, moving):  # type: ignore[no-untyped-def]
 
 @called
 def exchange(seeding, b, far, values, side):  # type: ignore[no-untyped-def]
-    """Write the state at the start of the path to the new box; return the number of variables that must move."""
+    """Write the state in which the path to the new box starts; return the number of variables that must move."""
     moving = 0
     for i in range(len(side)):
         alpha, lower, upper, clipped = seeding.solved[i], seeding.lower[i], seeding.upper[i], seeding.seed[i]

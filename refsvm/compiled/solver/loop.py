@@ -20,7 +20,7 @@ from refsvm.compiled.state import find_support, measure, move_by, side, write_di
 
 BUDGET_SPENT, NO_PAIR, MISSING_ROW, TRACE_FULL, NO_VARIABLE = 0, -1, -2, -3, -4
 STEP_TAKEN, PAIR_CHOSEN = -5, -6
-CHECKING, SELECTING, FETCHING, ENTERING = 0, 1, 2, 3  # stages at which `loop` may continue a step
+CHECKING, SELECTING, FETCHING, ENTERING = 0, 1, 2, 3  # stages at which the loop may continue a step
 
 
 @inlined
@@ -77,7 +77,7 @@ def fetch(state):  # type: ignore[no-untyped-def]
         wanted = now.i if now.fetched == now.j_first else now.j
         now.fetched += 1
         if not row_or_ask(state, wanted)[1]:
-            return wait_for_row(state, FETCHING)  # the code that computes the row counts its use
+            return wait_for_row(state, FETCHING)  # code that computes the row counts this use
         # count the use as `KernelRows.use` does, so that both engines replace the same row next
         now.hits += 1
         now.clock += 1

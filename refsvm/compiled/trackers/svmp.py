@@ -36,7 +36,7 @@ EPS_KKT, TAU, TAU_2 = 0, 2, 3
 
 @called
 def noise_of(walk, tau, limits):  # type: ignore[no-untyped-def]
-    """Write the residuals of d; return bounds below which d and dG − db count as 0, and the largest residual."""
+    """Write residuals of d's system; return bounds below which d and dG − db count as 0, and the largest residual."""
     d, speed, m, rest = walk.values[AT.d], walk.values[AT.speed], walk.now[0].m, walk.system.vectors[1]
     most = total = left = 0.0
     for s in range(m):
@@ -115,7 +115,7 @@ def may_cross(walk, i, hits, is_c_path):  # type: ignore[no-untyped-def]
 def expected(walk, i, step, t, noise_of_alpha, noise_of_excess, limits):  # type: ignore[no-untyped-def]
     """Return the result of `may_cross` for the event of i at t, and the largest violation of the KKT conditions."""
     unit = limits[UNIT] + limits[UNIT_RATE] * t
-    tie = TIE if i >= 0 else 2.0 * TIE  # at the end of the path, bounds are rounded differently
+    tie = TIE if i >= 0 else 2.0 * TIE  # at the end, allow for different rounding of L and U
     hits, worst, total, size = foreseen(walk, step, unit, tie, noise_of_alpha, noise_of_excess)
     is_c_path = limits[ROOTED] > 0.0
     unbalanced = abs(total) / max(size, 1e-300) if is_c_path else 0.0

@@ -26,7 +26,7 @@ class System(NamedTuple):
 def system_of(inverse, solution, size, room):  # type: ignore[no-untyped-def]
     """Return a system with this inverse and solution, and space for `room` rows."""
     system = System(np.zeros((room, room)), np.zeros(room), np.empty((4, room)), np.arange(room))
-    # copy single elements: assigning arrays would also compile code for unequal shapes, and compiling it takes 3 s
+    # copy single elements: to assign arrays, Numba would also compile code for unequal shapes, which takes 3 s
     for s in range(size):
         system.x[s] = solution[s]
         for t in range(size):

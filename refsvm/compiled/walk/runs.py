@@ -1,8 +1,8 @@
-"""Follows runs of ordinary events in compiled code: one example changes its set, and A, the elbow's matrix, is regular.
+"""Follows runs of ordinary events, at which one example changes its set and A, the matrix of the elbow, is regular.
 
 A call follows many events, and may reach the end of the path, where no example changes its set. On data without
-duplicates, almost all events are ordinary. An event costs O(mn + m²) operations for m points on the elbow and n
-examples: the rates of G − b̂, and three passes over A⁻¹. A run ends before an event that is not ordinary.
+duplicates, almost all events are ordinary. With m points on the elbow and n examples, an event takes O(mn) operations
+for the rates of G − b̂, and O(m²) for three passes over A⁻¹. A run ends before an event that is not ordinary.
 """
 
 from __future__ import annotations

@@ -136,7 +136,7 @@ def direction(walk):  # type: ignore[no-untyped-def]
         d[i], speed[i] = pace[i], push[i] - x[0]
     for s in range(m):
         d[walk.members[s]], minus[s] = x[s + 1], -x[s + 1]
-    # v¹ − K d_B − db − K_M d_M
+    # dG − db = v¹ − K d_B − db − K_M d_M;
     # if K is not in memory as a whole, read the rows of M from their own array
     copied = len(walk.rows) > 0
     rows, order = walk.rows if copied else walk.kernel, walk.system.order if copied else walk.members

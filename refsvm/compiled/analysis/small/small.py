@@ -1,4 +1,4 @@
-"""Twin of the steps of `refsvm.analysis.small.small`: solves many small problems of one size one after another."""
+"""Twin of the steps of `refsvm.analysis.small.small`: solves many small problems of equal size in turn."""
 
 from __future__ import annotations
 
