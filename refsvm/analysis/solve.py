@@ -57,12 +57,12 @@ def solve(
         KKTGap(1e-3). With ConjugateSecondOrder(), the default step is
         ConjugateStep(). With other selectors, the default step is NewtonStep()
         if the selector ignores the pairs that a PlanningAheadStep proposes. If
-        you give neither selector nor step, shrinking uses
+        you give neither selector nor step, a solve with shrinking uses
         ConjugateSecondOrder() and ConjugateStep().
     start : array-like of shape (n,), optional
         Signed α to start from, for instance ``error.result.alpha`` of an
-        interrupted solve; by default zero, or a feasible point near zero. An
-        infeasible start is repaired with a warning.
+        interrupted solve; by default zero, or a feasible point near zero. If
+        the start is infeasible, `solve` repairs it and warns.
     engine : {"auto", "numba", "numpy"}, default "auto"
         "numba" is the compiled loop and "numpy" the readable loop; both take
         the same steps bit for bit. "auto" starts with the readable loop, and
@@ -124,8 +124,8 @@ def solve(
     has a tolerance of at least 1e-4, this tolerance is at least ten times
     1.2e-7 C max K, and one of two conditions holds:
 
-    - n ≥ 3,000, the kernel is RBF, and the rules are SecondOrder, NewtonStep,
-      PlanningAheadStep, their conjugate variants and KKTGap;
+    - n ≥ 3,000, the kernel is RBF, and each rule is SecondOrder, NewtonStep,
+      PlanningAheadStep, one of their conjugate variants, or KKTGap;
     - n ≥ 10,000, and the budget does not hold all of K.
 
     Rounding to float32 moves G by about 2.4e-7 max K √Σα², where equal

@@ -84,10 +84,10 @@ class LeaveOneOut(Scores):
         For each machine, the decision value h of the example, or a number with the sign of h; NaN if the example is a
         tie or undecided. In regression and novelty detection there is one column.
     is_proved : ndarray of shape (n,), bool, or None
-        Whether the sign of h is proved for the exact model without the example. False for a tie. False for all
-        examples if K is not positive semi-definite, C is infinite or kernel values are float32, and in regression and
-        novelty detection. With three or more classes the shape is (n, k(k − 1)/2). refsvm does not verify the proofs
-        that your own checks and rules give. Results of version 0.4.0, which did not record proofs, contain None.
+        Whether a proof shows that h of the exact model without the example has the sign in `sides`. False for a tie.
+        False for all examples if K is not positive semi-definite, C is infinite or kernel values are float32, and in
+        regression and novelty detection. With three or more classes the shape is (n, k(k − 1)/2). refsvm does not
+        verify proofs by your own checks and rules. Results of version 0.4.0, which recorded no proofs, contain None.
     machine : str
         A text that names the kernel and gives its parameters, followed by C, by C and ε, or by ν.
     index : pandas.Index or None
@@ -98,7 +98,7 @@ class LeaveOneOut(Scores):
     `decided_by` contains these words:
 
     - "zero alpha", "training error" or "xi-alpha bound": a check decided the example, without training;
-    - "ball" or "duality gap": training ended as soon as the sign was certain; "ball" often needs no step;
+    - "ball" or "duality gap": training ended as soon as the sign was certain; with "ball", often before the first step;
     - "path": the seeder followed a path to the optimum of the round, so that the round needed no step;
     - "kkt": training reached the tolerance, or continued to a smaller gap at which the sign is proved;
     - "tie": the sign cannot be proved, however small the tolerance is;
@@ -133,7 +133,7 @@ class LeaveOneOut(Scores):
 
     @property
     def standard_error(self) -> float:
-        """Standard error of the first score, from the spread over the examples; NaN for an incomplete result."""
+        """Standard error of `error`, `rmse` or `outside`, estimated from all examples; NaN for an incomplete result."""
         n = len(self.labels) if self.weights is None else self.weights.sum() ** 2 / (self.weights**2).sum()
         if not self.is_finished or n <= 1.0:
             return float("nan")
@@ -204,8 +204,8 @@ class FoldReport:
     iterations, kernel_rows : int
         Number of steps, and number of kernel rows computed in this round.
     seed_seconds, solve_seconds : float
-        Time to make the starting point, and time to solve. If several rounds run together, each of them gets the
-        same share of their time.
+        Time to make the round's starting point, and time to solve from this point. If several rounds run together,
+        each of them gets the same share of their time.
     status : Status
         How the round ended.
     trace : Trace, optional
@@ -274,7 +274,7 @@ class CrossValidation(Scores):
 
     @property
     def standard_error(self) -> float:
-        """Standard error of the first score, from the spread over the folds; NaN for an incomplete result."""
+        """Standard error of `error`, `rmse` or `outside`, from the spread over folds; NaN for an incomplete result."""
         scores = self.of_folds[1] if self.is_finished else np.zeros(0)
         return float(scores.std(ddof=1) / np.sqrt(len(scores))) if len(scores) > 1 else float("nan")
 
@@ -285,7 +285,7 @@ class CrossValidation(Scores):
 
     @property
     def of_folds(self) -> tuple[str, np.ndarray]:
-        """The name of the first score, and its value in each fold, shape (folds,); NaN if a round is missing."""
+        """The name "error", "rmse" or "outside", and this score by fold, shape (folds,); NaN if a round is missing."""
         return SCORES[self.kind][0], self._of_folds("of_folds", FIRST_OF[self.kind], self.kind)
 
     @property

@@ -235,7 +235,7 @@ def outcomes_of(values: np.ndarray, codes: np.ndarray, k: int) -> np.ndarray:
 
 
 def _may_win(own: int, least: np.ndarray, most: int, left: list[tuple[int, int]]) -> bool:
-    """Return whether a class can win with `most` votes, which include the votes of all its missing pairs.
+    """Return whether a class can win if it gets `most` votes, which include the votes of all its missing pairs.
 
     Each missing pair of two rivals must vote for one of them. The class can win if these votes can be divided so that
     no rival beats it. If neither rival of a pair may get another vote, the function moves the vote of another pair from

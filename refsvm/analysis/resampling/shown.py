@@ -1,4 +1,4 @@
-"""Makes the cards on which notebooks show the first score of leave-one-out or cross-validation, or its bounds."""
+"""Makes the cards on which notebooks show `error`, `rmse` or `outside` of a result, or the bounds of this score."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def scored(result: Any, how: str, parts: Parts | None, heights: tuple[float, ...
     parts : Parts, optional
         Number of examples that each check or rule decided.
     heights : tuple of float
-        The first score in each fold; the card draws a bar for each fold.
+        The score `error`, `rmse` or `outside` in each fold; the card draws a bar for each fold.
     """
     name = SCORES[result.kind][0]
     pairs = {"machine": result.machine} if result.machine else {}
@@ -66,7 +66,7 @@ def scored(result: Any, how: str, parts: Parts | None, heights: tuple[float, ...
 
 
 def _counted(result: Any) -> str:
-    """Return a text that says how many examples are wrong, or that examples have weights; "" for a regression."""
+    """Return a text that says how many predictions are wrong, or that examples have weights; "" for a regression."""
     if result.weights is not None:
         return ", weighted"
     if result.kind == REGRESSION:

@@ -1,4 +1,4 @@
-"""Cross-validation of many small classes: solves all pairs of a fold in few calls (`refsvm.analysis.small.small`).
+"""Cross-validation of many small classes: solves all problems of a fold in few calls (`refsvm.analysis.small.small`).
 
 Preparing the rounds of a pair of classes takes a millisecond before the first step, and hundreds of classes have tens
 of thousands of pairs. This module therefore puts the problems of many pairs into one array, and solves each problem

@@ -5,7 +5,7 @@ problems of pairs of small classes, and the rounds that leave out one example of
 row for each problem. A round that leaves out a support vector starts at α = 0, takes few steps, and ends with an exact
 step on its free variables. The inequalities of `refsvm.core.stopping.midpoint` prove the signs of all problems of a
 stack in one call. An example is a tie only if b may lie anywhere in an interval at whose two ends h has different
-signs. If neither a sign nor a tie is proved for an example of a pair, `leave_one_out` runs its rounds one by one.
+signs. If an example of a pair has neither a proved sign nor tie, `leave_one_out` runs the pair's rounds one by one.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ class SmallPairs:
     Attributes
     ----------
     solved : dict of int to SolvedPair
-        For the number of each pair that this class has solved, the solution on all examples of the pair.
+        The solution on all examples of each pair that `run` has solved, by the number of the pair.
     """
 
     def __init__(self, task: Task, options: RunOptions, kkt: KKTGap, table: TaskTable) -> None:
@@ -229,13 +229,13 @@ class Bounds:
         self.error = error.max(axis=1)
 
     def at(self, sizes: np.ndarray) -> np.ndarray:
-        """Return, for each problem, a bound of the error of G at points x; `sizes` are their √k(x, x), shape (P, …)."""
+        """Return, for each problem, a bound of the error of G at points x; `sizes` contains √k(x, x), shape (P, …)."""
         return np.asarray(self.share[:, None] * (self.size[:, None] + self.term[:, None] * sizes))
 
     def is_tie(self, f: np.ndarray, off: np.ndarray) -> np.ndarray:
         """Return whether h = f + b has different signs at the ends of b's interval; f is Σ αᵢ k(x, xᵢ), shape (P, …).
 
-        If it has, `top` < `bottom`, and α is optimal with every b between `top` and `bottom`.
+        In this case `top` < `bottom`, and α is optimal with every b between `top` and `bottom`.
         """
         off = off + self.error[:, None]
         return np.asarray((f + self.top[:, None] < -off) & (f + self.bottom[:, None] > off))

@@ -65,7 +65,7 @@ class LeftOutMachine(NamedTuple):
         )
 
     def values_of_others(self, full: Solution) -> np.ndarray:
-        """Return h at the examples of other classes; `full` is the machine's solution on the unshifted data."""
+        """Return h at the examples of other classes; `full` is the machine's solution for the data as given."""
         support = np.flatnonzero(full.alpha)
         values = self.gram.block(self.examples[support], self.others)
         return arithmetic.product(full.alpha[None, support], values)[0] + full.intercept
@@ -162,7 +162,7 @@ class Task:
         return replace(self.on(gram), rows_computed=computed)
 
     def parts(self) -> Iterator[LeftOutMachine]:
-        """Yield the machines that leave-one-out trains; in novelty detection the machine of all examples is first."""
+        """Yield the machines that leave-one-out trains; in novelty detection, first a machine on all examples."""
         n, every = self.gram.n, np.arange(self.gram.n)
         if len(self.classes) > 2:
             for pair in self.pairs:
@@ -190,7 +190,7 @@ class Task:
     def families(
         self, machine: Machine, held_out: Sequence[np.ndarray]
     ) -> Iterator[tuple[Machine, list[int]]]:
-        """Yield, for each value of z, a machine and the positions in `held_out` of the rounds with this z.
+        """Yield a machine for each value of z = Σα, and the positions in `held_out` of the rounds with this z.
 
         In novelty detection z = ν Σ wᵢ over the examples that are not held out, so each sum of weights needs its own
         machine.

@@ -53,7 +53,7 @@ class TaskTable:
     status : Status
         CONVERGED, or the limit that ended the call.
     fulls, families, rule_kept : lists
-        For each machine: the solution on all examples, the rounds, and whether the stopping rule ended enough early.
+        For each machine: solution on all examples, rounds, and whether the stopping rule ended enough rounds early.
     total : int
         The number of examples to decide, summed over the machines.
     """

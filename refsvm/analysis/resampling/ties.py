@@ -4,9 +4,9 @@ A repeated round ends with an exact step on its free variables (`refsvm.services
 `Proofs` computes G with twice the digits of float64. Let w_R and b_R belong to the exact model of the round, w to the
 computed model, and eᵢ = vᵢ − w_R·φᵢ − b_R. The duality gap δ bounds ‖w_R − w‖² + Σ (Uᵢ − αᵢ)(eᵢ)₊ + (αᵢ − Lᵢ)(−eᵢ)₊, as
 `refsvm.core.stopping.midpoint` derives. If the tests of `midpoint` prove no sign, `Proofs` makes two further tests.
-These do not multiply √δ by the distance of xᵣ, so they can prove the sign even if xᵣ is far away.
+These do not multiply √δ by distances from xᵣ to other examples, so they can prove the sign even if xᵣ is far away.
 
-1. `Proofs` finds variables that have the same α in every optimum. For any o let b̄ = b_R + (w_R − w)·φₒ, so that
+1. `Proofs` finds variables that have the same α in every optimum. For an example o let b̄ = b_R + (w_R − w)·φₒ, so that
 eᵢ = Gᵢ − b̄ − (w_R − w)·(φᵢ − φₒ). Each i with Uᵢ > αᵢ implies b̄ ≥ Gᵢ − √δ ‖φᵢ − φₒ‖ − δ/(Uᵢ − αᵢ), and each i with
 αᵢ > Lᵢ bounds b̄ from above. If eᵢ > 0 is then certain, every optimum has αᵢ = Uᵢ; if eᵢ < 0 is certain, every optimum
 has αᵢ = Lᵢ. Let M be the other variables. If M is empty, w_R = w.

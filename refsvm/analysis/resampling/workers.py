@@ -39,7 +39,7 @@ class Workers:
         self.count = count
 
     def share(self, runner: Any, waiting: Collection[Round], seconds: float) -> Iterator[RoundResult] | None:
-        """Let workers run waiting rounds, each of some `seconds`; return the results, or None if this saves no time."""
+        """Let workers run waiting rounds of about `seconds` each; return the results, or None if this saves no time."""
         if not sharing_pays(waiting, seconds, runner.family.backend.name == "numba"):
             return None
         return in_parts(runner, [*waiting], seconds)

@@ -38,7 +38,7 @@ largest |αᵢ|; and the tolerance that the KKT gap was compared with."""
 
 
 def best_intercepts(gradients: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
-    """Return `core.primal.best_intercept` for P problems with z = 0 and finite boxes, one in each row; shape (P,)."""
+    """Return the b of `core.primal.best_intercept` for each of P problems with z = 0 and finite boxes, shape (P,)."""
     order = gradients.argsort(axis=1, kind="stable")
     width = np.take_along_axis(upper - lower, order, axis=1)
     after = width.cumsum(axis=1) - upper.sum(axis=1, keepdims=True)
@@ -180,7 +180,7 @@ class SmallProblems:
     def _drifted(self, diagonal: np.ndarray, tolerance: np.ndarray) -> np.ndarray:
         """Return in which problems rounding errors may have moved G too far (`refsvm.core.guards.rounding.drifted`)."""
         size = np.abs(self.gradient).max(axis=1) + self.results[:, LARGEST_ALPHA] * diagonal
-        updates = self.results[:, STEPS] + self.size  # m more, because the first G may be a sum of m rows
+        updates = self.results[:, STEPS] + self.size  # add m, because the first G may be a sum of m rows
         return np.asarray(moves(updates, size, self.gap, tolerance))
 
     def _polish(self, wanted: np.ndarray) -> None:

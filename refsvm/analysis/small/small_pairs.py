@@ -1,4 +1,4 @@
-"""Pairs of small classes as stacks of small problems (`refsvm.analysis.small.small`) over one kernel matrix.
+"""Makes stacks of small problems (`refsvm.analysis.small.small`), one problem for each pair of small classes.
 
 If the kernel matrix of all examples fits into the budget, it is computed once. With a smaller budget, the classes are
 divided into groups. Each group then has a kernel matrix, for the pairs of classes within the group, and every two

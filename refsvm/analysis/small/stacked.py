@@ -56,7 +56,7 @@ def stacked_steps(problems: SmallProblems, rules: Rules, limit: int) -> None:
     """
     selector, stop = cast("SecondOrder", rules.selector), cast("KKTGap", rules.stop)
     state = StackedStates(problems, stop)
-    # where a formula does not apply, its entries are NaN or ∞, which the rules never select
+    # where a formula does not apply, its result is NaN or ∞, and the rules never select this entry
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         for iteration in range(limit):
             code = check(stop, state)
@@ -116,7 +116,7 @@ class StackedStates:
         problems.results[there] = np.stack(ended, axis=1)
         self.runs[ends] = False
         left = np.flatnonzero(self.runs)
-        # keep finished problems in the arrays for a while: their steps cost less than copying all arrays
+        # keep finished problems in the arrays for a while: computing their steps costs less than copying all arrays
         if len(left) <= LEFT * len(self.runs):
             self.__dict__.update({k: a[left] for k, a in self.__dict__.items() if k != "kernels"})
 
@@ -178,7 +178,7 @@ def most(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 
 def moved(value: np.ndarray, change: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
-    """Return what `refsvm.core.state.moved` returns, for arrays."""
+    """Return value + change, or exactly the bound if the change reaches the bound."""
     inside = least(most(value + change, lower), upper)
     inside = np.where(change <= lower - value, lower, inside)
     return np.where(change >= upper - value, upper, inside)
@@ -231,7 +231,7 @@ def select(selector: SecondOrder, state: StackedStates) -> tuple[np.ndarray, np.
 def challenged(
     state: StackedStates, i: np.ndarray, j: np.ndarray, best: np.ndarray, exact: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Do the work of `SecondOrder._challenge`; the candidate is the working set before the last working set."""
+    """After a planned step, choose the working set before the last one if it gains more (`SecondOrder._challenge`)."""
     c = np.flatnonzero(state.last_planned)
     k, m, q = state.before_i[c], state.before_j[c], state.before_curvature[c]
     turned = state.gradient[c, k] < state.gradient[c, m]

@@ -283,8 +283,8 @@ class Rounds(Shown):
             The bounds, in place of `box`. Without a box or bounds, the round
             uses the box of the common problem.
         start : array-like of shape (n,), optional
-            Signed α to start from; by default a feasible α near 0. An infeasible
-            start is repaired with a warning.
+            Signed α to start from; by default a feasible α near 0. If the start
+            is infeasible, the method repairs it and warns.
         origin : Solution, optional
             An earlier solution, by default the end of the last round. The
             method computes the gradient at the start from the G of this
