@@ -22,7 +22,7 @@
 `BarDisplay`             numbers by name, such as the number of examples that each check decided
 =======================  ==============================================================
 
-``result.plot()`` draws a result with a display of this table (`refsvm.display.of_result`). ``from_result`` draws a
+``result.plot()`` draws a result with the display for its type (`refsvm.display.of_result`). ``from_result`` draws a
 result, and ``from_estimator`` draws a model or the best model of a fitted search. A display of an object that is
 neither a result nor a model has its own class method, such as ``from_state`` for a solver state. ``plot`` draws the
 display again, on other axes or with other settings, and returns the display. ``ax_`` and ``figure_`` are the axes and

@@ -46,7 +46,7 @@ class Display:
         return f"<{type(self).__name__}>"
 
     def _draw_on(self, ax: Axes | None, look: Mapping[str, Any] | None = None) -> None:
-        """Set `ax_` to `ax`, or to the axes of a new figure; if `look` sets a colour, later calls recolour texts only.
+        """Set `ax_` to `ax` or to the axes of a new figure; if `look` sets a colour, `made_legible` changes only texts.
 
         Raises
         ------
@@ -178,7 +178,7 @@ def require_some(name: str, mapping: Mapping[str, Any], wanted: str) -> None:
 
 @dataclass(eq=False)
 class Curves(Display, ABC):
-    """Base of the displays with curves by name; a subclass draws one curve in `_line`.
+    """Base of the displays with named curves; the method `_line` of a subclass draws one curve.
 
     Attributes
     ----------

@@ -29,7 +29,7 @@ class SeedDisplay(Display):
     seed, optimum : ndarrays of shape (n,), float64
         α of the seed and of the optimum.
     member : ndarray of str, shape (n,)
-        "removed", "added" or "shared" for each variable.
+        For each variable, "removed" (fixed at 0 only in the new problem), "added" (only in the old one) or "shared".
     name : str
         Name for the title.
 
@@ -179,7 +179,7 @@ class GridDisplay(Display):
         table, means = np.full((3, len(gammas), len(Cs)), np.nan), np.asarray(results[mean])
         # only results with unsolved splits contain this entry
         unsolved = results.get("unsolved_splits", np.zeros(len(means)))
-        for k in np.argsort(np.where(np.isnan(means), -np.inf, means)):  # write the best ε last
+        for k in np.argsort(np.where(np.isnan(means), -np.inf, means)):  # the best ε overwrites the others
             table[:, row[k], column[k]] = means[k], results["mean_iterations"][k], unsolved[k]
         best = None if chosen is None or score != "score" else (int(row[chosen]), int(column[chosen]))
         scores, iterations, stars = table

@@ -56,7 +56,7 @@ class ProfileDisplay(Display):
         experiment : Experiment
             An experiment with finished runs.
         metric : str
-            Name of an entry of the records with positive values.
+            Name of a positive entry of the records.
         ax : matplotlib Axes, optional
             Axes to draw on; by default a new figure.
         **kwargs
@@ -85,7 +85,7 @@ class ProfileDisplay(Display):
         self._draw_on(ax, kwargs)
         most = max(float(ratio[np.isfinite(ratio)].max(initial=1.0)) for ratio in self.ratios.values())
         for name, ratio in self.ratios.items():
-            # draw a curve that starts at (1, 0), rises by the share of one run at each ratio, and continues to the edge
+            # start a curve at (1, 0), raise it by the share of one run at each ratio, end it at the edge of the plot
             finite = np.sort(ratio[np.isfinite(ratio)])
             share = np.arange(len(finite) + 1) / len(ratio)
             tau, height = np.append(finite, 1.05 * most), np.append(share[1:], share[-1])
@@ -116,7 +116,7 @@ class BoxDisplay(Display):
     metric : str
         Name of the metric.
     baseline : str or None
-        Name of the strategy by whose mean the values are divided; None if they are not divided.
+        Name of the strategy whose mean is the divisor of the values; None if the values are not divided.
     notes : tuple of str
         Sentences above the plot; they list refused problems and numbers of unsolved runs.
     """
@@ -145,7 +145,7 @@ class BoxDisplay(Display):
         metric : str
             Name of a numeric entry of the records.
         baseline : str, optional
-            Strategy by whose mean on a problem the display divides all values of this problem.
+            Name of a strategy; on each problem, the display divides all values by the mean of this strategy.
         ax : matplotlib Axes, optional
             Axes to draw on; by default a new figure.
         **kwargs

@@ -1,4 +1,4 @@
-"""Displays of leave-one-out: LOOGapDisplay draws the training without one example, LOODecisionDisplay all results."""
+"""Displays of leave-one-out: LOOGapDisplay draws one round, and LOODecisionDisplay draws all predictions."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class LOOGapDisplay(Display):
         Parameters
         ----------
         problem : DualProblem
-            The problem of all examples.
+            The problem with all examples.
         example : int
             The left-out example r.
         stop : LOODualityGap, optional
@@ -205,7 +205,7 @@ class LOODecisionDisplay(Display):
     def plot(self, ax: Axes | None = None) -> Self:
         """Draw all examples again."""
         self._draw_on(ax)
-        classes = np.unique(self.labels)  # sort, because NumPy cannot take the maximum of texts
+        classes = np.unique(self.labels)  # labels may be texts, for which NumPy has no maximum
         positive = self.labels == classes[-1]
         for name, colour in COLOURS.items():
             chosen = self.decided_by == name

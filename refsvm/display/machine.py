@@ -1,4 +1,4 @@
-"""Helpers of the displays that read kernel and C from an estimator, and format the names of classes."""
+"""Functions that read kernel and C from an estimator, and format the names of classes, for displays."""
 
 from __future__ import annotations
 

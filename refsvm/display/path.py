@@ -31,7 +31,7 @@ class PathDisplay(Display):
 
     The share is 0 for examples outside the margin, and 1 for examples inside it. The elbow is the set of points on the
     margin. A grey step function (right axis) shows the elbow's size, and ticks at the bottom show the events. Between
-    two breakpoints a line is straight in 1/C, and therefore slightly curved on this axis. For a path along another
+    two breakpoints the share is linear in 1/C, so its curve against log C bends slightly. For a path along another
     parameter, straight lines show α.
 
     Parameters
@@ -194,7 +194,7 @@ class PathDisplay(Display):
             shares = np.array([path.alpha(float(value)) / (value * weight) for value in C])
             signs = np.sign(path.merged.weight)
         else:
-            C = at  # between breakpoints, the curves are straight lines
+            C = at  # α is linear in any other parameter between two breakpoints
             shares = np.array([path.alpha(float(value)) for value in C])
             signs = np.sign(path.start.v) if path.start.has_labels else np.zeros(path.n)
         if examples is None:
@@ -355,7 +355,7 @@ class LOOPathDisplay(Display):
     """Draws for each example all C at which the model trained without the example predicts it wrongly.
 
     The display draws a line for each example that is predicted wrongly for some C, and marks the C of the smallest
-    error. Examples that are predicted wrongly over most of the range are at the bottom.
+    error. The wider the range of log C over which an example is predicted wrongly, the lower its line.
 
     Parameters
     ----------

@@ -44,10 +44,10 @@ class Stepper:
     """Shows the steps of one or two solves, with a picture of the next pair.
 
     If a Stepper is the last line of a notebook cell, the notebook shows a widget. The buttons of the widget take a
-    step, go back, play the steps and run to the end. In the plane, you can drag, relabel and add examples. The methods
-    of a Stepper do the same from Python, and you can use buttons and methods together. The widget needs anywidget,
-    ``pip install "refsvm[notebook]"``; the methods need NumPy only. If the notebook has no running kernel, a strip of
-    pictures replaces the widget.
+    step, go back, play the steps and run to the end. If the widget draws the examples, you can drag, relabel and add
+    examples. From Python, the methods of a Stepper do what the widget does, and you can use methods and widget
+    together. The widget needs anywidget, ``pip install "refsvm[notebook]"``; the methods need NumPy only. If the
+    notebook has no running kernel, a strip of pictures replaces the widget.
 
     Parameters
     ----------

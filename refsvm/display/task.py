@@ -71,7 +71,7 @@ class StepperTask:
 
     @property
     def in_plane(self) -> bool:
-        """Whether the examples are drawn: few dense examples in a plane, a kernel function, and no regression."""
+        """Whether the examples are drawn, as few dense examples with two features are, except in a regression."""
         instance = self.instance
         if isinstance(instance, DualProblem) or instance.epsilon is not None or is_sparse(instance.X):
             return False

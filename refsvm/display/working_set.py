@@ -29,7 +29,7 @@ MARKS: Final = (
 class WorkingSetDisplay(Display):
     """Draws the sub-problem of a working set (i, j) in the plane of αᵢ and αⱼ: the step, and the bound that clips it.
 
-    The box is white, and the rest of the plane is grey. The sum of both variables is fixed, so a step moves along
+    The box is white, and the rest of the plane is grey. The sum of both variables is fixed, so a step moves α along
     the dashed line; the part of the line inside the box is feasible. Grey contours show f. The Newton step ends where
     the line touches a contour, and this contour is drawn; the clipped step never ends outside the box.
 
@@ -156,15 +156,15 @@ class WorkingSetDisplay(Display):
         Returns
         -------
         WorkingSetDisplay
-            The display. A third mark shows the step that was taken if this
-            step is neither the Newton step nor the clipped step.
+            The display. If the recorded step is neither the Newton step nor
+            the clipped step, a third mark shows the recorded step.
 
         Raises
         ------
         ValueError
-            If the recorded solve ended after `iteration` steps.
+            If the recorded solve ended after exactly `iteration` steps, so that no step follows.
         IndexError
-            If the recorded solve ended earlier.
+            If the recorded solve ended after fewer than `iteration` steps.
         ImportError
             If matplotlib is not installed.
 
@@ -285,7 +285,7 @@ class WorkingSetDisplay(Display):
             self.ax_.contour(a, b, f, levels=[touched], colors=PALETTE[0], linewidths=1.0, **look)
 
     def _line(self, start: float, end: float, **look: Any) -> None:
-        """Draw the line on which steps move, from the step length `start` to the step length `end`."""
+        """Draw the line along which steps move α, from the step length `start` to the step length `end`."""
         mu = np.array([start, end])
         self.ax_.plot(self.point[0] + mu, self.point[1] - mu, **look)
 

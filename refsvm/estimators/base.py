@@ -363,7 +363,7 @@ class KernelMachine(KernelEstimator):
         self.__dict__.pop("_centred", None)
         self.intercept_ = np.array(b)
         if origin is not None:
-            # move the origin to the mean of the support vectors, which a program can compute from a model file
+            # use the mean of the support vectors as origin, because a program can compute it from a model file
             if (mean := origin_of(self.support_vectors_)) is not None:
                 self.intercept_ += (self._sums(around(origin, self.support_vectors_)) * (mean - origin)).sum(
                     axis=1
@@ -388,7 +388,7 @@ class KernelMachine(KernelEstimator):
             return reduce(self._users_values(X) + self.intercept_)
         vectors = self.support_ if is_precomputed(self.kernel_) else self.support_vectors_
         origin, intercept = self._origin, self.intercept_
-        if self._centred is not None:  # add the user's change of `intercept_` since `fit`
+        if self._centred is not None:  # add the change that the user made to `intercept_`
             intercept = self._centred[1] + (intercept - self._centred[2])
         return decision_values(
             self.kernel_, X, vectors, self._sums, origin, lambda sums: reduce(sums + intercept)

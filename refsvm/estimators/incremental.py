@@ -45,7 +45,7 @@ class MachineChange(NamedTuple):
     rows : ndarray of shape (m,), int64
         Indices of the problem's examples, ascending.
     start, end : DualProblem
-        The problem before and after the change, over the same kernel matrix.
+        The problem before and after the change; both have the same kernel matrix.
     alpha : ndarray of shape (m,)
         The coefficients of the problem's examples in h before the change.
     """

@@ -271,8 +271,8 @@ def of_present(values: np.ndarray, present: np.ndarray, k: int) -> np.ndarray:
 def with_ties(values: np.ndarray) -> np.ndarray:
     """Make values in a column equal if they differ only by rounding errors; return the new decision values.
 
-    The search computes h = v − G + b from the gradient G. For two equal examples with different labels v, rounding may
-    make h differ, which would change a score that depends on ranks.
+    The search computes h = v − G + b from the labels v and the gradient G. For two equal examples with different
+    labels, rounding may make h differ, which would change a score that depends on ranks.
 
     Examples
     --------

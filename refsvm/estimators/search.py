@@ -300,7 +300,7 @@ class Search:
 
 
 class StoredCells:
-    """Reads the cells of a search from a store of runs, and writes them to it.
+    """Reads cells of a search from a store of runs, and writes new cells to the store.
 
     Parameters
     ----------

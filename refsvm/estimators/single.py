@@ -102,7 +102,7 @@ class SingleMachine(Incremental):
                 stacklevel=4,
             )
             return None
-        # start both variables of an example at its coefficient; `feasible` sets the one that is out of bounds to 0
+        # start both variables of an example at its coefficient; `feasible` moves the infeasible variable to 0
         return problem.feasible(np.tile(self.alpha_[rows], problem.n // len(rows)))
 
     def _store(

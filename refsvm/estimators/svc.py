@@ -74,7 +74,7 @@ class SVC(ClassifierMixin, Incremental):
         The exponent d of "poly", and the constant c of "poly" and "sigmoid".
     tol : float or StoppingRule, default 1e-3
         Training ends when the KKT gap is at most `tol` times the range of the decision values, or at most `tol` if this
-        range exceeds 1. On a small problem, one exact step then moves α to the optimum if it can
+        range exceeds 1. If one exact step can then reach the optimum of a small problem, `fit` takes this step
         (`refsvm.services.guards.polish`). If `tol` is a stopping rule, such as ``KKTGap(1e-3)`` for an absolute gap,
         this rule ends the training.
     selector, step : WorkingSetSelector and StepRule, optional
@@ -420,9 +420,9 @@ class SVC(ClassifierMixin, Incremental):
         Returns
         -------
         ndarray of float64
-            With two classes h(x), shape (t,), which is positive for ``classes_[1]``. With more classes and "ovo", h of
-            each pair, shape (t, k(k − 1)/2), which is positive for the pair's first class; with "ovr", the votes for
-            each class plus a number below ½ that depends on the decision values, shape (t, k).
+            For two classes, h(x) of each row, shape (t,); it is positive for ``classes_[1]``. For more classes and
+            "ovo", h of each pair, shape (t, k(k − 1)/2), which is positive for the pair's first class; with "ovr", the
+            votes for each class plus a number below ½ that depends on the decision values, shape (t, k).
         """
         values, k = self._decision_values(X), len(self.classes_)
         if k == 2:

@@ -271,10 +271,10 @@ class SVR(RegressorMixin, SingleMachine):
         An interval of "jackknife+" contains the next target with a probability of at least 2 · confidence − 1; for
         "cv+" this bound is slightly lower. For "jackknife+" and "cv+" the probability is usually about `confidence`.
 
-        The probability is over random examples and targets. An example of weight 2 counts as two examples, which are
-        left out together; the new example has weight 1. Parameters that were set after the last `fit` or `partial_fit`
-        have no effect. ``gamma="scale"`` is computed without x, which breaks exchangeability slightly; pass a number
-        for γ instead.
+        The probability is taken over random examples and targets. An example of weight 2 counts as two examples, which
+        are left out together; the new example has weight 1. Parameters that were set after the last `fit` or
+        `partial_fit` have no effect. ``gamma="scale"`` is computed without x, which breaks exchangeability slightly;
+        pass a number for γ instead.
 
         Examples
         --------
@@ -325,7 +325,7 @@ class SVR(RegressorMixin, SingleMachine):
         )
 
     def _held_out_machines(self, method: str, held: dict[str, Any], rows: np.ndarray) -> HeldOutMachines:
-        """Return the models trained without each example of `rows`, or without each of ten folds."""
+        """Return a model for each example of `rows`, trained without it, or a model for each of ten folds."""
         tol = held.get("tol", self.tol)  # refsvm 0.3.0 stored no tolerance
         settings = (method, tol, self.engine)
         known = getattr(self, "_held_out", None)

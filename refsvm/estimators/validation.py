@@ -86,7 +86,7 @@ def has_finite_sum(X: np.ndarray) -> bool:
 
 
 def encoded(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the classes and the number of each label's class.
+    """Return the sorted classes, and for each label the position of its class.
 
     Parameters
     ----------

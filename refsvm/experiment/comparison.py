@@ -86,7 +86,7 @@ def notes_of(records: Sequence[Mapping[str, Any]], metric: str) -> Iterator[str]
 
 
 def unsolved_notes(records: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """Yield notes on each strategy's runs that are unsolved, have no solution, or trained models that are unsolved.
+    """Yield notes on each strategy's unsolved runs, runs without a solution, and runs with unsolved models.
 
     A note states the number of runs, the reasons and the problems.
     """
@@ -113,7 +113,7 @@ def unsolved_notes(records: Sequence[Mapping[str, Any]]) -> Iterator[str]:
 
 
 def _where(some: Sequence[Mapping[str, Any]], runs: Sequence[Mapping[str, Any]]) -> str:
-    """Return a text that says how many of the runs of each problem are in `some`."""
+    """Return a text: for each problem, the number of its runs in `some` and in `runs`."""
     count, total = (Counter(record["problem"] for record in each) for each in (some, runs))
     return ", ".join(f"{problem} {count[problem]} of {total[problem]}" for problem in count)
 
@@ -362,7 +362,7 @@ class Comparison(Shown):
         """Return a note with the smallest possible p, if there are too few pairs for a p below 0.01."""
         tested = [cell for cell in self.cells.values() if cell.p is not None and cell.runs]
         runs = [cell.runs if cell.pairs is None else cell.pairs for cell in tested]
-        few = min(runs, default=99)  # if there is no test, return no note: 99 orders suffice
+        few = min(runs, default=99)  # without a test, use a number of orders so large that no note follows
         return (f"With {few} orders p is at least {number(least_p(few), 2)}.",) if least_p(few) > 0.01 else ()
 
     def table(

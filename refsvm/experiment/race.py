@@ -153,15 +153,15 @@ def compare(
         FILE.py:NAME for a class in your file. A mapping assigns your own
         names. A `Recording` of `problem` is compared without a new run.
     steps : step rule, or several
-        Step rules in the same forms; each step rule is combined with each
-        selector. A pair that cannot be combined is left out; at least one
+        Step rules, in the same forms as the selectors; each step rule is
+        combined with each selector. A pair that cannot be combined is left out; at least one
         pair must remain.
     stop : StoppingRule, optional
         Stopping rule of all runs, by default ``KKTGap(1e-3)``.
     engine, shrinking, **options
-        As in `refsvm.solve`. Without shrinking, every step is chosen among all variables. "auto" runs rules in the
-        compiled loop if they have compiled code, and otherwise in the readable loop; to compare the seconds of rules
-        with and without compiled code, use ``engine="numpy"``.
+        As in `refsvm.solve`. Without shrinking, the rules choose every step among all variables. "auto" runs rules in
+        the compiled loop if they have compiled code, and otherwise in the readable loop; to compare the seconds of
+        rules with and without compiled code, use ``engine="numpy"``.
 
     Returns
     -------
@@ -173,7 +173,7 @@ def compare(
     Raises
     ------
     ValueError
-        If there is no rule, a rule is unknown, or no combination fits together.
+        If there is no rule, a rule is unknown, or no selector can be combined with a step rule.
     KeyboardInterrupt
         After Ctrl-C; ``error.result`` contains the runs so far.
 
@@ -309,7 +309,7 @@ def name_in_table(rule: Any) -> str:
 
 
 def _is_warm(rules: Rules, settings: Mapping[str, Any]) -> bool:
-    """Load the compiled code of rules before their run, if it exists; return whether the code is loaded."""
+    """If the rules have compiled code, load the code before their run; return whether the code is loaded."""
     if not (numba_compiles() and all(rule.twin() for rule in rules)):
         return False
     prepare_arithmetic()

@@ -99,7 +99,7 @@ class Solve(Call):
         return self.call(instance, callback=callback, **self.arguments())
 
     def _warm_up(self) -> None:
-        # load the code for shrinking before the seconds are measured, because a long run shrinks
+        # load the code for shrinking before the seconds are measured, because a long run calls this code
         shrinking = replace(self, shrinking=ShrinksAtOnce()) if self.shrinking else self
         super(Solve, shrinking)._warm_up()
 

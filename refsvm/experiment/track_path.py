@@ -21,8 +21,8 @@ from refsvm.experiment.strategy import Call, Record
 class TrackPath(Call):
     """A strategy that tracks the path along C, or from one dual problem to another; its fields are the arguments.
 
-    A path along C ignores the C of the instance, and needs two classes or a regression. A path between two dual
-    problems (`line`) also supports novelty detection.
+    For a path along C, the strategy ignores C of the instance, and needs two classes or a regression. For a path
+    between two dual problems (`line`), the strategy also supports novelty detection.
 
     Parameters
     ----------
@@ -101,7 +101,7 @@ class TrackPath(Call):
             start, end, t = line(instance.dual())
             return parametric_path(start, end, t=t, **arguments)
         instance.one_penalty()
-        # C may have any value, such as 1, because the path visits every C
+        # set the penalty to 1, because `regularization_path` multiplies it by the values of C from C_min to C_max
         return cast(TrackedPath, regularization_path(replace(instance, C=1.0).dual(), **arguments))
 
     def measured(self, result: TrackedPath) -> Record:
