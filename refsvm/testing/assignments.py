@@ -1,7 +1,7 @@
 """The oracles of the assignments: functions that draw problems and examine a student's answers.
 
 An oracle tests properties rather than numbers: it replays the steps of a training, or computes the duality gap of a
-result. A correct answer that computes in another order, and therefore rounds differently, also gets its points. The
+result. Correct code that computes in another order, and therefore rounds differently, also earns its points. The
 package contains the oracles because the grader runs from an installed wheel.
 """
 
@@ -309,7 +309,7 @@ def some_of(draw: Draw, *kept: int) -> Draw:
 
 
 def nearly(rng: Generator, G: Any, alpha: Any, lower: Any, upper: Any) -> tuple[Any, ...]:
-    """Set one α to 1e-6 from its bound: only who compares with the bound exactly knows that it can still move."""
+    """Move one α to a distance of 1e-6 from its bound, so that code with a tolerance takes α as bounded."""
     alpha = alpha.copy()
     if rng.random() < 0.5:
         alpha[G.argmax()] = upper[G.argmax()] - 1e-6
@@ -548,7 +548,7 @@ def solved(rng: Generator) -> tuple[Any, ...]:
     alpha, h = solution.alpha.copy(), solution.decision_values.copy()
     h[np.flatnonzero(alpha)[:3]] = 0.0
     zero = np.flatnonzero(alpha == 0.0)[:4]
-    h[zero] *= -1.0  # α = 0 decides the verdict, even if h has the wrong sign
+    h[zero] *= -1.0  # if α = 0, the verdict must be 1 even though h has the wrong sign
     alpha[zero[:1]] = 1e-6 * y[zero[:1]]  # not 0
     return y, alpha, h
 
@@ -566,7 +566,7 @@ def left_out_values(K: Any, y: Any, C: float, most: int = 100_000) -> np.ndarray
 
 
 def is_clear(K: Any, y: Any, C: float) -> bool:
-    """Return whether no left-out h is near 0, both classes have errors, and twenty steps leave some sign wrong."""
+    """Return whether no left-out example has h near 0, both classes have errors, and twenty steps give a wrong sign."""
     h = left_out_values(K, y, C)
     wrong = y[h * y < 0.0]
     is_usual = np.abs(h).min() > 0.02 and (wrong > 0.0).any() and (wrong < 0.0).any()
@@ -607,7 +607,7 @@ def seed_of(rule: Any) -> Callable[..., np.ndarray]:
 
 
 def is_crowded(K: Any, y: Any, C: float, alpha: Any, r: int) -> bool:
-    """Return whether the free variables have too little room for the weight of r."""
+    """Return whether the free variables would reach their bounds before they take over all of αᵣ."""
     lower, upper = box_without(y, C, r)
     free = (alpha > lower) & (alpha < upper)
     room = upper - alpha if alpha[r] > 0.0 else alpha - lower
@@ -687,7 +687,7 @@ FIVE = {"heart": 0.05, "sonar": 0.1, "ionosphere": 0.1, "thyroid": 0.5, "monks1"
 """The data sets of the project, with the γ of each."""
 MOST_ROWS = 4  # largest number of rows of K that one call of choose() may ask for
 SAMPLES = 12  # number of samples of each data set
-LESS = 0.98  # at most this share of SecondOrder's steps counts as fewer; luck alone rarely gives so few
+LESS = 0.98  # a rule with at most this share of SecondOrder's steps takes fewer steps; chance rarely saves so many
 REPEATED = 100  # number of states at which a new process chooses again
 
 
@@ -771,7 +771,7 @@ def keeps_nothing(call: Call, rng: Generator, seen: list[Any]) -> None:
 
 
 def beats(most: int) -> Callable[[Call, Generator], None]:
-    """Return a test of a rule: fewer steps than `SecondOrder` in geometric mean, and on at least `most` data sets."""
+    """Return a test that a rule takes fewer steps than `SecondOrder` in geometric mean and on at least `most` sets."""
 
     def run(call: Call, rng: Generator) -> None:
         seen: list[Any] = []

@@ -1,7 +1,7 @@
 """The contract of the base classes of rules, checked during a solve in the readable loop.
 
-No wrapper is placed around a rule. After every step, the pair and the step length stored in the state must explain
-the change of the state; any other change means that a rule wrote to the state.
+The check calls the rule itself, without a wrapper. After every step, the pair and the step length stored in the state
+must explain the change of the state; any other change means that a rule wrote to the state.
 """
 
 from __future__ import annotations
@@ -234,7 +234,7 @@ def _check_carried(case: Case, state: SolverState, before: SolverState) -> None:
 
 
 def _check_gain(case: Case, state: SolverState, cost: float) -> float:
-    """Check that f has not fallen; return for the next call f, if steps have momentum, or a planned step's loss."""
+    """Check that f has not fallen; return the next `cost`: f with momentum, otherwise a planned step's loss."""
     if case.rules.step.uses_momentum:  # with momentum, f is the sum of the gains
         fallen = cost - state.objective
         rises = fallen <= 1e-12 * (1.0 + abs(cost))
@@ -290,7 +290,7 @@ def check_verdict(case: Case) -> None:
     exact, stopped = (case.solve(stop=each, engine="numpy", shrinking=False) for each in (KKTGap(1e-6), stop))
     if stop.left_out:
         r = np.flatnonzero((case.problem.lower == 0.0) & (case.problem.upper == 0.0))[0]
-        # leave-one-out uses the value or sign that the rule proved, so compare this result with the exact value
+        # leave-one-out uses the value or sign that the rule proved, so its sign must be the sign of the exact value
         with explain_failures(case.name, case.rules):
             decided, h = stop.outcome(stopped.reason, float(stopped.decision_values[r]))
         expected = exact.decision_values[r]

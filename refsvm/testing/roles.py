@@ -23,7 +23,7 @@ FEW = 2_000
 
 
 def check_large(case: Case, shrinking: Shrinking = EARLY) -> None:
-    """Check that shrinking reaches the same f as a solve without shrinking, in a bounded number of steps.
+    """Check that a solve with shrinking reaches the f of a solve without shrinking, in a bounded number of steps.
 
     Raises
     ------
@@ -68,7 +68,7 @@ def check_shrinking(shrinking: Shrinking, cases: list[Case]) -> int:
 
 
 def check_check(check: Check, problems: dict[str, DualProblem]) -> int:
-    """Compare each sign that a check returns with h of a model trained without the example; return their number.
+    """Compare a check's sign for each example with h of the model without this example; return the number of signs.
 
     Raises
     ------

@@ -125,9 +125,9 @@ def check_strategy(rule: Any, *, rng: Any = 0, time_limit: float | None = None) 
     to the tracker's ``accuracy``, at breakpoints and between them. Two calls, and both engines, return the same path
     bit for bit.
 
-    **Shrinking** solves every problem to the same tolerance, with equal results in both engines. On a problem with 500
-    variables, most of which shrinking leaves out, a solve takes a similar number of steps with and without shrinking.
-    **A check of leave-one-out** returns the correct sign of h, or 0, for every example.
+    With **shrinking**, `solve` reaches the tolerance on every problem, with equal results in both engines. On a problem
+    with 500 variables, most of which shrinking leaves out, a solve takes a similar number of steps with and without
+    shrinking. **A check of leave-one-out** returns the correct sign of h, or 0, for every example.
 
     **A twin**, the compiled copy of a rule, agrees with its rule bit for bit: i, j, μ, objective, KKT gap and kernel
     rows of every step, and α, G, kernel rows and cache hits at the end. `check_strategy` compares rule and twin with

@@ -2,7 +2,7 @@
 
 The program cannot import refsvm: it runs without site-packages and loads NumPy from NumPy's folder. Each line of
 standard input holds one call as JSON, and the program writes each answer as a line of JSON to the pipe that its
-argument names. The parent process compares the answers, so the program never holds an expected value.
+argument names. The parent process knows the expected values, and the program never holds them.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def confine(limits: dict[str, int]) -> None:
     """Give up the rights to open files, start processes or use much memory and time; install the audit hook."""
     import resource
 
-    if os.geteuid() == 0:  # change the user, because root could change the limits
+    if os.geteuid() == 0:  # become another user, because root could lift the limits
         os.setgroups([])
         os.setgid(65534)
         os.setuid(65534)

@@ -154,7 +154,7 @@ def _check_path(accuracy: float, subject: str, path: AnyPath) -> None:
     require(not unknown, f"{subject}: {message}")
     least = path.record.elbow.min()
     require(least >= 0, f"{subject}: a breakpoint has an elbow of {least}.")
-    # also check between breakpoints, because wrong lines may join correct points
+    # also check between breakpoints, because a path may be wrong between two correct breakpoints
     audit = path.kkt_audit(between=3)
     message = (
         f"the optimality conditions are violated by {audit.worst:.2e} at {letter}={audit.C:.6g} "
