@@ -84,7 +84,7 @@ def walked(rounds: Rounds, begun: Solution, kkt: KKTGap) -> tuple[Rounds, Soluti
         steps += solution.iterations
         if solution.status is Status.CONVERGED:  # `Polish` has then usually moved α to the exact optimum
             exact = rounds.solve(start=solution.alpha, origin=solution.in_solver_coordinates(problem))
-            # if the exact solve reaches its step limit, keep `solution`: later rounds only take more steps
+            # if the exact solve reaches its step limit, keep the less exact `solution`; later rounds take more steps
             steps, solution = steps + exact.iterations, solution if exact.status is Status.MAX_ITER else exact
     rounds.max_iter = most
     return rounds, replace(solution, iterations=steps, seconds=begun.seconds + time.perf_counter() - began)
@@ -133,7 +133,7 @@ def folds_walked_to(
 
 
 def easy_share(problem: DualProblem, diagonal: np.ndarray) -> float:
-    """Return a factor ≤ 1 for the box, with which no αᵢ can change a decision value by over 1; 1 if there is no path.
+    """Return the factor by which to shrink the box until no αᵢ changes a decision value by over 1; 1 for no change.
 
     Examples
     --------

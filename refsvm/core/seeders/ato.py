@@ -56,23 +56,24 @@ class ATO(Seeder):
 
     The published algorithm is slow because it computes the inverse of this matrix and all products again at each event.
     This implementation computes the inverse once for each solved problem, and K d_F + K d_T once for each path. At an
-    event it updates the inverse by one product of two vectors. It updates Gᵢ only if Gᵢ, judged by its initial speed,
-    may reach b on the path (see `margin`). If following the path takes more time than the seed saves, the seeder leaves
-    the path and spreads the remaining α of F over the free variables.
+    event it updates the inverse by one product of two vectors. It updates Gᵢ only if the initial speed of Gᵢ suggests
+    that Gᵢ may reach b on the path (see `margin`). If a path takes several times the work allowed by `budget`, the
+    seeder leaves the path and spreads the remaining α of F over the free variables.
 
     Parameters
     ----------
     margin : float, default 1
-        The seeder watches a bounded variable if its Gᵢ would reach b before η = 1 at this speed: the initial speed of
-        Gᵢ plus `margin` times the root mean square of all initial speeds. If all initial speeds are 0, the seeder
-        watches variables with G within `margin` of b. If the seeder misses an event, the solver only takes more steps.
+        The seeder watches a bounded variable if its Gᵢ would reach b before η = 1 at a speed that exceeds the initial
+        speed of Gᵢ by `margin` times the root mean square of all initial speeds. If all initial speeds are 0, the
+        seeder watches variables with G within `margin` of b. A missed event makes the seed less exact, so that the
+        solver takes more steps.
     max_events : int, default 1000
         Largest number of events on a path; after this number of events, the seeder leaves the path.
     max_free : int, default 500
         Largest number of free variables; with more free variables, the seeder does not follow the path.
     budget : float, default 0.3
-        Largest expected work of a path, in multiplications, as a fraction of the work of the longest round so far (its
-        number of steps times n). If `budget` is infinite, the seeder follows the path at any cost.
+        Largest expected work of a path, in multiplications, as a fraction of the work of the longest round so far (n
+        times the number of steps of this round). If `budget` is infinite, the seeder follows the path at any cost.
 
     Raises
     ------
@@ -81,10 +82,10 @@ class ATO(Seeder):
 
     Notes
     -----
-    With ``ATO(margin=np.inf, budget=np.inf)``, the seed for a problem without some examples is the new optimum itself,
-    so that `leave_one_out` takes no step after the path. The seed is the optimum only if `max_events` and `max_free`
-    are not exceeded and the matrix of the free variables is regular. If C becomes smaller, the seed need not be the
-    optimum.
+    With ``ATO(margin=np.inf, budget=np.inf)``, the seed for a problem that leaves out examples is the new optimum
+    itself, so that `leave_one_out` takes no step after the path. The seed is the optimum only if `max_events` and
+    `max_free` are not exceeded and the matrix of the free variables is regular. If C becomes smaller, the seed need not
+    be the optimum.
 
     References
     ----------
@@ -218,7 +219,7 @@ def exchange(solved: Solution, problem: DualProblem) -> Walk:
 
 
 def arrived(walk: Walk, lower: np.ndarray, upper: np.ndarray, otherwise: np.ndarray) -> np.ndarray:
-    """Return α after the walk, with variables exactly at reached bounds, or `otherwise` if this α is not finite."""
+    """Return α after the walk, set exactly to the bounds that it reached, or `otherwise` if this α is not finite."""
     alpha = np.clip(walk.variables.alpha, lower, upper)
     if walk.t >= 1.0 - ROUNDING:
         for side, bound in ((ABOVE, upper), (BELOW, lower)):

@@ -20,9 +20,9 @@ class Seeder(Rule):
     Lᵣ = Uᵣ = 0 in the new problem, and an added example has Lᵣ = Uᵣ = 0 in the old problem. A seed changes the number
     of steps of a solve, never its result.
 
-    Several seeds that start from one solution may need the same numbers, such as an inverse matrix. `memory`, called
-    with this solution, computes these numbers once and returns them, or an empty array if there are none. A seeder with
-    a memory has the signature ``seed(solved, problem, memory=None)``, and must accept the memory, an empty array, and
+    Several seeds computed from one solution may need the same numbers, such as an inverse matrix. `memory`, called with
+    this solution, computes these numbers once and returns them, or an empty array if there are none. A seeder with a
+    memory has the signature ``seed(solved, problem, memory=None)``, and must accept the memory, an empty array, and
     None. A compiled version (twin) has the signature ``seed(parameters, seeding) -> 0`` and writes α to
     ``seeding.seed`` (`refsvm.compiled.interface.seeding.Seeding`).
     """

@@ -25,7 +25,7 @@ def extrapolate(
     Parameters
     ----------
     alpha : ndarray of shape (n,), float64
-        A point in the box, changed in place: the function overwrites the αᵢ that the formula sets.
+        A point in the box, changed in place: the formula replaces αᵢ for each i that may move in both problems.
     problem : DualProblem
         The problem that needs a seed.
     after : Solution

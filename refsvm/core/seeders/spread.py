@@ -60,8 +60,8 @@ def spread(
 def complete(alpha: np.ndarray, z: float, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
     """Spread z − 1ᵀα over the variables strictly inside the box, then the rest over all variables; return α.
 
-    A difference of up to 4 units in the last place of Σ|α| counts as rounding error and is not spread, so that
-    variables at bounds do not move.
+    The function does not spread a difference z − 1ᵀα of up to 4 units in the last place of Σ|α|, which is rounding
+    error, so that variables at bounds do not move.
 
     Parameters
     ----------

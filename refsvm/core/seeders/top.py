@@ -15,7 +15,7 @@ from refsvm.core.state import moved
 
 @dataclass(frozen=True)
 class TOP(Seeder):
-    """Clip the solution to the new box, and give the α that example r loses to the examples most similar to r.
+    """Clip the solution to the new box; if example r thus loses α, give this α to the examples most similar to r.
 
         α ← clip(α*, L, U);   for each r with δ = α*ᵣ − αᵣ ≠ 0:  αₜ += δ, clipped, for t in descending order of Kᵣₜ.
 

@@ -53,9 +53,9 @@ def unless_negligible(state: SolverState, i: int, j: int, gain: float) -> tuple[
         Gᵢ − Gⱼ < 10⁻⁹ ψ            (the largest gain is rounding error, or close to it),
         2ψ · room < 10⁻⁹ · 2g       (room, the longest step of the most violating pair, is tiny),
 
-    or if no pair has a positive gain. Because of the first condition, Gᵢ − Gⱼ of each chosen pair is at least a fixed
-    share of ψ, and rules with this property converge (Chen, Fan & Lin 2006). On some problems, the second condition
-    saves millions of steps on pairs whose gain is small. The two conditions change no choice if a solve takes Newton
+    or if no pair has a positive gain. Because of the first inequality, Gᵢ − Gⱼ of each chosen pair is at least a fixed
+    share of ψ, and rules with this property converge (Chen, Fan & Lin 2006). On some problems, the second inequality
+    saves millions of steps on pairs whose gain is small. The two inequalities change no choice if a solve takes Newton
     steps, all boxes have the same size, and all variables start at bounds.
 
     Parameters

@@ -30,10 +30,10 @@ class ImprovedSMO(WorkingSetSelector):
         After each step:         choose up and down anew among I₀ and the pair that has moved.
 
     The first *up* and *down* are free variables. If no variable is free, they are the first example whose α may rise
-    and the first example whose α may fall. If a pass finds no pair before the stopping rule is satisfied, the selector
-    sets 2τ to ψ/2. The loop of this package knows all of G, so `KKTGap` ends the solve after the last step; the paper's
-    solver still makes passes without a step. Both solvers take the same steps; `kernel_values` counts the kernel values
-    that the paper's solver computes.
+    and the first example whose α may fall. If a pass finds no pair, but the stopping rule is not yet satisfied, the
+    selector sets 2τ to ψ/2. The loop of this package knows all of G, so `KKTGap` ends the solve after the last step;
+    the paper's solver still makes passes without a step. Both solvers take the same steps; `kernel_values` counts the
+    kernel values that the paper's solver computes.
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ class ImprovedSMO(WorkingSetSelector):
                 scan[TOLERANCE], scan[NEXT] = state.gap / 2.0, 0.0
 
     def _examine(self, state: SolverState, i: int, rises: bool, falls: bool) -> tuple[int, int]:
-        """Return the pair of example i with *up* or *down*, or (i, i) if the violation of each pair is at most 2τ."""
+        """Return (i, down) or (up, i), whichever violates more, or (i, i) if neither pair violates by more than 2τ."""
         scan, G = state.selector_memory, state.gradient
         if not (rises and falls):
             # Gᵢ = vᵢ − Σ Kᵢⱼαⱼ over the support vectors
@@ -120,7 +120,7 @@ class ImprovedSMO(WorkingSetSelector):
         return known, 2 * int(known.sum())
 
     def kernel_values(self, state: SolverState, solved: bool = True) -> int:
-        """Return how many kernel values the paper's solver computes; if `solved`, count its last passes without a step.
+        """Return how many kernel values the paper's solver computes, with its last passes without a step if `solved`.
 
         After a step, the solver needs two kernel values to update each known Gᵢ; to compute an unknown Gᵢ, it needs one
         kernel value for each support vector. The count is right only without shrinking.

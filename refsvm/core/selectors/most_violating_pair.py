@@ -12,8 +12,8 @@ from refsvm.core.state import SolverState
 class MostViolatingPair(WorkingSetSelector):
     """i = argmax of G over I_up,  j = argmin of G over I_down.
 
-    The rule uses only first-order information and reads no kernel row. The state keeps the most violating pair up to
-    date, because Gᵢ − Gⱼ is also the KKT gap ψ.
+    The rule uses only first-order information and reads no kernel row. The state finds this pair after every step,
+    because Gᵢ − Gⱼ is the KKT gap ψ, which stopping rules need.
 
     References
     ----------
