@@ -37,7 +37,7 @@ SCALARS = np.dtype(
         ("high", np.float64),  # hi: upper limit of μ
         ("last_step", np.float64),  # μ of the previous step
         ("last_newton", np.float64),  # μ̂ = ℓ/q of the previous step
-        ("last_free", np.int64),  # 1 if lo < μ < hi in the previous step (κ ≠ 0: i, j ended off bounds)
+        ("last_free", np.int64),  # 1 if lo < μ < hi in the previous step (with κ ≠ 0: if i and j ended free)
         ("last_planned", np.int64),  # 1 if the previous step was planned
         ("n_candidates", np.int64),  # number of pairs that the step rule offers to the next selection
         ("objective", np.float64),  # f(α), summed from the gains
@@ -239,7 +239,8 @@ class SolverState(Shown):
         """Move α by any δ, shape (n,): α += δ, G −= Kδ. Call `refresh(recompute=False)` afterwards.
 
         Kδ is summed row by row in the order of the variables, so that compiled code gets the same bits. Variables that
-        share a kernel row share one term of this sum; with ``by_variable=True``, as in rounds, each has its own term.
+        share a kernel row share one term of this sum; with ``by_variable=True``, as in rounds, each variable has its
+        own.
         """
         support = np.flatnonzero(delta)
         self.alpha += delta

@@ -1,8 +1,8 @@
 """Functions that choose the variables of a restricted problem.
 
 At its lower bound αᵢ can only rise, which gains nothing while Gᵢ < min over I_down of G. At its upper bound αᵢ can only
-fall, which gains nothing while Gᵢ > max over I_up of G. The distance of Gᵢ from the minimum over I_down or the maximum
-over I_up says how far variable i is from a violating pair (`distance_to_violation`).
+fall, which gains nothing while Gᵢ > max over I_up of G. `distance_to_violation` returns how far Gᵢ is from this minimum
+or this maximum.
 """
 
 from __future__ import annotations

@@ -94,8 +94,7 @@ class Decomposition(Shrinking):
 def working_set(state: SolverState, size: int) -> np.ndarray:
     """Return sorted indices of size/2 variables in I_up with the largest G, and size/2 in I_down with the smallest G.
 
-    The returned variables are the non-zero entries of Joachims' steepest feasible direction. Ties go to the lowest
-    index.
+    Joachims' steepest feasible direction changes exactly the returned variables. Ties go to the lowest index.
     """
     alpha, G = state.alpha, state.gradient
     up = np.flatnonzero(alpha < state.upper)

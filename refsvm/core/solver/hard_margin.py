@@ -70,7 +70,7 @@ class HardMargin:
             try:
                 outcome = self._take(state, rules, min(budget, max(ROUND, len(before))), trace)
             except NotFiniteError:
-                is_beyond = True  # a restricted problem has overflowed; this state does not hold its α
+                is_beyond = True  # a restricted problem has overflowed; this state does not hold the α of that problem
             except ValueError:
                 if self._is_bounded():
                     raise  # α has not diverged, so neither NaN nor infinity has caused this error

@@ -1,6 +1,6 @@
 """LIBSVMShrinking: LIBSVM's shrinking heuristic, built from restricted problems.
 
-    Every min(n, period) steps on the active variables A, whose KKT gap is ψ_A:
+    After every min(n, period) steps on the active variables A (ψ_A is the KKT gap of A):
         the first time that ψ_A ≤ 10 ε, all variables become active;
         A loses the variables that G keeps at a bound: Gᵢ > max over I_up of G, or Gᵢ < min over I_down of G.
     When ψ_A ≤ ε, all variables become active; the solver takes a step on all variables, and then chooses A again.

@@ -106,6 +106,6 @@ def rows_and_guards(
     rows : KernelRows, optional
         Rows that several runs share; new rows by default.
     reads_values : bool
-        True if the caller reads decision values from G; the guards then accept a smaller error of G than otherwise.
+        True if the caller reads decision values from G; the guards then set a stricter limit for the error of G.
     """
     return rows or row_store(problem, options.rules, options.cache_mb), [FreshGradient(), Snap()]

@@ -51,7 +51,7 @@ class Run:
     limits : Limits, optional
         Limits of the run; by default the limits in `options`, whose clock starts now.
     reads_values : bool
-        True if the caller reads decision values from G; the guards then accept a smaller error of G than otherwise.
+        True if the caller reads decision values from G; the guards then set a stricter limit for the error of G.
 
     Attributes
     ----------
@@ -91,7 +91,7 @@ class Run:
         self._began, self._preparation = now - self._preparation, 0.0
         self._counted = self.rows.computed, self.rows.hits
         self.rows.evaluator.reserve()  # a failed solve may have released the memory of the kernel rows
-        # compute rows before installing the handler of Ctrl-C, because a user's kernel may raise an error
+        # compute rows before installing the Ctrl-C handler: if a kernel raises an error, no `__exit__` removes handlers
         if self.rows.filled < self.rows.capacity:
             self.rows.fetch_if_few(self.shrinking.full_gram_up_to)
         self._block = interruptible()

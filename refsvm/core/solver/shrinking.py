@@ -10,11 +10,11 @@ A restricted problem is a problem like any other: it has its own small, contiguo
 same loop. `refsvm.core.solver.rules.Rules.restricted` chooses the rules of the restricted problem: the rules of the
 full problem if the user chose a selector or a step rule, and conjugate steps otherwise. The restricted problem is
 solved to the KKT gap that the stopping rule's `restricted_tolerance` returns. If the full problem has 3,000 variables
-or more, this gap is halved, so that f hardly depends on the precision of the kernel rows.
+or more, the solver halves this gap, so that f hardly depends on whether kernel rows are float32 or float64.
 
-Shrinking is safe: the most violating pair of the full problem is always in A, so no restricted problem begins at its
-optimum, and f rises in every round. The solve ends only when the full problem with its true gradient satisfies the
-stopping rule. If a variable outside A should move, it joins A in the next round.
+Shrinking is safe: the most violating pair of the full problem is always in A, so a restricted problem never begins at
+its optimum, and solving it raises f. The solve ends only when the full problem with its true gradient satisfies the
+stopping rule. If a variable outside A should move, it joins the next A.
 """
 
 from __future__ import annotations
@@ -181,7 +181,7 @@ class Restriction(Shrinking):
         """Take some steps on all variables, or solve one restricted problem."""
         if code := rules.stop.check(state):
             return code
-        # `recent`: number of steps of the last call; in the first call `period` if α ≠ 0 (near a solution), else 0
+        # `recent`: number of steps of the last call; in the first call, `period` if α ≠ 0 (near a solution), else 0
         recent = (self.period if state.alpha.any() else 0) if state.shrinking is None else state.shrinking
         before, solve_on = state.iteration, (backend, limits, state, rules, trace)
         # for some kernel matrices, computing several rows at once is faster: `facts.prefers_batches`
@@ -331,7 +331,7 @@ def restricted(state: SolverState, A: np.ndarray, rules: Rules, full_gram_up_to:
         most = min(rows.cache_mb if rows.holds_all else rows.cache_mb / 4, COPIES_MB)
         budget = max(most, megabytes(64, len(A)))
         small = stored_rows(source.restrict(chosen), budget, dtype, read=dtype)
-        if small.holds_all:  # problems restricted further may use the remaining memory
+        if small.holds_all:  # problems that are restricted further may use the rest of `budget`
             small.cache_mb = budget - megabytes(len(A), len(A), dtype)
         if len(A) <= full_gram_up_to and small.holds_all:
             small.fetch(np.flatnonzero(source.slots[chosen] >= 0))

@@ -160,7 +160,7 @@ class BallRule(StoppingRule):
         return replace(self, solved=solved)
 
     def outcome(self, reason: str, value: float) -> tuple[str, float]:
-        """Return the test that ended the round, "ball" or "kkt", and the decision value, whose sign "ball" proves."""
+        """Return "ball" and a value with the proved sign if the rule proved one sign, otherwise "kkt" and `value`."""
         if reason in self.reasons[1:3]:
             return "ball", of_sign(value, 1 if reason == self.reasons[1] else -1)
         return "kkt", value

@@ -78,7 +78,7 @@ class StoppingRule(Rule):
 
         If large terms of the decision values cancel, for example if the best model is a constant, the range s is small,
         although rounding errors are not. This method therefore uses an s of at least a hundredth of the range of
-        Σ|αᵢ|Kᵢⱼ. Rules that prove signs allow for rounding themselves; for these rules, ε counts as at least 1e-3.
+        Σ|αᵢ|Kᵢⱼ. Rules that prove a sign have their own margin for rounding; for them, ε counts as at least 1e-3.
         """
         tol = max(self.tolerance, 1e-3) if self.left_out else self.tolerance
         if not self.relative:
@@ -95,7 +95,7 @@ class StoppingRule(Rule):
         return self
 
     def outcome(self, reason: str, value: float) -> tuple[str, float]:
-        """Return the name of the test that ended a round for `reason`, such as "kkt", and the decision value."""
+        """Return the name of the test that gave the `reason` to end a round, such as "kkt", and the decision value."""
         return "kkt", value
 
     @classmethod

@@ -69,7 +69,7 @@ class KKTGap(StoppingRule):
             positive("relative", self.relative)
 
     def memory(self, problem: DualProblem, steps: int = 0) -> np.ndarray:
-        """Return v, the first range s and the last tolerance; an empty array if the tolerance is absolute."""
+        """Return v and places for the first s and last tolerance, or an empty array if the tolerance is absolute."""
         return np.append(problem.v, (0.0, self.tol)) if self.relative else NOTHING
 
     def check(self, state: SolverState) -> int:

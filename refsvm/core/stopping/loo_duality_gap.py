@@ -62,7 +62,7 @@ class LOODualityGap(StoppingRule):
     tol : float
         Tolerance ε > 0 for the KKT gap.
     example : int, optional
-        The left-out example r; by default, the only example with an empty box Lᵣ = Uᵣ = 0 (`DualProblem.without`).
+        The left-out example r; by default, the only example whose box is Lᵣ = Uᵣ = 0 (`DualProblem.without`).
     variables : {2, 1}
         Number of variables ηᵢ that move after each step of α, 2 by default; the paper moves 1.
     relative : bool

@@ -26,7 +26,7 @@ a unique b or a free variable. If several b are optimal and give h_R(xᵣ) both 
 The proofs need a positive semi-definite K, a finite box and kernel rows in float64. `Rounding` bounds the rounding
 errors of G.
 
-As far as we know, the ball around the midpoint, for any kernel and a free intercept, and test (4) are new. Related
+As far as we know, test (4) is new, and so is the ball around the midpoint for any kernel and a free intercept. Related
 work: S. Okumura, Y. Suzuki and I. Takeuchi, "Quick sensitivity analysis for incremental data modification and its
 application to leave-one-out CV in linear classification problems", KDD 2015, and H. Hanada et al., "Generalized
 low-rank update", Neural Computation 35, 2023, use balls around one known solution; E. Ndiaye et al., "Gap safe
@@ -57,7 +57,7 @@ class Rounding(NamedTuple):
 
     G is a sum of terms αⱼKᵢⱼ, none of which exceeds max |αⱼ| √(Kᵢᵢ max Kⱼⱼ). A step updates G once; moving to another α
     updates G for each changed variable. An update rounds a term and a partial sum. Computing G from scratch rounds n
-    terms and their kernel values. The bound allows sixteen roundings for each term; they also cover the error of Σα.
+    terms and their kernel values. The bound allows sixteen roundings for each term; these include the error of Σα.
 
     Attributes
     ----------
@@ -77,7 +77,7 @@ class Rounding(NamedTuple):
     def of(cls, state: SolverState, more: float = 0.0, largest: float = 0.0, size: float = 0.0) -> Rounding:
         """Return the bound for the G of a state.
 
-        `more`, `largest` and `size` are the steps, max |α| and max |G| of another point that the bound must also cover.
+        The bound also covers a point with max |α| = `largest` and max |G| = `size`, whose G was updated `more` times.
         """
         share = len(state.alpha) * state.kernel_rounding
         share += EPSILON * (state.updates + state.iteration + more)

@@ -10,9 +10,9 @@ If the decision values have a size u that is not near 1, for example because of 
 another unit, the steps change only by rounding. ``relative=True`` means u = 1.
 
 The relative tolerance bounds the relative error of the model, since f* − f ≤ ψ · ½‖α* − α‖₁ and ‖w − w*‖² ≤ 2(f* − f).
-With ψ ≤ εs, both sides of each inequality grow by c² if v and the box grow by a factor c. At α = 0, s is the range of
-v, which holds the targets. The rule computes s only when ψ ≤ ε; if s ≥ u, the steps are the same, bit for bit, as with
-an absolute tolerance.
+With ψ ≤ εs, if v and the box grow by a factor c, both sides of each inequality grow by a factor c². At α = 0, s is the
+range of v, which holds the targets. The rule computes s only when ψ ≤ ε; if s ≥ u, the steps are the same, bit for bit,
+as with an absolute tolerance.
 
 If the best model is a constant, s falls to zero with ψ, so that ψ ≤ εs/u might never hold. The rule therefore never
 uses an s below a hundredth of the first s that was computed with some αᵢ ≠ 0.

@@ -244,7 +244,7 @@ class SVMP(PathTracker):
 
         Yield the point if an event of this `kind` or a repair has moved it. If no repair helps, the path ends.
         """
-        is_c_path = walk.along.is_c_path  # on other lines, do not compute G again because of Σα
+        is_c_path = walk.along.is_c_path  # on other lines, a wrong Σα alone is no reason to compute G again
         # do not compute G from scratch after each event, because computing it takes as long as many events
         fresh = not kind or walk.unsettled or walk.t < walk.stale_below
         if fresh or max(walk.violation(), is_c_path and walk.unbalanced()) > self.eps_kkt:

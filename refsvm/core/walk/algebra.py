@@ -40,7 +40,7 @@ class Factors(Protocol):
 class ElbowAlgebra(PlainNumbers, ABC):
     """Base of the classes that factorise A; each subclass is a frozen dataclass.
 
-    A subclass stores the data that it needs for the next elbow in ``walk.system`` (an inverse) or ``walk.kept``.
+    A subclass keeps data for the factors of the next elbow: an inverse in ``walk.system``, other data in ``walk.kept``.
     """
 
     @abstractmethod

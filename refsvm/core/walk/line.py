@@ -35,8 +35,8 @@ class ProblemLine:
     largest : float
         Largest |Kᵢⱼ|.
     K : ndarray of shape (n, n), optional
-        The kernel matrix. If v is constant, the scale of the decision values comes from the largest range of a row of
-        K, which is far below `largest` if the origin is far from the data.
+        The kernel matrix. If v is constant, the largest range of a row of K gives the scale of the decision values;
+        `largest` is far above this scale if the origin is far from the data.
 
     Attributes
     ----------
@@ -120,7 +120,7 @@ class ProblemLine:
         return one if one == other else float(self.between(one, other, t))
 
     def between(self, one: Any, other: Any, t: float) -> Any:
-        """Return (1 − s)·`one` + s·`other`, exact at both ends, and precise near an end with small values."""
+        """Return (1 − s)·`one` + s·`other`, exact at both ends, and precise if the values at one end are small."""
         way = self.t[1] - self.t[0]
         return ((self.t[1] - t) / way) * one + ((t - self.t[0]) / way) * other
 

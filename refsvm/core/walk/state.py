@@ -257,7 +257,7 @@ class PathState(Walk):
         return float(2.0**-52 * self.largest * np.linalg.norm(self.variables.alpha) / self.unit)
 
     def breakpoint(self, kind: str) -> Point:
-        """Return the present point and the moves that led to it."""
+        """Return the present point, with the changes of the sets since the last breakpoint."""
         # start a new list of moves, because the returned point keeps the old list
         moves, self.moves = self.moves, []
         return self.along.point(self.t, self.variables.alpha, self.b, kind, tuple(moves), len(self.members))

@@ -86,7 +86,7 @@ class Walk:
     alpha, excess : ndarrays of shape (n,)
         α and G − b at the start.
     side : ndarray of shape (n,), int8
-        Set of each variable: BELOW, FREE, ABOVE, TIED or CLOSED. `begin` must put the FREE variables into M.
+        Set of each variable: BELOW, FREE, ABOVE, TIED or CLOSED. Call `begin` to put the FREE variables into M.
     box : (ndarray, ndarray)
         L and U at the start.
 
@@ -111,7 +111,7 @@ class Walk:
 
     Examples
     --------
-    Two boxes open by 1; their variables follow the bounds, and join M half way, where G = b:
+    An upper and a lower bound move away from 0 with their variables; half way, G = b, and the variables join M:
 
     >>> import numpy as np
     >>> from refsvm.core.walk.walk import ABOVE, BELOW, Line, Walk
