@@ -6,8 +6,8 @@ difference can grow until SMO chooses different pairs on the two processors. Wit
 takes the same steps on every processor.
 
 Compiled code installs its own version of these functions (`install`), which computes the same bits faster. Callers use
-``arithmetic.current``, which is the NumPy version or the compiled version. The version does not depend on the engine,
-because a kernel matrix is made before an engine is chosen.
+``arithmetic.current``, which is the NumPy version or the compiled version. A kernel matrix calls these
+functions before an engine is chosen, so the choice of an engine does not change the version.
 """
 
 from __future__ import annotations
@@ -174,7 +174,7 @@ class Arithmetic:
 
     @classmethod
     def products_of_rows(cls, X: np.ndarray, W: np.ndarray, out: np.ndarray) -> None:
-        """Write x·w for all rows x of X and w of W to `out`, with the bits of `products`; fast if W has few rows."""
+        """Write x·w for all rows x of X and w of W to `out`, with the bits of `products`; use it if W has few rows."""
         for start in range(0, len(X), AT_ONCE):
             part = slice(start, start + AT_ONCE)
             cls.products(W, np.arange(len(W)), np.ascontiguousarray(X[part].T), 0, out[part].T)

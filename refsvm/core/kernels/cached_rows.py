@@ -101,7 +101,7 @@ class CachedRows(KernelRows):
             self._store_one(i)
 
     def use(self, i: int, j: int) -> None:
-        """Store rows i and j unless they are stored, and mark both as used; each row already stored is a hit."""
+        """Store rows i and j unless they are stored, and mark both as used; a row already stored is a cache hit."""
         # begin with a stored row, if there is one: once marked as used, it is not evicted when the other row is stored
         for k in (i, j) if self.slots[i] >= 0 else (j, i):
             if self.slots[k] < 0:
@@ -264,8 +264,8 @@ class CachedRows(KernelRows):
 class AllRows(CachedRows):
     """Kernel rows that are all computed in one block at the first use of a row; they must all fit in the budget.
 
-    `AllRows` serves a user's callable kernel. Such a kernel may be slow to call. Its values may also depend on whether
-    both of its arguments are the same table.
+    `AllRows` serves callable kernels of users, because such a kernel may be slow to call, or its values may depend on
+    whether both of its arguments are the same table.
 
     Examples
     --------
@@ -301,8 +301,8 @@ def stored_rows(
     """Return kernel rows within a memory budget, stored as float64, or as float32 in half the memory.
 
     The rules read rows of one numeric type, with one value for each variable. If stored rows have another type, or if
-    several variables share a row, a second store holds copies of the latest rows in the form that the rules read. The
-    second store gets at least a sixteenth of the budget.
+    several variables share a row, a second store holds copies of the most recently used rows in the form that the
+    rules read. The second store gets at least a sixteenth of the budget.
 
     Parameters
     ----------
@@ -338,7 +338,7 @@ def stored_rows(
 def copied_rows(
     examples: KernelMatrix, gram: KernelMatrix, cache_mb: float, dtype: Any, at_least: int, read: Any
 ) -> KernelRows:
-    """Return a second store, which converts the latest rows to the form that rules read; see `stored_rows`."""
+    """Return a second store, which copies the rows in use to the form that rules read; see `stored_rows`."""
     shared, N = examples is not gram, examples.n
     # give stored rows 15/16 of the budget; if variables share rows, give at most the memory for one row per example
     share = min(cache_mb * 15 / 16, megabytes(N, N, dtype) if shared else np.inf)

@@ -54,6 +54,6 @@ class KernelFacts:
 
     @classmethod
     def of(cls, matrix: Any) -> KernelFacts:
-        """Return the facts that `matrix` states in attributes named like the fields of `KernelFacts`."""
+        """Read the facts from those attributes of `matrix` that have the names of fields of `KernelFacts`."""
         names = [each.name for each in fields(cls)]
         return cls(**{name: getattr(matrix, name) for name in names if hasattr(matrix, name)})

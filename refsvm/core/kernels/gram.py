@@ -1,7 +1,7 @@
 """Gram: the matrix of a kernel on data; its method `block` computes kernel values and does not store them.
 
 Evaluating a block takes one matrix product (`refsvm.core.kernels.products`) and one pass of the kernel function.
-Several threads share the tiles of a large block. For the whole matrix, `block` computes one half and mirrors it.
+Several threads divide a large block among themselves. For the whole matrix, `block` computes one half and mirrors it.
 """
 
 from __future__ import annotations
@@ -116,7 +116,7 @@ class Gram(KernelMatrix):
     ) -> None:  # fmt: skip
         X = stored_for_products(kernel, X, origin)
         self.kernel, self.X, self.n, self.origin = kernel, X, int(X.shape[0]), origin
-        self._own_error = 0.0 if is_checked else None  # the `kernel_error` in `facts` of a given matrix
+        self._own_error = 0.0 if is_checked else None  # `facts.kernel_error` if the user gives the matrix
         self.may_move = may_move and origin is None and getattr(kernel, "is_inner_product", False)
         if isinstance(kernel, Kernel):
             self._examples = PreparedExamples(kernel, X, origin=origin)
@@ -134,9 +134,9 @@ class Gram(KernelMatrix):
 
     @cached_property
     def facts(self) -> KernelFacts:
-        """The known facts about the kernel values; a given array with `is_checked` has the kernel error 0."""
+        """The known facts about the kernel values; with `is_checked`, the kernel values in X count as exact."""
         if isinstance(kernel := self.kernel, Kernel):
-            # measure the errors of kernel values only when `facts` are first read: predictions need no errors
+            # measure the errors of kernel values only when `facts` are first read: predictions do not use them
             examples, error = self._examples, self._measured_noise(kernel)
             known, batches = (kernel.is_psd, kernel.has_unit_diagonal), examples.products.prefers_batches
             return KernelFacts(*known, examples.data_error, error, batches)
@@ -152,14 +152,14 @@ class Gram(KernelMatrix):
             return noise_of_distances(self, self._examples.data_error)
         norms = self._examples.norms
         ends = np.array([norms.min(), norms.max()])
-        factor = 1.0 - NUDGE if kernel.uses_norms else 1.0 + NUDGE  # 1 + NUDGE would make ‖x − z‖² < 0
+        factor = 1.0 - NUDGE if kernel.uses_norms else 1.0 + NUDGE  # with norms, 1 + NUDGE gives ‖x − z‖² < 0
         values, others = (_on_diagonal(kernel, ends * each, ends) for each in (1.0, factor))
         size = max(float(np.abs(values).max()), float(np.abs(others - values).max()) / NUDGE)
         return float(np.finfo(np.float64).eps) * size
 
     @property
     def centred(self) -> Gram:
-        """The matrix of the data moved to mean 0 if its kernel values are more precise; otherwise this matrix."""
+        """The matrix of the data moved to mean 0, if moving makes kernel values more precise; otherwise this matrix."""
         return self._around_mean or self
 
     @cached_property
@@ -265,7 +265,7 @@ class Gram(KernelMatrix):
         if not kernel.has_unit_diagonal:
             if not kernel.is_bounded:
                 check_finite_values(out)
-        elif len(rows) == 1:  # faster than the indexing below; on large data, a block is usually one row
+        elif len(rows) == 1:  # on large data, usually one row is computed; this line is faster than indexing
             out[0, rows[0]] = 1.0
         else:
             out[np.arange(len(rows)), rows] = 1.0
@@ -288,7 +288,7 @@ class Gram(KernelMatrix):
             if is_cast:
                 out[part] = values
 
-        # take a multiple of 8 rows, so that no rows are left over when compiled code multiplies four rows at once
+        # compiled code multiplies four rows at once: with a multiple of 8 rows, no row is left over
         run_in_pieces(piece, len(rows), max(8, height - height % 8))
 
     @property

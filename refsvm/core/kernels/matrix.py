@@ -103,7 +103,7 @@ class KernelMatrix(Shown, ABC):
         return self
 
     def offset(self, alpha: np.ndarray) -> float:
-        """For Σα = 0, return the number by which every entry of Kα grows if the data are not centred."""
+        """For Σα = 0, return the number by which Kα with the origin 0 exceeds Kα of this matrix in every entry."""
         return 0.0
 
     @abstractmethod

@@ -156,7 +156,7 @@ def mapped(shape: tuple[int, ...], dtype: type | np.dtype, size: int) -> np.ndar
 
 
 def taken(size: int) -> mmap.mmap:
-    """Return the smallest sufficient piece of kept memory; or the largest piece, enlarged; or new memory."""
+    """Return the smallest sufficient piece of kept memory; if there is none, enlarge the largest or map new memory."""
     with suppress(IndexError):  # `pop` raises IndexError if no memory is kept
         # take the smallest memory that is large enough, so that larger memory remains for larger arrays
         enough = next((place for place, memory in enumerate(_kept) if len(memory) >= size), -1)
@@ -174,7 +174,7 @@ def give_back(memory: mmap.mmap, used: int) -> None:
     # one huge array must not push out all other kept memory
     if len(memory) > KEPT_BYTES:
         return
-    # if the memory is large, allow the operating system to take the unused pages when memory runs short
+    # allow the operating system to take the pages of a large piece back when memory runs short
     if used >= LENT_FROM_BYTES:
         with suppress(OSError):  # older systems do not support MADV_FREE
             memory.madvise(mmap.MADV_FREE, 0, used)

@@ -33,8 +33,8 @@ def origin_of(X: Any, norms: np.ndarray | None = None) -> np.ndarray | None:
     Parameters
     ----------
     X : ndarray or CSR of shape (n, d)
-        The examples. In CSR data, a feature that some row does not store is not moved, because moving the feature would
-        fill the matrix. Data with more columns than entries are not moved.
+        The examples. In CSR data, only the features that every row stores are moved, because moving any other feature
+        would fill the matrix. Data with more columns than entries are not moved.
     norms : ndarray of shape (n,), optional
         ‖x‖², if they are known.
 
@@ -57,7 +57,7 @@ def origin_of(X: Any, norms: np.ndarray | None = None) -> np.ndarray | None:
     if is_sparse(X) and X.shape[1] > max(X.nnz, FEW_COLUMNS):
         return None  # an origin would take more memory than the sparse data
     origin = _mean(X)
-    # the origin is 0 if the mean is 0, or if no sparse feature is stored in every row
+    # the origin is 0 if the mean is 0, or if every feature of CSR data is missing in some row
     if not origin.any():
         return None
     # compute distances from the moved data: differences of large norms would lose the digits that matter

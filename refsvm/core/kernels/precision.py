@@ -1,7 +1,7 @@
 """Precision: estimates how far rounding of kernel values, in float32 or float64, changes decision values.
 
-float32 halves the memory that a step reads and the time of a product. The relative rounding error of a value is at most
-2⁻²⁴, so this formula estimates the error of G = v − Kα:
+float32 halves the memory that a step reads and the time of a product. The relative rounding error of a float32 value is
+at most 2⁻²⁴, so this formula estimates the error of G = v − Kα:
 
     4 · 2⁻²⁴ · max |K| · √Σα²
 
@@ -71,7 +71,7 @@ def decision_error(gram: KernelMatrix, alpha: np.ndarray, largest: float) -> flo
     >>> [round(decision_error(gram, alpha, 1.0) * 2**22 / 2**0.5, 3) for gram in (once, twice)]
     [1.0, 1.414]
     """
-    # rounding errors of equal examples add up, because they are equal; other errors partly cancel
+    # equal examples have equal rounding errors, which add up; different errors partly cancel
     sums = np.bincount(gram.distinct, alpha)
     return DEVIATIONS * ROUNDING * largest * math.sqrt(dot(sums, sums))
 
@@ -90,7 +90,7 @@ def noise_of_values(gram: KernelMatrix, largest: float) -> float:
     ----------
     gram : KernelMatrix
     largest : float
-        max |kᵢᵢ|; if the facts of the matrix name no error, the error is 2⁻⁵² times this number.
+        max |kᵢᵢ|; if the facts of the matrix contain no error, the estimate is 2⁻⁵² times this number.
     """
     noise = EPSILON * largest if gram.facts.kernel_error is None else gram.facts.kernel_error
     return noise if noise > SLIGHT else 0.0
@@ -153,7 +153,7 @@ def noisy(noise: float, tolerance: float) -> str:
 
 
 def variation(gram: KernelMatrix, alpha: np.ndarray, among: np.ndarray, z: float) -> float:
-    """Estimate how far (Kα)ⱼ can differ between two variables j of `among`, an ascending array; z is the sum of α.
+    """Estimate how far (Kα)ⱼ can differ between two variables j in the ascending array `among`; z is the sum of α.
 
     The estimate is Σ|αᵢ| times the largest range (max − min) of a row of K. The function reads only the rows with the
     largest |αᵢ|, and evenly spaced columns in `among`. If z = 0, the function first subtracts from each column its mean
@@ -168,9 +168,9 @@ def variation(gram: KernelMatrix, alpha: np.ndarray, among: np.ndarray, z: float
 
 
 def noise_of_distances(gram: Any, data_error: float) -> float:
-    """Estimate the error of a kernel of γ‖x − z‖² on CSR data: ε γ max ‖x‖² times the largest k(x, z) of some x ≠ z.
+    """Estimate the error of a kernel of γ‖x − z‖² on CSR data: ε γ max ‖x‖² times the largest of a few k(x, z).
 
-    Return 0 if ε γ max ‖x‖² is negligible or the data are dense; `PreparedExamples` shifts dense data far from 0.
+    Return 0 if ε γ max ‖x‖² is negligible or the data are dense (`PreparedExamples` moves dense data with large ‖x‖² to mean 0).
     """
     if not is_sparse(gram.X) or data_error < SLIGHT or gram.n < 2:
         return 0.0
@@ -185,7 +185,7 @@ def distinct_rows(X: Any) -> np.ndarray:
 
     The function compares the bytes of rows. If it compared the inner products of rows with a random vector,
     rounding errors would make different rows far from the origin seem equal. CSR rows that store equal entries in
-    different orders differ.
+    different orders count as different.
 
     Examples
     --------

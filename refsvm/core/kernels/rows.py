@@ -108,7 +108,7 @@ class KernelRows(KernelMatrix):
         """Compute row i if it is not stored."""
 
     def use(self, i: int, j: int) -> None:
-        """Store rows i and j unless they are stored, and mark both as used; each row already stored is a hit."""
+        """Store rows i and j unless they are stored, and mark both as used; a row already stored is a cache hit."""
         self.hits += 2
 
     def fetch(self, indices: np.ndarray) -> None:

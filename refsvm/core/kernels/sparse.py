@@ -9,8 +9,8 @@ one example                scipy multiplies Z by x as a dense vector
 several examples           scipy multiplies sparse by sparse matrices, or Z by the examples as dense columns
 =========================  =====================================================================================
 
-The dense table takes at most `TABLE_BYTES`. For several examples, scipy multiplies sparse matrices if few entries of Z
-are stored, and handles at most `WORK_BYTES` at a time.
+The dense table takes at most `TABLE_BYTES`. For several examples, scipy multiplies two sparse matrices if Z stores few
+entries, and otherwise multiplies Z by dense columns, at most `WORK_BYTES` at a time.
 
 Columns without an entry in Z contribute nothing. If Z has more columns than entries, the constructor first removes the
 columns without an entry, so that a vector with one number for each column is never longer than the data.
@@ -233,7 +233,7 @@ def _csr_of(X: np.ndarray, height: int) -> Any | None:
 
 
 def canonical(X: Any) -> Any:
-    """Return CSR data in which every entry is stored once, in order: entries that SciPy stores in parts are summed."""
+    """Return CSR data in which every entry is stored once, in order; the function sums duplicate entries."""
     if not X.has_canonical_format:
         X = X.copy()
         X.sum_duplicates()

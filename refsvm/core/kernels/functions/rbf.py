@@ -96,7 +96,7 @@ class RBF(Kernel):
         return inner
 
     def __call__(self, X: Any, Z: Any) -> np.ndarray:
-        """Return the kernel matrix between the rows of X (m, d) and Z (n, d), in one pass if both are dense."""
+        """Return the kernel matrix between the rows of X (m, d) and Z (n, d)."""
         if is_sparse(X) or is_sparse(Z) or type(self).from_inner is not RBF.from_inner:
             return super().__call__(X, Z)
         others = PreparedExamples(self, np.ascontiguousarray(Z, dtype=np.float64))
