@@ -54,12 +54,12 @@ def hint(
 def refuses(
     second: str = "", /, **advice: str
 ) -> Callable[[Callable[Given, Result]], Callable[Given, Result]]:
-    """Return a decorator that refuses arguments known from other libraries and shows what to write instead.
+    """Return a decorator: the decorated function refuses arguments of other libraries and says what to write instead.
 
     Parameters
     ----------
     second : str
-        Error message for a call of the decorated function with a second positional argument; "" allows such a call.
+        Error message for a call of the decorated function with a second positional argument; "" for no error.
     **advice : str
         For each refused argument, what to write instead; the message shows the given value in place of ``{}``.
 

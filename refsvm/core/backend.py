@@ -1,9 +1,9 @@
 """Backend: an object that takes steps, solves the problems of a `Rounds` object, computes seeds and follows paths.
 
 `refsvm.core.solver.readable.NumPyBackend` is the backend in NumPy. Compiled code registers another backend in
-`BACKENDS`. Each call of a public function makes one backend and passes it to the functions that it calls. All backends
-change the `SolverState` that they are given, and give the same bits. One backend can therefore continue a solve that
-another backend has begun.
+`BACKENDS`. Each call of a public function makes one backend and passes it to the functions that it calls. Each
+backend writes its results to the `SolverState` that it gets, and all backends write the same bits. One backend can
+therefore continue a solve that another backend has begun.
 """
 
 from __future__ import annotations

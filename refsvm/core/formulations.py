@@ -40,7 +40,7 @@ class Formulations:
 
     @classmethod
     def _of_checked(cls, gram: KernelMatrix, v: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> Self:
-        """Return a problem with z = 0 from checked new arrays with L ≤ 0 ≤ U, and make the arrays read-only."""
+        """Return a problem with z = 0 from new arrays that were checked (L ≤ 0 ≤ U); make the arrays read-only."""
         for array in (v, lower, upper):
             array.flags.writeable = False
         problem = object.__new__(cls)
@@ -74,7 +74,7 @@ class Formulations:
             Kernel: a name that `refsvm.SVC` knows, with its parameters in `gamma`, `degree` and `coef0`, or an object,
             which holds its own parameters.
         gamma : {"scale", "auto"} or float
-            γ of a kernel given as a name, as in `refsvm.SVC`.
+            As in `refsvm.SVC`: γ, if `kernel` is the name of a kernel.
         degree : int
             Degree of the kernel "poly".
         coef0 : float

@@ -181,7 +181,7 @@ class DualProblem(Shown, Formulations):
 
     @at_point
     def intercept(self, alpha: np.ndarray, gradient: np.ndarray | None = None) -> float:
-        """b = ½ (max over I_up of G + min over I_down of G); if one set is empty, b is the other term."""
+        """b = ½ (max over I_up of G + min over I_down of G); if one set is empty, b is the term of the other set."""
         G = self.gradient(alpha) if gradient is None else gradient
         return self.midway(G, *most_violating_pair(alpha, G, self.lower, self.upper)[:2])
 
@@ -319,7 +319,7 @@ class DualProblem(Shown, Formulations):
         return self._part_of_box(lower, upper)
 
     def _part_of_box(self, lower: np.ndarray, upper: np.ndarray) -> DualProblem:
-        """Return a copy of this problem with a smaller box (new arrays); check the box only if α = 0 is infeasible."""
+        """Return a copy of this problem with a smaller box, in new arrays; check it only if α = 0 is infeasible."""
         if self.zero_is_feasible:
             return self._of_checked(self.gram, self.v, lower, upper)
         return self.boxed(lower, upper)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 TRACE_ROW = np.dtype(
     [
         ("iteration", np.int64),  # number of steps taken, including this step
-        ("i", np.int64),  # working set: αᵢ rose, αⱼ fell (for μ > 0)
+        ("i", np.int64),  # working set (i, j): for μ > 0, the step increased αᵢ and decreased αⱼ
         ("j", np.int64),
         ("step", np.float64),  # μ
         ("newton", np.float64),  # μ̂ = ℓ/q
@@ -109,7 +109,7 @@ class Trace(Shown):
             self._fresh.append(rows.copy())
 
     def stamp(self, began: float, ended: float) -> None:
-        """Spread the seconds between two times evenly over the steps recorded since the last call of `stamp`."""
+        """Divide the time from `began` to `ended` evenly among the steps recorded since the last call of `stamp`."""
         if self._fresh:
             rows = np.concatenate(self._fresh)
             rows["seconds"] = np.linspace(began, ended, len(rows) + 1)[1:]
@@ -192,11 +192,11 @@ class Solution(Shown):
     trace : Trace or None
         The recorded steps, if the solve was called with `trace`.
     rounding : float
-        Estimated error of G from kernel rows kept as float32
+        Estimated error of G, caused by keeping kernel rows as float32
         (`refsvm.core.kernels.precision.decision_error`); 0 with float64.
     longest_round : int
-        Largest number of steps of a round of `refsvm.Rounds` so far, including
-        this round; an estimate of the steps of a solve after a bad start.
+        Largest number of steps of a round of `refsvm.Rounds` up to this round,
+        from which seeders estimate how long a solve takes after a bad start.
     around_mean : ndarray of shape (n,), float64, or None
         G of ``problem.centred``, if the solver worked on the centred problem.
         If the mean c of the data is large, `gradient` and `intercept` lose

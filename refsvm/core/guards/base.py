@@ -9,9 +9,9 @@ these methods of its guards, in the guards' order:
 `after`     at the last point                               may warn, refuse the point, or improve it
 ==========  ==============================================  =======================================
 
-The run skips `before` if the clock decided the length of the previous chunk; otherwise, results would depend on the
-clock. Compiled code solves rounds without a `Run`; it passes each solution to `review_solution` and does not call
-`after`.
+If the clock decided where the previous chunk ended, the run does not call `before`: if `before` corrected the state
+there, the results would depend on the clock. Compiled code solves rounds without a `Run`; it passes each
+solution to `review_solution` and does not call `after`.
 """
 
 from __future__ import annotations

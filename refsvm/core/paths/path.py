@@ -132,7 +132,7 @@ class RegularizationPath(TrackedPath):
     """The method ``validation_error(X, y)``; `refsvm.analysis.paths.error_curve` adds it to this class."""
 
     def to_frame(self) -> Any:
-        """Return the events as a pandas DataFrame; each row is a move between right side, elbow and left side."""
+        """Return the events as a pandas DataFrame; in each row, a variable moves between right, elbow and left."""
         pd = pandas_for("to_frame()")
 
         events = self.events

@@ -12,7 +12,7 @@ EVENT = np.dtype(
     [
         ("breakpoint", np.int64),  # number of the breakpoint at which the event happens
         ("index", np.int64),  # index of the example (the first of merged duplicates)
-        ("before", np.int8),  # set before the event: −1 right side, 0 elbow, 1 left side (as in `Move`)
+        ("before", np.int8),  # side before the event: −1 right side, 0 elbow, 1 left side (as in `Move`)
         ("after", np.int8),
         ("kind", "U16"),  # cause: full rank, linear program, empty elbow, special, backup, repair, start, end
     ]

@@ -80,7 +80,7 @@ class TrackedPath(Shown):
 
     @property
     def events(self) -> np.ndarray:
-        """All events in order (a variable reached or left a bound), an array of dtype `refsvm.analysis.paths.EVENT`."""
+        """All events (`refsvm.analysis.paths.EVENT`), in order; at each event, a variable reaches or leaves a bound."""
         return self.record.events
 
     @property

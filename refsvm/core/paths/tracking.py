@@ -156,7 +156,7 @@ def _sound(record: PathRecord, walk: PathState) -> PathRecord:
 
 
 def look_at_line(limits: PathLimits, begin: float, end: float, name: str, *, by_log: bool = False) -> None:
-    """Make the progress report in `limits`, if there is one, show how much of the path has been followed."""
+    """If `limits` has a progress report, let the report count how much of the path has been followed."""
     if limits.progress is not None:
         look = partial(_look, limits.progress, limits.part, (begin, end), name, by_log)
         limits.progress.begin("start", total=100, look=look)

@@ -180,7 +180,7 @@ class LeftOutTable:
         self.decided[(self.decided == "kkt") & (self.iterations == 0)] = "path"
 
     def smallest_tolerance(self, r: int | None = None) -> float:
-        """Return the smallest KKT gap that rounding errors of G allow in all rounds, or only in the round without r."""
+        """Return the smallest KKT gap that rounding errors of G allow in all rounds or, given r, in the round without r."""
         sizes, alpha, G = np.sqrt(np.abs(self.rounds.rows.diagonal())), self.full.alpha, self.full.gradient
         if r is not None:
             sizes, alpha, G = (np.delete(each, r) for each in (sizes, alpha, G))
@@ -203,7 +203,7 @@ class LeftOutTable:
             self.unsolved = unsolved
 
     def gap_rule_pays(self, tried: int) -> bool:
-        """Return True if the stopping rule ended at least half of the first `tried` rounds early (M in the paper)."""
+        """Return True if the stopping rule ended at least half of the first `tried` (the paper's M) rounds early."""
         is_kept = self.status is Status.CONVERGED and self._early >= tried / 2
         if self.status is Status.CONVERGED:
             self.rule_kept = is_kept

@@ -11,7 +11,7 @@ from refsvm.core.problem import DualProblem
 CLASSIFICATION, REGRESSION, NOVELTY = "classification", "regression", "novelty"
 
 COPIES: Final = {CLASSIFICATION: 1, REGRESSION: 2, NOVELTY: 1}
-"""Number of variables of an example, for each kind of problem."""
+"""Number of variables per example, for each kind of problem."""
 
 
 class Machine(NamedTuple):
@@ -24,7 +24,7 @@ class Machine(NamedTuple):
     pair : (int, int)
         Indices of the two classes; (0, 0) if there are no classes.
     copies : int
-        Number of variables of an example.
+        Number of variables per example.
     """
 
     problem: DualProblem

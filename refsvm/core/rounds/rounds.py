@@ -125,7 +125,7 @@ class Rounds(Shown):
 
     @classmethod
     def of(cls, problem: DualProblem, options: RunOptions) -> Rounds:
-        """Make the rounds of a problem with options that were checked before."""
+        """Make a `Rounds` object from a problem and from options that were checked before."""
         rounds = object.__new__(cls)
         rounds._begin(problem, options)
         return rounds
@@ -143,7 +143,7 @@ class Rounds(Shown):
         self._grams = [problem.gram, self.rows]  # the kernel matrices that problems of these rounds may have
 
     def _set_run(self, rows: KernelRows | None = None, limits: Limits[SolverState] | None = None) -> None:
-        """Make the `Run` that solves all rounds, with a G that is exact enough for decision values."""
+        """Make the `Run` that solves all rounds; tell it that decision values are computed from its G."""
         self._run = Run(self._given, self.options, rows=rows, limits=limits, reads_values=True)
         self.rows, self.limits, self.backend = self._run.rows, self._run.limits, self._run.backend
 
@@ -355,7 +355,7 @@ class Rounds(Shown):
         return solution
 
     def _take_over(self, rows: KernelRows, problem: DualProblem) -> DualProblem:
-        """If a guard replaced the rows by more exact rows, share the new rows; return the problem with these rows."""
+        """Use the more exact rows of a guard in all later rounds; return the problem of this round with these rows."""
         self.rows, self.problem = rows, self.problem.with_gram(rows)
         self._grams.append(rows)
         self.state.problem = problem.with_gram(rows)

@@ -171,8 +171,8 @@ class Runner:
         """Return True if a round begins without shrinking; `names` are the kept solutions' names.
 
         On a large problem, rounds that start at α = 0 begin with shrinking, and so do rounds of folds if the first
-        round took many steps. The answer does not depend on later rounds, so several workers take the same steps as one
-        thread.
+        round took many steps. The answer depends only on this round, the first round and the names of kept
+        solutions, so several workers take the same steps as one thread.
         """
         if not self.is_large or self.limit < 0:
             return self.limit >= 0
@@ -257,7 +257,7 @@ class Runner:
             solution = self._resume_with_shrinking(each, solution)
             steps += solution.iterations
         family.most_iterations = max(family.most_iterations, steps)
-        # keep the number of steps of the first round, which begins at α = 0 if the problem is large
+        # `is_short` needs the number of steps of the first round, which on a large problem begins at α = 0
         family.first_iterations = family.first_iterations or steps
         if solution.status in (Status.INTERRUPTED, Status.CALLBACK):  # Ctrl-C or the callback ends all rounds
             family.status = solution.status

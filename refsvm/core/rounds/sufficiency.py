@@ -279,7 +279,7 @@ def sufficient(
     checks : iterable of Check
         The checks to apply.
     copies : int
-        Number of variables of an example; a check must decide all variables of an example.
+        Number of variables per example; a check must decide all variables of an example.
 
     Returns
     -------

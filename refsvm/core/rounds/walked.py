@@ -1,9 +1,9 @@
 """Paths in C: a faster way to the optimum if SMO takes many steps, as with linear models at a large C.
 
-If the error of the free α must be below 1/1000 of the bounded α, a step on a pair gains almost nothing. At a small C,
-SMO reaches the optimum in few steps. From this optimum, the seeder `ATO` (`refsvm.core.seeders.ato`) follows the path
-of optima to the problem's C. `ATO` also follows the path from the model of all examples to the model without one
-example. If the matrix of the free variables becomes singular, the path ends early. SMO with shrinking and one exact
+If the error of the free α must be below 1/1000 of the bounded α, SMO needs many steps that each gain almost nothing. At
+a small C, SMO reaches the optimum in few steps. From this optimum, the seeder `ATO` (`refsvm.core.seeders.ato`) follows
+the path of optima to the problem's C. `ATO` also follows the path from the model of all examples to the model without
+one example. If the matrix of the free variables becomes singular, the path ends early. SMO with shrinking and one exact
 step (`refsvm.services.guards.polish`) then continue from the end of the path.
 """
 
@@ -66,7 +66,7 @@ def walked(rounds: Rounds, begun: Solution, kkt: KKTGap) -> tuple[Rounds, Soluti
     Returns
     -------
     Rounds
-        Rounds with shrinking that share the kernel rows.
+        A `Rounds` object with shrinking, which uses the kernel rows of the given `rounds`.
     Solution
         The solution, whose steps and seconds include the steps and seconds of `begun`.
     """
