@@ -6,8 +6,8 @@ difference can grow until SMO chooses different pairs on the two processors. Wit
 takes the same steps on every processor.
 
 Compiled code installs its own version of these functions (`install`), which computes the same bits faster. Callers use
-``arithmetic.current``, which is the NumPy version or the compiled version. A kernel matrix calls these
-functions before an engine is chosen, so the choice of an engine does not change the version.
+``arithmetic.current``, which is the NumPy version or the compiled version. A kernel matrix calls these functions
+before an engine is chosen, so the choice of an engine does not change the version.
 """
 
 from __future__ import annotations

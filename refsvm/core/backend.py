@@ -35,7 +35,7 @@ class Backend(Protocol):
         """
 
     def rounds(self, runner: Any, waiting: Sequence[Any]) -> list[Any]:
-        """Run the first `Round` in `waiting`, or several in one call if this is faster; return the results."""
+        """Run the first `Round` in `waiting`, or the first few in one call if this is faster; return the results."""
 
     def seeder(self, seeder: Any, rows: Any) -> Any:
         """Return the seeder itself, or an object whose `seed` calls the seeder's compiled version."""

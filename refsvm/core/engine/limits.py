@@ -173,7 +173,7 @@ class Limits(Generic[Seen]):
     def reached(self, seen: Seen, count: int) -> Status | None:
         """Return the status for the limit that is reached after `count` steps, or None if no limit is reached."""
         self.last_check = time.perf_counter()
-        # the callback comes first: if it ends the solve at the step that reaches a limit, the status says CALLBACK
+        # call the callback first: if it ends the solve at the step that reaches a limit, the status says CALLBACK
         if self.ask(seen):
             return Status.CALLBACK
         if self.interrupt.pressed:

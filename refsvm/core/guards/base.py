@@ -10,8 +10,8 @@ these methods of its guards, in the guards' order:
 ==========  ==============================================  =======================================
 
 If the clock decided where the previous chunk ended, the run does not call `before`: if `before` corrected the state
-there, the results would depend on the clock. Compiled code solves rounds without a `Run`; it passes each
-solution to `review_solution` and does not call `after`.
+there, the results would depend on the clock. Compiled code solves rounds without a `Run`; it passes each solution
+to `review_solution` and does not call `after`.
 """
 
 from __future__ import annotations

@@ -170,7 +170,7 @@ def variation(gram: KernelMatrix, alpha: np.ndarray, among: np.ndarray, z: float
 def noise_of_distances(gram: Any, data_error: float) -> float:
     """Estimate the error of a kernel of γ‖x − z‖² on CSR data: ε γ max ‖x‖² times the largest of a few k(x, z).
 
-    Return 0 if ε γ max ‖x‖² is negligible or the data are dense (`PreparedExamples` moves dense data with large ‖x‖² to mean 0).
+    Return 0 if ε γ max ‖x‖² is negligible or the data are dense: `PreparedExamples` then keeps ‖x‖ small.
     """
     if not is_sparse(gram.X) or data_error < SLIGHT or gram.n < 2:
         return 0.0

@@ -31,7 +31,7 @@ from refsvm.core.kernels.matrix import KernelMatrix
 
 
 def megabytes(rows: float, n: int, dtype: type = np.float64) -> float:
-    """Return the size in MiB (2²⁰ bytes) of this many kernel rows of n values.
+    """Return the size in MiB (2²⁰ bytes) of `rows` kernel rows, each with n values.
 
     Examples
     --------

@@ -12,7 +12,7 @@ several examples           scipy multiplies sparse by sparse matrices, or Z by t
 The dense table takes at most `TABLE_BYTES`. For several examples, scipy multiplies two sparse matrices if Z stores few
 entries, and otherwise multiplies Z by dense columns, at most `WORK_BYTES` at a time.
 
-Columns without an entry in Z contribute nothing. If Z has more columns than entries, the constructor first removes the
+Columns without an entry in Z add nothing to a product. If Z has more columns than entries, the constructor removes the
 columns without an entry, so that a vector with one number for each column is never longer than the data.
 """
 

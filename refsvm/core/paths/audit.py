@@ -48,7 +48,7 @@ class PathAudit(Stamped):
 
 
 def audit(along: ProblemLine, K: np.ndarray, record: PathRecord, between: int) -> PathAudit:
-    """Recompute G − b at all points, and return how far the path violates the KKT conditions.
+    """Recompute G − b at all examined points, and return how far the path violates the KKT conditions.
 
     Parameters
     ----------

@@ -145,7 +145,7 @@ def _sound(record: PathRecord, walk: PathState) -> PathRecord:
     """Return the points before the first point that NaN or rounding errors have spoiled."""
     if not walk.is_finite():
         walk.status = Status.NOT_FINITE
-        # a variable whose G is NaN has no events, so all points after the last check may be wrong
+        # a variable whose G is NaN has no events, so all points after the last check for NaN may be wrong
         return record.until(max(0, LOOK * ((len(record.t) - 2) // LOOK) + 1))
     if walk.rounding() > ACCEPTED and len(record.t):
         spoiled = violations(walk.along, walk.K, record, 0)[0][:, -1] > SPOILED
@@ -192,7 +192,7 @@ def _begin(walk: PathState, t: float, limits: PathLimits, tracker: PathTracker) 
 def _walk_from_where_it_is_easy(walk: PathState, t: float, easy: float, limits: PathLimits) -> None:
     """Reach the optimum at t by following a path from a smaller C, or from a smaller box that grows to full size."""
     along = walk.along
-    first, last, eps = easy, t, EPS_START * max(easy, 1.0)  # eps is a KKT gap
+    first, last, eps = easy, t, EPS_START * max(easy, 1.0)  # SMO solves the first problem to the KKT gap eps
     if not along.is_c_path:  # start in a smaller box, which grows to full size
         whole, first, last, eps = along.at(t), along.unit[0] / max(easy, along.unit[0]), 1.0, EPS_START
         small = DualProblem(whole.gram, whole.v, first * whole.z, first * whole.lower, first * whole.upper)

@@ -180,7 +180,7 @@ class LeftOutTable:
         self.decided[(self.decided == "kkt") & (self.iterations == 0)] = "path"
 
     def smallest_tolerance(self, r: int | None = None) -> float:
-        """Return the smallest KKT gap that rounding errors of G allow in all rounds or, given r, in the round without r."""
+        """Return the smallest KKT gap that rounding errors of G allow in all rounds, or in the round without r."""
         sizes, alpha, G = np.sqrt(np.abs(self.rounds.rows.diagonal())), self.full.alpha, self.full.gradient
         if r is not None:
             sizes, alpha, G = (np.delete(each, r) for each in (sizes, alpha, G))

@@ -229,8 +229,8 @@ class Rounds(Shown):
         ------
         RoundResult
             The result of each round. Ctrl-C ends the rounds and raises
-            KeyboardInterrupt. A block ``with rounds:`` raises the error at
-            its end.
+            KeyboardInterrupt. In a block ``with rounds:``, the error
+            follows at the end of the block.
 
         Examples
         --------
@@ -249,7 +249,7 @@ class Rounds(Shown):
         for name, solution in self.solutions.items():
             self.solutions[name] = solution.in_solver_coordinates(self._stored(solution.problem))
         runner = Runner(self, Cold() if seeder is None else seeder, rules, time_seeds, proves)
-        if not self._run.needs_solutions(self.problem):  # guards need not check compiled rounds
+        if not self._run.needs_solutions(self.problem):  # the guards need no solutions of compiled rounds
             return self._unless_interrupted(runner.run(rounds))
         plan = (each if each.keep is not None else each._replace(keep=LATEST) for each in rounds)
         return self._unless_interrupted(self._reviewed(runner.run(plan), rules.stop))

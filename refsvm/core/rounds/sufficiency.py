@@ -116,8 +116,8 @@ class TrainingError(Check):
     """Count r as an error if yᵣh(xᵣ) < −δ/Cᵣ, because the model without r then has yᵣh(xᵣ) ≤ 0.
 
     δ is the duality gap at the b of h, and Cᵣ is the penalty of r, including its weight. Let (w, b) be the full model,
-    P_R the primal objective without r, and (w_R, b_R) its minimum. Then P_R(w, b) + Cᵣξᵣ ≤ P_R(w_R, b_R) + Cᵣξᵣ(w_R,
-    b_R) + δ and P_R(w_R, b_R) ≤ P_R(w, b). So without r, the slack of r is at least ξᵣ − δ/Cᵣ, which is more than 1.
+    P_R the primal objective without r, and (w_R, b_R) the minimiser of P_R. Then P_R(w, b) + Cᵣξᵣ ≤ P_R(w_R, b_R) +
+    Cᵣξᵣ(w_R, b_R) + δ and P_R(w_R, b_R) ≤ P_R(w, b). So without r, the slack of r is at least ξᵣ − δ/Cᵣ > 1.
 
     References
     ----------
@@ -187,8 +187,8 @@ class Ball(Check):
     """Prove that h(xᵣ) has the same sign for all models in a ball that contains the model without r.
 
     The ball is computed from the full model and the model of a seed. `refsvm.BallRule` tests the same ball before the
-    first step of a round. This check tests the balls of all support vectors in NumPy before the rounds; use it if the
-    stopping rule is not `BallRule`.
+    first step of a round. This check tests the balls of all support vectors in NumPy before the rounds; use this
+    check if the stopping rule is not `BallRule`.
 
     Parameters
     ----------
