@@ -178,7 +178,7 @@ def derivative(
         The direction in which the parameters move together. `along` is required if each example or feature has its own
         parameter, and must be omitted otherwise.
     least_norm : bool
-        If dα is not unique, True makes `alpha` the dα of smallest norm; with False, reading `alpha` raises an error.
+        If dα is not unique: with True, `alpha` is the dα of smallest norm; with False, reading `alpha` raises an error.
 
     Returns
     -------

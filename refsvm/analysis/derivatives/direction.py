@@ -127,7 +127,7 @@ def _refined(walk: Walk, optimum: Optimum, floor: float) -> tuple[float, tuple[f
 
 
 def _take_first(walk: Walk, optimum: Optimum, floor: float) -> bool:
-    """When all variables are bounded, find the one that must move first, and free it; return whether there is one."""
+    """When all variables are bounded, free the variable that must move first; return False if no variable must move."""
     of, below, above = walk.variables, walk.side == BELOW, walk.side == ABOVE
     largest = max(float(np.abs(each).max(initial=0.0)) for each in (of.pace, of.lower_rate, of.upper_rate))
     if abs(walk.total) > 1e-12 * max(largest, abs(walk.line.z)):
@@ -147,7 +147,7 @@ def _take_first(walk: Walk, optimum: Optimum, floor: float) -> bool:
 
 
 def _crossed(push: np.ndarray, below: np.ndarray, above: np.ndarray, floor: float) -> bool:
-    """Return whether b's interval becomes empty: its lower end (`below`) rises faster than its upper end (`above`)."""
+    """Return whether b's interval becomes empty: whether its lower end (`below`) rises faster than its end `above`."""
     top, bottom = push[below].max(initial=-np.inf), push[above].min(initial=np.inf)
     return bool(top > bottom + floor + NOISE * float(np.abs(push).max()))
 
@@ -184,7 +184,7 @@ def _listed(examples: np.ndarray) -> str:
 
 
 def products(gram: Any, rows: np.ndarray, d: np.ndarray) -> np.ndarray:
-    """Return (K d)ᵢ for the variables in `rows`, computed in blocks of K."""
+    """Return (K d)ᵢ for the variables i in `rows`, computed in blocks of K; d contains the rate of each variable."""
     moving, result = np.flatnonzero(d), np.zeros(len(rows))
     if len(moving):
         for part in pieces(len(rows), len(moving)):
@@ -200,12 +200,12 @@ def kernel_rates(optimum: Optimum, name: str, along: Any) -> np.ndarray:
 
 
 def support(optimum: Optimum) -> tuple[Any, np.ndarray]:
-    """Return the examples in ``optimum.columns``, and the sum of α of each; all other examples have α = 0."""
+    """Return the examples in ``optimum.columns``, and the sum of α over the variables of each of these examples."""
     return optimum.matrix.X[optimum.columns], optimum.sums
 
 
 def form_rates(kernel: Any, name: str, along: Any, X: Any, vectors: Any, sums: np.ndarray) -> np.ndarray:
-    """Return Σⱼ aⱼ ∂k(x, xⱼ)/∂θ for rows of X, in blocks; `along` is the direction if each feature has a parameter."""
+    """Return Σⱼ sumsⱼ ∂k(x, xⱼ)/∂θ for the rows x of X; `along` is the direction if each feature has a parameter."""
     result = np.zeros(X.shape[0])
     for part in pieces(X.shape[0], len(sums)) if len(sums) else ():
         result[part] = kernel_derivative(kernel, name, X[part], vectors, along) @ sums

@@ -50,7 +50,7 @@ class FirstOrder:
         Parameters
         ----------
         variables : ndarray of int64
-            The variables that leave.
+            The variables of the examples to leave out.
         """
         optimum, P = self.optimum, self._inverse
         alpha, n = optimum.alpha, optimum.matrix.n

@@ -105,7 +105,7 @@ class Space:
 
 
 class Folds(LeftOutGroups):
-    """The models, each trained without one fold; if leaving out a fold changes nothing, its model is the full model."""
+    """The models, each trained without one fold; a fold whose removal changes nothing gets the full model."""
 
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)
@@ -113,7 +113,7 @@ class Folds(LeftOutGroups):
         self._of_all = self._on_data(self.full)
 
     def _on_data(self, solution: Solution) -> Solution:
-        """Return a copy of the solution whose problem takes kernel values from `machine`, not from the rounds."""
+        """Return a copy of the solution whose problem has the kernel matrix of `machine`, not of the rounds."""
         gram = self.machine.problem.centred.gram
         return replace(solution, problem=solution.problem.with_gram(gram))
 
@@ -232,7 +232,7 @@ class HeldOutLoss(Stamped):
                 return self._adjoint(near, some, at)
             except ValueError:
                 self.events += nudge == 1.0
-        return np.zeros(len(self.space.bounds))  # no nudge gave a gradient: this fold adds 0 to ∇J
+        return np.zeros(len(self.space.bounds))  # no C has a gradient: this fold adds 0 to ∇J
 
     def _next_to(self, solution: Solution, values: dict[str, Any], nudge: float) -> Solution:
         """Solve the problem of `solution` again with every C multiplied by `nudge`, and return the new solution."""
@@ -242,7 +242,7 @@ class HeldOutLoss(Stamped):
         return solve(problem, start=start, stop=options.stop, time_limit=options.time_limit, polish=True)
 
     def _adjoint(self, solution: Solution, some: np.ndarray, values: dict[str, Any]) -> np.ndarray:
-        """Return Σ ∂ℓ/∂h ∂h/∂θ; raise a ValueError at an event."""
+        """Return Σᵢ ∂ℓ/∂h(xᵢ) ∂h(xᵢ)/∂θ over the examples i in `some`; raise a ValueError at an event."""
         h = solution.decision_values[some]
         rates = solution.pullback(X=self.X[some], decision_function=self.loss.slope(h, self.y[some]))
         # the derivative with respect to an example's weight equals the derivative with respect to log Cᵢ

@@ -407,7 +407,7 @@ def _values(left_out: LeftOutGroups, X: Any, alpha: np.ndarray) -> np.ndarray:
     moves = alpha.any(axis=1)  # rows with α = 0 need no products
     used = np.flatnonzero(alpha.any(axis=0))
     weights = alpha[np.ix_(moves, used)]
-    # use a matrix product for the examples whose α changes often (mostly free ones), and single terms for the others
+    # use a matrix product for examples whose α differs in many rows (mostly free ones); add other terms one by one
     often = SELDOM * np.count_nonzero(weights, axis=0) > len(weights)
     seldom = np.argwhere(np.where(often, 0.0, weights)).tolist()
     t = matrix.n if X is None else X.shape[0]

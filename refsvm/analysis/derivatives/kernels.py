@@ -25,8 +25,8 @@ STEP: Final = 1e-3
 def smooth_parameters(kernel: Any) -> tuple[str, ...]:
     """Return the names of the parameters of a kernel that are real numbers and not counts.
 
-    The names are found only if the kernel is a dataclass. For an `RBF`, the list contains "gamma" even if each feature
-    has its own γ.
+    `smooth_parameters` finds the names only if the kernel is a dataclass. For an `RBF`, the tuple contains "gamma" even
+    if each feature has its own γ.
 
     Examples
     --------
@@ -101,7 +101,7 @@ def by_differences(kernel: Callable[[Any, Any], np.ndarray], name: str, X: Any, 
 
 
 def of_polynomial(kernel: Polynomial, name: str, X: Any, Z: Any) -> np.ndarray:
-    """∂k/∂c = d (γ x·z + c)ᵈ⁻¹ and ∂k/∂γ = x·z ∂k/∂c, shape (m, n)."""
+    """Return ∂k/∂c = d (γ x·z + c)ᵈ⁻¹, where d is the degree, or ∂k/∂γ = x·z ∂k/∂c, shape (m, n)."""
     named(kernel, name)
     if kernel.degree == 0:
         return np.zeros((X.shape[0], Z.shape[0]))
@@ -110,7 +110,7 @@ def of_polynomial(kernel: Polynomial, name: str, X: Any, Z: Any) -> np.ndarray:
 
 
 def of_sigmoid(kernel: Sigmoid, name: str, X: Any, Z: Any) -> np.ndarray:
-    """∂k/∂c = 1 − k² and ∂k/∂γ = x·z ∂k/∂c, shape (m, n)."""
+    """Return ∂k/∂c = 1 − k² or ∂k/∂γ = x·z ∂k/∂c, shape (m, n)."""
     named(kernel, name)
     by_coef0 = 1.0 - kernel(X, Z) ** 2
     return np.asarray(by_coef0 if name == "coef0" else by_coef0 * inner_products(X, Z))
@@ -185,7 +185,7 @@ SUMS: Final[dict[type, Callable[..., Any]]] = {RBF: sum_of_rbf}
 
 
 def formula_for(kernel: Kernel, formulas: dict[type, Callable[..., Any]]) -> Callable[..., Any] | None:
-    """Return the formula for a kernel's derivative, or None; a subclass with new kernel values inherits no formula."""
+    """Return the formula for a kernel's derivative, or None; a subclass with its own kernel values inherits none."""
     for base in type(kernel).__mro__:
         if base in formulas:
             return formulas[base]

@@ -48,7 +48,7 @@ class LeftOutGroups:
     status : Status
         CONVERGED, or the limit that ended the rounds.
     endings : list of Status
-        Statuses of models that are not solved.
+        The status of each model that is not solved to the tolerance.
     changes : dict
         For each group's number: the examples whose α changes, the changes of α, the change of b, and the KKT gap.
 
@@ -111,7 +111,7 @@ class LeftOutGroups:
         return self.status is not Status.CONVERGED
 
     def run(self, members: Sequence[np.ndarray]) -> Iterator[Any]:
-        """Train the model without each group, and yield the group's number; end if a limit ends the rounds."""
+        """For each group, train the model without the group and yield the group's number; end if a limit is reached."""
         if self.ended():
             return
         names, _, _ = sufficient(self.full, self.rounds.rows, (ZeroAlpha(),), self.machine.copies)
@@ -128,7 +128,7 @@ class LeftOutGroups:
                 return
 
     def _by_rounds(self, some: list[int], members: Sequence[np.ndarray]) -> Iterator[Any]:
-        """Train the model without each group in `some`: solve loosely, call `settled`; if it fails, solve to `tol`."""
+        """For each group in `some`: solve loosely without the group, call `settled`, and if it fails, solve to `tol`."""
         rounds, tight = self.rounds, []
         turns = [Round(self.machine.variables(members[place]), "all", place) for place in some]
         for place, turn, ended in zip(some, turns, rounds.run(turns, TOP(), self._loose), strict=False):
@@ -156,7 +156,7 @@ class LeftOutGroups:
             self.status = Status.TIME_LIMIT
 
     def _take(self, place: Any, solution: Solution) -> None:
-        """Store the changes of b and of each example's α (the sum of its variables), and the KKT gap, of a solution."""
+        """Store a solution's KKT gap, and how its b and its α of each example differ from the full solution."""
         change = np.bincount(self.example, solution.alpha - self.full.alpha, self.matrix.n)
         where = np.flatnonzero(change)
         gap = max(0.0, solution.kkt_gap)

@@ -150,7 +150,7 @@ class Optimum:
 
     @cached_property
     def column_of(self) -> np.ndarray:
-        """Position of each example in `columns`, shape (n,); arbitrary for examples that `columns` lacks."""
+        """Position of each example in `columns`, shape (n,); a meaningless number for examples that `columns` lacks."""
         return np.searchsorted(self.columns, np.arange(self.matrix.n)).clip(max=max(0, len(self.columns) - 1))
 
     @cached_property

@@ -95,7 +95,7 @@ class Gradients(Stamped, Mapping[str, Any]):
 
     @cached_property
     def _by_bound(self) -> np.ndarray:
-        """For each variable at a nonzero bound, the derivative of the loss with respect to this bound: g − K u − t."""
+        """For each variable at a nonzero bound: ∂ℓ/∂(this bound) = g − K u − t, with g, u and t as in `Gradients`."""
         problem, optimum = self.optimum.problem, self.optimum
         bound = np.where(optimum.upper, problem.upper, problem.lower)
         there, result = np.flatnonzero(optimum.fixed & (bound != 0.0)), np.zeros(problem.n)

@@ -76,6 +76,6 @@ def settled(begun: Solution, K: np.ndarray, example: np.ndarray, tol: float) -> 
             break
         free |= joins
     optimum = replace(begun, alpha=alpha, gradient=G)
-    # if K is indefinite, the solution of the system may be a saddle point
+    # if K is indefinite, the solution of the system may be a saddle point, so check that f has not fallen
     gain = 0.5 * (alpha - begun.alpha) @ (begun.gradient + G)
     return optimum if optimum.kkt_gap <= tol and gain >= -tol else None

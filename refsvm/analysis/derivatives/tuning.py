@@ -32,7 +32,7 @@ GAIN: Final = 1e-3
 
 
 class _Enough(Exception):  # noqa: N818  a signal, not an error
-    """Raised after the last evaluation allowed from a start; only an error can end L-BFGS-B within a line search."""
+    """Raised when a start has used all its evaluations; only an exception can end L-BFGS-B within a line search."""
 
 
 class Evaluation(NamedTuple):
@@ -216,12 +216,12 @@ def tune_by_gradient(
     1e-3 to 1e3 times "scale" (with one γ for each feature from 1e-5); ε from 1e-3 to 1 times the standard deviation of
     the targets; the class weight from 0.1 to 10.
 
-    A search ends when an iteration reduces J by less than a thousandth of J, or of the slope of J at the start; both
-    amounts are far below the standard error of J over the folds. The search also ends when the slope falls to a
-    thousandth of the slope at the start. J is smooth except for kinks at events, where a variable reaches or leaves a
-    bound; at a kink the search usually takes the gradient at a C that is larger by a millionth. J has many optima, and
-    plateaus where all or no examples are support vectors; on small data the slope of J may be smaller than the noise of
-    J. `Tuning.best_of_starts` shows the smallest J that each start reached.
+    The search from a starting point ends when an iteration reduces J by less than a thousandth of J or of the slope of
+    J at this point, whichever is larger; this amount is far below the standard error of J over the folds. The search
+    also ends when the slope falls to a thousandth of its first value. J is smooth except for kinks at events,
+    where a variable reaches or leaves a bound; at a kink the search usually takes the gradient at a C that is larger by
+    a millionth. J has many optima, and plateaus where all or no examples are support vectors; on small data the slope
+    of J may be smaller than the noise of J. `Tuning.best_of_starts` shows the smallest J that each start reached.
 
     References
     ----------
@@ -263,8 +263,8 @@ def minimised(
     J : HeldOutLoss
         The loss.
     value_at : callable
-        Function that returns J and its gradient at θ: `J`, or a function that looks up stored values before it calls
-        `J`.
+        Function that returns the value and the gradient of `J` at θ: `J` itself, or a function that calls `J` only if
+        it finds no stored value.
     starts, max_evaluations, rng, time_limit, progress
         As in `tune_by_gradient`.
     began : float
@@ -292,7 +292,7 @@ def minimised(
             raise EndedEarly(Status.CALLBACK)
         if sum(each.start == number for each in rows) == most:
             raise _Enough
-        # scale J so that the first step changes no parameter by more than a factor e
+        # divide J by its slope at the start, so that the first step changes no parameter by more than a factor e
         unit = next(each.slope for each in rows if each.start == number) or 1.0
         return value / unit, gradient / unit
 
