@@ -21,9 +21,8 @@ TOGETHER: Final = 64
 class GrowingMatrix:
     """A symmetric matrix K in the corner of a larger array, so that adding rows and columns rarely copies K.
 
-    When no spare rows are left, K is copied into an array that is larger by a fraction of its size. The matrix that
-    `grown` returns may share its array with the original matrix. If the original matrix grows again, it is copied
-    first.
+    Without spare rows, `grown` copies K into an array that is larger by a fraction of its size. The returned matrix may
+    share its array with the original matrix; if the original matrix grows again, `grown` copies it first.
 
     Parameters
     ----------

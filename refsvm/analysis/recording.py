@@ -223,7 +223,7 @@ class Recording(Shown):
         )
 
     def reach(self, iteration: int) -> int:
-        """Take steps until the state `iteration` and its next step are known; return the last iteration that exists.
+        """Take steps to the state `iteration` and its next step; return `iteration`, or the last iteration if smaller.
 
         If a rule raises an exception, the recording ends, and `error` holds the exception.
         """

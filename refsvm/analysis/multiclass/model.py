@@ -86,7 +86,7 @@ class Scaling:
 
 @dataclass(frozen=True, eq=False)
 class StoredModel(Stamped):
-    """Base class of all models: gives data and support vectors equally many columns. `Model` describes the fields."""
+    """Base class of models, which gives data and support vectors equally many columns. `Model` describes the fields."""
 
     kernel: Kernel | Precomputed
     support_vectors: Any

@@ -90,7 +90,7 @@ def write_model(
     features are multiplied by √γⱼ. LIBSVM predicts correctly only if you scale the data by `RBF.scaled`; the model that
     `read_model` returns scales the data itself.
 
-    In the line ``SV``, `write_model` adds the number and the SHA-256 digest of all other bytes of the file. LIBSVM
+    In the line ``SV``, `write_model` states how many other bytes the file has, and their SHA-256 digest. LIBSVM
     ignores this text, but `read_model` refuses the file if its bytes do not match the text. If you edit a file by hand,
     delete the text after ``SV`` in this line.
 
@@ -312,7 +312,7 @@ def _has_gammas(kernel: Any) -> bool:
 
 
 def _scaling(kernel: Any, scaling: Scaling | None) -> Scaling | None:
-    """Return the scaling of the features that LIBSVM's kernel needs: the scaling before training, followed by √γⱼ."""
+    """Return the scaling that LIBSVM's kernel needs: the scaling before training, then the factor √γⱼ of feature j."""
     if not _has_gammas(kernel):
         return scaling
     # multiply a feature with γ = 0 by √SMALLEST instead of 0, because its scale 1/√γ must be finite

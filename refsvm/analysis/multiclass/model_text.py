@@ -48,7 +48,7 @@ _WHOLE: Final = re.compile(r"[-+]?[0-9]+").fullmatch
 
 
 def sealed(header: Iterable[str], body: Iterable[str]) -> bytes:
-    """Return the bytes of a model file; the line SV contains the number and the digest of all other bytes.
+    """Return the bytes of a model file, whose line SV states how many other bytes the file has, and their digest.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ def sealed(header: Iterable[str], body: Iterable[str]) -> bytes:
 
 
 def unsealed(content: bytes) -> str:
-    """Return the text of a model file without its seal (the number and the digest after SV).
+    """Return the text of a model file without its seal (the number of bytes and the digest after SV).
 
     Raises
     ------
@@ -201,13 +201,13 @@ def _classes(labels: np.ndarray, rest: list[str]) -> np.ndarray:
 
 
 def _columns(rest: list[str], vectors: Any) -> tuple[str, ...] | None:
-    """Return the names of the features that the file stores after the support vectors, or None."""
+    """Return the feature names that the file stores after the support vectors, or None."""
     names = _names_after(rest, COLUMNS, vectors.shape[1], "features")
     return None if names is None else tuple(names)
 
 
 def _scaling(rest: list[str], vectors: Any) -> Scaling | None:
-    """Return the scaling of the features that the file stores after the support vectors, or None."""
+    """Return the feature scaling that the file stores after the support vectors, or None."""
     if not (lines := _after(SCALING, rest)):
         return None
     lists = lines[0]
@@ -241,7 +241,7 @@ def _refuse_later(rest: list[str]) -> None:
 
 
 def _after(mark: str, rest: list[str]) -> list[Any]:
-    """Return the JSON value after `mark` of each line that begins with `mark`."""
+    """From each line that begins with `mark`, return the JSON value that follows `mark`."""
     return [json.loads(line.removeprefix(mark)) for line in rest if line.startswith(mark)]
 
 

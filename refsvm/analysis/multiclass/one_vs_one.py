@@ -63,7 +63,7 @@ class RowKernel:
     X: Any
 
     def __call__(self, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
-        """Evaluate the kernel between the examples in these rows of X."""
+        """Evaluate the kernel between the examples with the indices `rows` and those with the indices `columns`."""
         left = self._examples(rows)
         return called(self.kernel, left, left if columns is rows else self._examples(columns))
 
@@ -190,7 +190,7 @@ def pairs(
     """
     n, scheme = len(codes), OneVsOne(int(codes.max()) + 1)
     everyone = np.arange(n) if (penalties > 0.0).all() else np.flatnonzero(penalties > 0.0)
-    # give all pairs one origin, because their models predict the same examples; `gram_of_rows` chooses it for one pair
+    # all pairs get one origin, because all predict the same examples; with one pair, `gram_of_rows` chooses the origin
     moving = {} if scheme.k == 2 else {"origin": origin_for(kernel, X, everyone), "may_move": False}
     for number, pair in enumerate(scheme.pairs):
         if only is not None and number not in only:
@@ -205,7 +205,7 @@ def solve_pairs(
     problems: Iterable[Pair], previous: list[BinaryResult] | None, interrupt: interruptible, options: RunOptions,
     workers: int = 1,
 ) -> Iterator[BinaryResult]:  # fmt: skip
-    """Solve the problem of every pair, one after another, or several in threads.
+    """Solve the problems of all pairs, one after another, or several at the same time in threads.
 
     Parameters
     ----------

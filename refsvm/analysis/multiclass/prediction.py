@@ -104,8 +104,8 @@ def decision_values(
     origin : ndarray of shape (d,), optional
         Point to subtract from X and `vectors` if the kernel is linear.
     reduce : callable, optional
-        Function that turns the decision values of some rows of X into one entry or row for each row; the default
-        changes nothing.
+        Function that turns the decision values of some rows of X into an array with an entry or a row for each of these
+        rows; the default changes nothing.
 
     Returns
     -------
@@ -126,11 +126,11 @@ def decision_values(
     # choose blocks of kernel values so small that they are still in the processor's cache when they are summed
     height = max(1, BLOCK_ENTRIES // m)
     if is_sparse(X) and not (isinstance(kernel, Kernel) and is_sparse(vectors)):
-        height = max(1, min(height, 8 * BLOCK_ENTRIES // X.shape[1]))  # small, as a block may become dense
+        height = max(1, min(height, 8 * BLOCK_ENTRIES // X.shape[1]))  # blocks may become dense
     large = isinstance(kernel, Kernel) and t * m >= (LARGE_ENTRIES if is_sparse(X) else LARGE_DENSE_ENTRIES)
     if large:
         arithmetic.fastest(waits=is_sparse(X))
-    # for small data, loading compiled code would take longer than it saves
+    # for small data, loading compiled code would take more time than the compiled code saves
     table_from = 0 if large or arithmetic.current.sparse is not None else np.inf
     values = _kernel_values_of(kernel, X, vectors, table_from, origin)
 

@@ -80,7 +80,7 @@ def train_present(
 
 
 def facing(result: BinaryResult, turns: bool) -> BinaryResult:
-    """Return the result of a pair; if `turns` is True, exchange the pair's positive and negative class."""
+    """Return the result of a pair; if `turns` is True, exchange the pair's two classes, and the signs of α and b."""
     if not turns:
         return result
     return replace(
@@ -114,8 +114,8 @@ def small_pairs(
 ) -> dict[int, BinaryResult]:  # fmt: skip
     """Train the models of the pairs of small classes; return a dict from the index of each pair to its result.
 
-    The dict lacks pairs with too many examples or steps, and pairs whose kernel matrix is indefinite or imprecise;
-    `refsvm.solve` must solve these pairs.
+    The dict lacks pairs that have too many examples or need too many steps, and pairs whose kernel matrix is indefinite
+    or imprecise; the caller must solve these pairs with `refsvm.solve`.
     """
     known, solved = np.flatnonzero(penalties > 0.0), dict[int, BinaryResult]()
     rules, backend = options.rules, small_backend(options.engine)

@@ -2,14 +2,14 @@
 
     p(t) = #{i ≤ n + 1 : Rᵢ(t) ≥ Rₙ₊₁(t)} / (n + 1),    Rᵢ(t) = |yᵢ − h_t(xᵢ)|,    yₙ₊₁ = t
 
-h_t is trained on all n + 1 examples. An example of weight w counts as w examples, and the new example has weight 1. The
-interval contains every target t with p(t) > 1 − confidence. If the examples are exchangeable, the interval contains the
-next target with probability at least `confidence`.
+The model h_t is trained on the n examples and the new example with target t. An example of weight w counts as w
+examples, and the new example has weight 1. The interval contains every target t with p(t) > 1 − confidence. If the
+examples are exchangeable, the interval contains the next target with probability at least `confidence`.
 
-To treat all examples alike in spite of rounding errors, p(t) takes nearly equal scores as equal: it counts Rᵢ unless Rᵢ
-is below Rₙ₊₁ by more than 10⁻⁷ times the range of all n + 1 targets. If the model fits every example exactly, for
-instance with ε = 0 and more features than examples, the interval therefore contains every t for which the α of the new
-example is inside its box.
+To treat all examples alike in spite of rounding errors, p(t) takes nearly equal scores as equal: Rᵢ counts unless it is
+below Rₙ₊₁ by more than 10⁻⁷ times the range of all n + 1 targets. If the model fits every example exactly, for instance
+with ε = 0 and more features than examples, all scores are 0 while the α of the new example is inside its box, and the
+interval contains all these t.
 
 Other methods evaluate p on a grid of t and train a model for each point. This module instead tracks the optimum along
 t. A change of t changes only v of the new example's two variables. Between two events, h_t and all residuals are
@@ -179,7 +179,7 @@ def _last_inside(
     one: np.ndarray, other: np.ndarray, counts: np.ndarray, few: int, tied: float
 ) -> float | None:
     """Return the last t, as a fraction of a segment, at which `few` or more scores reach the new example's score."""
-    # |rᵢ| ≥ |r| is (rᵢ − r)(rᵢ + r) ≥ 0, whose two factors are linear, so the order changes at their roots
+    # |rᵢ| ≥ |rₙ₊₁| means (rᵢ − rₙ₊₁)(rᵢ + rₙ₊₁) ≥ 0; both factors are linear, so the order changes at their roots
     begin = np.concatenate([one[:-1] - one[-1], one[:-1] + one[-1]])
     end = np.concatenate([other[:-1] - other[-1], other[:-1] + other[-1]])
     # scores change their order only at these roots, so test one t between each two neighbouring roots

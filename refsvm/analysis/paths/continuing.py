@@ -114,7 +114,7 @@ def continued(
         for events, point in enumerate(points_of(tracker, walk, 1.0), 1):
             limit = limits.reached(point, events)
             if limit is not None and point[0] != 1.0:
-                status, walk.variables.alpha[:] = limit, point[1]  # discard steps after the limit
+                status, walk.variables.alpha[:] = limit, point[1]  # discard all later steps
                 break
     if walk.status in (Status.INTERRUPTED, Status.TIME_LIMIT):
         status = walk.status
@@ -152,7 +152,7 @@ def _arrived(
 
 
 def _resumed(walk: PathState, alpha: np.ndarray, reached: Reached) -> bool:
-    """If the end of an earlier walk is optimal for the new walk's first problem, start there; return whether it is."""
+    """Return whether the end of an earlier walk is optimal for the new walk's first problem; if so, start there."""
     problem, G = walk.along.at(0.0), reached.gradient.copy()
     new = np.flatnonzero(np.isnan(G))
     G[new] = problem.v[new] - walk.K[new] @ alpha

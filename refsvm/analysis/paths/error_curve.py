@@ -238,7 +238,7 @@ def voted_curve(
 def _changes(
     turns: Sequence[Turns], codes: np.ndarray, k: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Return which examples are predicted wrongly at the least C; for each changed vote: C, example, error change."""
+    """Return which predictions are wrong at the least C, and each changed vote's C, example and change of the error."""
     t, every = len(codes), np.arange(len(codes))
     count = np.zeros((t, k), dtype=np.int64)
     for turn in turns:

@@ -15,10 +15,10 @@ the radius (`refsvm.core.stopping.midpoint`).
 
     |f_R(xⱼ) − f_R(xᵣ) − (fⱼ − fᵣ + ½ δŵ·(φⱼ − φᵣ))| ≤ ½ ‖δŵ‖ ‖φⱼ − φᵣ‖.
 
-ĥ_R(xᵣ) minimises Σ wⱼ max(0, λ − yⱼ(f_R(xⱼ) − f_R(xᵣ) + η)) over η. ĥ_R(xᵣ) is positive if the sum falls at η = 0,
-which is the case if the negative examples that may have a loss at η = 0 weigh less than the positive examples that must
-have a loss. On a segment between two breakpoints s, f and δ are affine in λ and ‖δŵ‖ is convex, so a condition that
-holds at both ends holds on the whole segment.
+ĥ_R(xᵣ) is the η that minimises Σ wⱼ max(0, λ − yⱼ(f_R(xⱼ) − f_R(xᵣ) + η)). This η is positive if the sum falls as η
+rises from 0. The sum falls if the negative examples that may have a loss at η = 0 weigh less than the positive examples
+that must have a loss. Between two breakpoints, the vectors s, f and δ are affine in λ and ‖δŵ‖ is convex, so a
+condition that holds at both breakpoints also holds between them.
 """
 
 from __future__ import annotations
@@ -141,7 +141,7 @@ class LeftOutPaths:
         # an upper bound of the squared radius: the duality gap + ¼‖δŵ‖² + Σ|δⱼ||Gⱼ − b̂|
         square = np.max([length**2 for _, length, _ in moved], axis=0)
         reach = np.sqrt(delta + 0.25 * square + loss * np.max([most for *_, most in moved], axis=0))
-        # set the reach to 0 where the distance is 0: an infinite radius would give NaN
+        # where the distance is 0, set `reach` to 0, because 0 times an infinite radius would give NaN
         reach = np.where(self._distances[rest] > 0.0, reach[:, None], 0.0) * self._distances[rest]
         must, cannot = np.ones((2, len(rest), len(y)), dtype=bool)
         for end, (change, *_) in zip(ends, moved, strict=True):
@@ -157,7 +157,7 @@ class LeftOutPaths:
         return np.where(possible[1] < certain[0], label, np.where(possible[0] < certain[1], -label, np.nan))
 
     def _takers(self, k: int, rest: np.ndarray, free: np.ndarray, label: float) -> tuple[np.ndarray, float]:
-        """Return which variables take what sᵣ loses (free ones, perhaps one bounded), and their largest |G − b̂|."""
+        """Return which variables balance the change of sᵣ (free, perhaps one bounded), and the largest |G − b̂|."""
         both = slice(k, k + 2)
         room = np.where(self._y == label, self._weight - np.abs(self._s[both]), np.abs(self._s[both]))
         left = (room * free).sum(axis=1, keepdims=True) - (room * free)[:, rest]
@@ -202,7 +202,7 @@ class LeftOutPaths:
         Equal examples share the result, because leaving out either of two equal examples gives the same machine.
         """
         variable = self._variable.get(r)
-        if variable is None:  # r is not on the path
+        if variable is None:  # r is not among the examples of the path
             begin, at, index, up = self._with_all
             crossings = begin[r], at[index == r], up[index == r]
         else:

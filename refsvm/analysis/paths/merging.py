@@ -62,7 +62,7 @@ def source_of(gram: KernelMatrix) -> tuple[Any, np.ndarray]:
 
 
 def merged_problem(problem: DualProblem, merged: Merged) -> DualProblem:
-    """Return the problem in which one variable, the sum, replaces each group of merged variables."""
+    """Return the problem in which each group of merged variables becomes one variable, the sum of the group."""
     if len(merged.first) == problem.n:
         return problem
     lower, upper = (np.bincount(merged.group, weights=bound) for bound in (problem.lower, problem.upper))

@@ -22,7 +22,7 @@ def intercept_of_inside(
     """Return the least b, with a margin for rounding, for which no example in the mask `inside` has h < 0.
 
     h(xᵢ) = b − Gᵢ. A prediction adds the terms of h(xᵢ) in a different order than the solver. The rounding
-    error of a prediction is therefore relative to its terms, not to their sum.
+    error of a prediction is therefore proportional to the size of these terms, not of their sum.
 
     Parameters
     ----------

@@ -30,7 +30,7 @@ class ParametricPath(TrackedPath):
     start, end : DualProblem
         The problems at both ends of the line.
     line : ProblemLine
-        The line from `start` to `end`, with merged variables as single variables.
+        The line from `start` to `end`, on which one variable replaces each group of merged variables.
     record, merged, status, seconds, start_seconds, drift, nullity, tracker, counts, matrix, classes
         As in `refsvm.core.paths.tracked.TrackedPath`.
 
@@ -141,6 +141,6 @@ class ParametricPath(TrackedPath):
 
     def cross(self, X: Any, variables: np.ndarray) -> np.ndarray:
         """Return kernel values of the rows of X with the examples of some variables, shape (m, len(variables))."""
-        if (gram := self._gram).origin is not None:  # b belongs to data shifted to `origin`
+        if (gram := self._gram).origin is not None:  # b belongs to the data that `gram` shifts to `origin`
             return cross_values(gram, variables, X)
         return cross_values(self.start.gram, self.merged.first[variables], X)

@@ -120,7 +120,7 @@ def save_path(path: TrackedPath, file: str | os.PathLike[str]) -> None:
 
 
 def load_path(file: str | os.PathLike[str]) -> TrackedPath:
-    """Read a path from a file of `save_path`: a `RegularizationPath`, a `ParametricPath` or a `CostPath`.
+    """Read a path from a file that `save_path` wrote: a `RegularizationPath`, a `ParametricPath` or a `CostPath`.
 
     Raises
     ------
@@ -186,7 +186,7 @@ def _problem(head: Any, arrays: dict[str, np.ndarray], gram: Any, merged: Merged
 
 
 def _line(head: Any, arrays: dict[str, np.ndarray], gram: Any, merged: Merged) -> dict[str, Any]:
-    """Return the problems at both ends of a line, and the line with merged variables."""
+    """Return the problems at both ends of a line, and the line after merging variables."""
     parts = (arrays[name] for name in ("v", "lower", "upper"))
     ends = [
         DualProblem(gram, v, z, lower, upper) for z, v, lower, upper in zip(head["z"], *parts, strict=True)
@@ -202,7 +202,7 @@ def _line(head: Any, arrays: dict[str, np.ndarray], gram: Any, merged: Merged) -
 
 
 def _check_head(head: Any) -> None:
-    """Check those values in a file's header that a path shows or uses."""
+    """Check those values in a file's header that methods of a path show or use."""
     counts, classes = head["counts"], head.get("classes", [-1, 1])
     for name in ("seconds", "start_seconds", "nullity", "drift"):
         real(name, head[name])

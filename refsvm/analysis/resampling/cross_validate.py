@@ -1,4 +1,4 @@
-"""k-fold cross-validation: the rounds share kernel rows, and each round starts from the solution of another round."""
+"""k-fold cross-validation: the rounds share kernel rows, and each round starts from an earlier solution."""
 
 from __future__ import annotations
 
@@ -60,8 +60,8 @@ def cross_validate(
         Instead of X, y and the parameters you can pass a `DualProblem`. An
         estimator can come first: ``cross_validate(SVC(C=10), X, y)``.
     y : array-like of shape (n,)
-        Labels of two or more classes, or targets if `epsilon` is given. More
-        than two classes are solved one-vs-one with the votes of `refsvm.SVC`.
+        Labels of two or more classes, or targets if `epsilon` is given. With
+        more than two classes, the models of all pairs vote as in `refsvm.SVC`.
         Omit y if `nu` is given.
     kernel, gamma, degree, coef0, gram
         As in `DualProblem.classification`, with the defaults of `refsvm.SVC`.

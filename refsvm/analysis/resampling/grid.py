@@ -71,7 +71,7 @@ class Cell(NamedTuple):
     iterations : int
         Number of steps, over all machines.
     fit_seconds, score_seconds : float
-        Time to make the starting points and solve, and time to compute the predictions and score them.
+        Time to make the starting points and run the rounds, and time to compute predictions and scores.
     converged : bool
         Whether all machines were solved to the tolerance.
     """
@@ -123,8 +123,9 @@ def solve_cells(
 ) -> Iterator[Cell]:
     """Solve every wanted C on every split, starting from the solution for the previous C on the same split.
 
-    By default, `ActiveSet` makes the starting points of the first split. On each later split, the function
-    `refsvm.core.seeders.neighbour.extrapolate` adds the previous split's change of α to the solution for the C before.
+    By default, `ActiveSet` makes the starting points of the first split. On each later split,
+    `refsvm.core.seeders.neighbour.extrapolate` adds to the solution for the previous C the change of α from the
+    previous C to this C on the previous split.
 
     Parameters
     ----------

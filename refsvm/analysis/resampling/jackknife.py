@@ -4,9 +4,9 @@
     lower end: the ⌊a(n + 1)⌋-th smallest of ŷ₋ᵢ(x) − Rᵢ,   upper end: the ⌈(1 − a)(n + 1)⌉-th smallest of ŷ₋ᵢ(x) + Rᵢ
 
 For exchangeable examples, the interval of confidence 1 − a contains the next target with a probability of at least
-1 − 2a, and usually of about 1 − a; with k folds, 1 − 2a falls by at most (1 − k/n)/(k + 1). An example of weight w
-counts as w examples, which are left out together. A model without one example differs from the full model in few α, so
-`HeldOutMachines` stores only the differences.
+1 − 2a, and usually of about 1 − a; with k folds, this least probability falls by at most (1 − k/n)/(k + 1). An example
+of weight w counts as w examples, which are left out together. A model without one example differs from the full model
+in few α, so `HeldOutMachines` stores only the differences.
 """
 
 from __future__ import annotations

@@ -76,8 +76,8 @@ def leave_one_out(
         estimator can come first: ``leave_one_out(SVC(C=10), X, y)``.
     y : array-like of shape (n,)
         Labels of two or more classes, or targets if `epsilon` is given. With
-        two classes the larger label is the positive class; more classes are
-        solved one-vs-one. Omit y if `nu` is given.
+        two classes the larger label is the positive class; with more classes
+        the models of all pairs of classes vote. Omit y if `nu` is given.
     kernel, gamma, degree, coef0, gram
         As in `DualProblem.classification`, with the defaults of `refsvm.SVC`.
         γ is computed from all examples.
@@ -112,8 +112,8 @@ def leave_one_out(
         are used. For regression and novelty detection only "zero alpha"
         applies.
     efficiency_test : bool, default True
-        If True and `stop` proves signs, the first ten rounds test this rule:
-        if it ends fewer than half of them early, the KKT gap replaces it.
+        If True and `stop` proves signs, the first ten rounds test this rule: if it
+        ends fewer than half of these rounds early, the KKT gap replaces it.
         `BallRule` is never replaced, because the solver evaluates it rarely.
     n_jobs : int, optional
         Number of threads; −1 means one for each core. If joblib is set up for
@@ -311,7 +311,7 @@ def result_of(table: TaskTable) -> LeaveOneOut:
     is_unsolved = np.zeros(len(known), dtype=bool)
     is_unsolved[[r for r, _ in table.unsolved]] = True
     each: Any = slice(None) if table.values.shape[1] > 1 else 0
-    width = max(map(len, {*table.decided.flat}))  # `astype(str)` would be slower
+    width = max(map(len, {*table.decided.flat}))  # faster than finding the width by `astype(str)`
     # where h was not computed, use its sign, because predictions depend only on signs
     values = np.where(np.isnan(table.values), table.signs, table.values)
     predictions = task.predicted(values, known)

@@ -72,7 +72,7 @@ class LeaveOneOut(Scores):
     engine : str
         Engine that ran the rounds.
     gap_rule_kept : bool or None
-        Whether the stopping rule ended enough of the first rounds early for every machine; None if this was not tested.
+        Whether, for every machine, the stopping rule ended enough of the first rounds early; None if not tested.
     traces : dict of int to Trace
         The recorded steps of each round, if `trace` was set. The key is the number of the left-out example; with three
         or more classes, the key (r, p, q) is this number and the numbers of two classes.

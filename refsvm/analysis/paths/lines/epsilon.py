@@ -36,8 +36,8 @@ def epsilon_path(
     X, y, kernel, gram, C
         As in `DualProblem.regression`; C is finite.
     epsilon : (float, float)
-        ε at the start and at the end of the path, at least 0; ε may rise or fall. If the path starts at half the range
-        of y, where α = 0, SMO needs no step for the first point.
+        ε at the start and at the end of the path, at least 0; ε may rise or fall. If the first ε is half the range
+        of y, all α are 0 at the first point, and SMO needs no step for this point.
     **options
         tracker, merge, engine, cache_mb, time_limit, max_events, callback, progress, as in
         `parametric_path`.
