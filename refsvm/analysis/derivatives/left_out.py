@@ -128,7 +128,7 @@ class LeftOutGroups:
                 return
 
     def _by_rounds(self, some: list[int], members: Sequence[np.ndarray]) -> Iterator[Any]:
-        """For each group in `some`: solve loosely without the group, call `settled`, and if it fails, solve to `tol`."""
+        """For each group in `some`: solve loosely without the group; call `settled`; if it fails, solve to `tol`."""
         rounds, tight = self.rounds, []
         turns = [Round(self.machine.variables(members[place]), "all", place) for place in some]
         for place, turn, ended in zip(some, turns, rounds.run(turns, TOP(), self._loose), strict=False):
