@@ -86,17 +86,17 @@ def write_model(
     names in a line after the support vectors. Further lines store the names and the scaling of the features. A line
     with the version of refsvm precedes these lines. LIBSVM ignores all of them.
 
-    An RBF kernel with one γ for each feature is written as LIBSVM's kernel with γ = 1 and support vectors whose
-    features are multiplied by √γⱼ. LIBSVM predicts correctly only if you scale the data by `RBF.scaled`; the model that
-    `read_model` returns scales the data itself.
+    For an RBF kernel with one γ for each feature, `write_model` writes LIBSVM's kernel with γ = 1, and multiplies the
+    features of the support vectors by √γⱼ. LIBSVM predicts correctly only if you scale the data by `RBF.scaled`; the
+    model that `read_model` returns scales the data itself.
 
     In the line ``SV``, `write_model` states how many other bytes the file has, and their SHA-256 digest. LIBSVM
     ignores this text, but `read_model` refuses the file if its bytes do not match the text. If you edit a file by hand,
     delete the text after ``SV`` in this line.
 
-    The last feature of the first support vector is written even if it is zero, so that the file shows the number of
-    features. A regression with all targets inside the tube has no support vector; the model file of such a regression
-    contains b only.
+    `write_model` writes the last feature of the first support vector even if it is zero, so that the file shows the
+    number of features. A regression with all targets inside the tube has no support vector; the model file of
+    such a regression contains b only.
 
     References
     ----------

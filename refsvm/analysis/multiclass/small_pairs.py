@@ -80,7 +80,7 @@ def train_present(
 
 
 def facing(result: BinaryResult, turns: bool) -> BinaryResult:
-    """Return the result of a pair; if `turns` is True, exchange the pair's two classes, and the signs of α and b."""
+    """Return the result of a pair; if `turns` is True, swap its two classes, and change the signs of α and b."""
     if not turns:
         return result
     return replace(

@@ -8,8 +8,8 @@ examples are exchangeable, the interval contains the next target with probabilit
 
 To treat all examples alike in spite of rounding errors, p(t) takes nearly equal scores as equal: Rᵢ counts unless it is
 below Rₙ₊₁ by more than 10⁻⁷ times the range of all n + 1 targets. If the model fits every example exactly, for instance
-with ε = 0 and more features than examples, all scores are equal while the α of the new example is inside its box, and the
-interval contains all these t.
+with ε = 0 and more features than examples, all scores are equal while the α of the new example is inside its box, and
+the interval contains all these t.
 
 Other methods evaluate p on a grid of t and train a model for each point. This module instead tracks the optimum along
 t. A change of t changes only v of the new example's two variables. Between two events, h_t and all residuals are
