@@ -22,16 +22,16 @@ class Doors:
     kernel_named : callable
         ``kernel_named(kernel, gamma, degree, coef0)`` returns the kernel that these arguments describe;
         ``kernel_named()`` returns the default kernel. The default function accepts a kernel object, or
-        None, which means the linear kernel. Users call ``DualProblem.classification(X, y, kernel="rbf")`` without this
-        function, so `refsvm.doors` sets it here.
+        None, which means the linear kernel. `refsvm.doors` sets `kernel_named`, because users do not pass this function
+        when they call ``DualProblem.classification(X, y, kernel="rbf")``.
     rows_and_guards : callable or None
         ``rows_and_guards(problem, options, limits, rows, reads_values)`` returns two things: the kernel rows of a run,
         in float64 or float32, and the guards of the run. The default is `refsvm.core.solver.options.rows_and_guards`.
-        Users call ``Rounds(problem)`` without this function, so `refsvm.doors` sets it here.
+        `refsvm.doors` sets `rows_and_guards`, because users do not pass this function to ``Rounds(problem)``.
     workers : callable
         ``workers(n_jobs)`` returns an object that divides the rounds of a `Rounds` object among several workers; the
-        default function returns None, and one worker then runs all rounds. Users call
-        ``Rounds(problem, n_jobs=2)`` without this function, so `refsvm.doors` sets it here.
+        default function returns None, and one worker then runs all rounds. `refsvm.doors` sets
+        `workers`, because users do not pass this function to ``Rounds(problem, n_jobs=2)``.
     """
 
     def __init__(self) -> None:

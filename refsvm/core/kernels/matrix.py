@@ -103,7 +103,7 @@ class KernelMatrix(Shown, ABC):
         return self
 
     def offset(self, alpha: np.ndarray) -> float:
-        """For Σα = 0, return the number by which Kα with the origin 0 exceeds Kα of this matrix in every entry."""
+        """For Σα = 0, return the number by which each entry of Kα without centring exceeds the entry with centring."""
         return 0.0
 
     @abstractmethod
