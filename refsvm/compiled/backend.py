@@ -79,5 +79,5 @@ class CompiledBackend:
         return self._seeder
 
     def events(self, walk: Any, tracker: Any, end: float, most: int) -> list[Any]:
-        """Follow up to `most` ordinary events and return their points; return [] if the tracker has no twin."""
+        """Follow up to `most` ordinary events, as `compiled.walk.runs` describes; return their points, if any."""
         return follow_run(walk, tracker, end, most)

@@ -250,8 +250,8 @@ class CrossValidation(Scores):
     rounds : tuple of FoldReport
         One report for each fold and pair, ordered by pairs.
     status : Status
-        CONVERGED; INTERRUPTED after Ctrl-C; otherwise the status of the first round that was not solved to the
-        tolerance.
+        CONVERGED if all rounds were solved to the tolerance; INTERRUPTED after Ctrl-C; otherwise the status of the
+        first round that was not solved to the tolerance.
     iterations, kernel_rows : int
         Number of steps, and number of computed kernel rows, summed over all rounds. If the rounds started from the
         solution on all examples, its steps and rows are included.

@@ -202,7 +202,7 @@ def outcomes_of(values: np.ndarray, codes: np.ndarray, k: int) -> np.ndarray:
 
     Examples
     --------
-    For the first example, (0, 1) and (0, 2) vote for its class 0, which wins whatever the missing pair (1, 2) votes:
+    For the first example, the pairs (0, 1) and (0, 2) vote for class 0, which wins whatever the pair (1, 2) votes:
 
     >>> import numpy as np
     >>> from refsvm.analysis.resampling.scores import outcomes_of

@@ -88,7 +88,7 @@ class SmallPairs:
         self.solved = dict[int, SolvedPair]()
 
     def run(self) -> Iterator[int]:
-        """Solve the pairs, stack after stack; after each stack, yield the number of examples decided in its pairs."""
+        """Solve the pairs, stack after stack; after each stack, yield the number of examples in its pairs."""
         task, table, K = self.task, self.table, self.task.gram.dense
         assert K is not None
         for stack in stacks(task.gram, task.codes, task.C, self.options.cache_mb):

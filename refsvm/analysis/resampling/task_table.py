@@ -27,7 +27,7 @@ UNDER_WAY: Final = "solution on all examples"
 """The first phase of leave-one-out, as the progress line names it."""
 
 OTHER_CLASS: Final = "other class"
-"""Entry of `TaskTable.decided` for an example of neither class of a pair; the pair's machine does not use it."""
+"""Entry of `TaskTable.decided` for an example of neither class of a pair; the pair's machine does not train on it."""
 
 
 class TaskTable:
@@ -38,7 +38,7 @@ class TaskTable:
     task : Task
         The task.
     progress : Progress
-        Counts the decided examples; with several classes, an example counts once for each pair with its class.
+        Counts the decided examples; with several classes, an example counts once for each pair that contains its class.
     callback : callable, optional
         Called with `progress`.
 

@@ -294,7 +294,7 @@ class StackedBackend(NumPyBackend):
     """The readable backend, which takes the steps of many small problems together if the rules permit it."""
 
     def small(self, problems: SmallProblems, rules: Rules, limit: int) -> None:
-        """Take the steps of all problems together if `are_stacked` accepts them; otherwise solve one after another."""
+        """Take the steps of all problems together if `are_stacked` is True; otherwise solve the problems in turn."""
         if are_stacked(problems, rules):
             stacked_steps(problems, rules, limit)
             self.used["numpy"] = None

@@ -246,7 +246,7 @@ def advance(seeding, walk):  # type: ignore[no-untyped-def]
 
 @inlined
 def arrived(seeding, walk):  # type: ignore[no-untyped-def]
-    """Write α at the end of the walk to the seed if all numbers are finite."""
+    """Copy the walk's last α, clipped to the box, to the seed if all numbers are finite."""
     alpha, at_the_end = walk.values[AT.alpha], walk.now[0].t >= 1.0 - ROUNDING
     for t in range(len(alpha)):
         i = walk.places[t]

@@ -12,7 +12,7 @@ from refsvm.compiled.selectors.gain import exact_gain
 
 @inlined
 def scan(state, k, i, j, best):  # type: ignore[no-untyped-def]
-    """Update (i, j, best) with the pairs {k, t} for all t; set best = ∞ if kernel row k is missing."""
+    """Return (i, j, best), or the pair {k, t} with the largest gain above `best`; best = ∞ if row k is missing."""
     G, alpha, lower, upper, diagonal = state.gradient, state.alpha, state.lower, state.upper, state.diagonal
     row, is_there = row_or_ask(state, k)
     if not is_there:

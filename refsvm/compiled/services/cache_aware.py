@@ -19,7 +19,7 @@ def cache_aware(parameters, state):  # type: ignore[no-untyped-def]
     latest = state.selector_memory
     # memory is full once the last slot has a stamp: slots are filled in order, and a used slot has a stamp > 0
     full = len(state.stamps) < len(state.alpha) and state.stamps[-1] > 0
-    # select again if second-order selection has filled the last slot in this iteration
+    # if second-order selection itself has filled the last slot in this iteration, use it again
     if full and latest[0] != state.now[0].iteration:
         return by_maximum_gain(parameters, state)
     latest[0] = state.now[0].iteration
