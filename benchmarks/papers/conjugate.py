@@ -230,10 +230,10 @@ def seconds_taken(page: Page, records: Sequence[Record]) -> None:
     }
     page.add(
         "CPU seconds of a fit, relative to planning ahead",
-        f"Fits use the default shrinking. We time each fit in {TURNS} turns, and repeat a fit shorter than {LEAST:g} s "
-        "within a turn. The table shows the least seconds of a fit, including the kernel rows. By default "
-        "refsvm takes planned steps on all variables; on the restricted problems of shrinking it takes conjugate steps "
-        "on the pairs that `ConjugateSecondOrder` selects.",
+        f"Fits use the default shrinking. We time each fit in {TURNS} turns, and repeat a fit within a turn if it "
+        f"takes less than {LEAST:g} s. The table shows the least seconds of a fit, including the kernel rows. By "
+        "default refsvm takes planned steps on all variables; on the restricted problems of shrinking it takes "
+        "conjugate steps on the pairs that `ConjugateSecondOrder` selects.",
         ratios(records, "planning", "cpu"),
         "The second table shows geometric means of these ratios:",
         means(by_factor, "planning", "cpu"),

@@ -25,9 +25,9 @@ CLAIMS: Final[dict[str, Callable[[Tables], Iterator[Answer]]]] = {
 
 BASIS: Final = {
     "alpha_seeding": "All figures come from one random order of the examples, so the table has no standard deviations. "
-    "Each time is the least of three runs, but each time of leave-one-out comes from one run.",
-    "conjugate": "All figures come from one order of the examples of each set. Each time is the least of two runs. "
-    "Each p comes from Wilcoxon's test with one value for each set.",
+    "Each time is the least time of three runs, but leave-one-out ran only once.",
+    "conjugate": "All figures come from one order of the examples of each set. Each time is the least time of two "
+    "runs. Each p comes from Wilcoxon's test with one value for each set.",
     "leave_one_out": "Each verdict states on how many realisations (random choices of the examples) it rests, and how "
     "uncertain it is.",
     "maximum_gain": "A figure without a number of orders comes from all orders that its table uses.",

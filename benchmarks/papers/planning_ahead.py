@@ -747,7 +747,7 @@ def claims(page: Page, runs: Experiment) -> None:
         ("chessboard-1000: a quarter fewer iterations", f"{board:.3f}", "yes" if board <= 0.75 else "no"),
     )
     text = (
-        "The ratios divide the mean iterations of PA-SMO by the mean iterations of SMO, on "
+        "Each ratio is the mean number of iterations of PA-SMO divided by the mean number of SMO, on "
         f"{len(ratios)} sets and {runs.permutations} orders."
     )
     page.add("Claims checked", text, Grid(("claim", "ratio", "holds"), rows))

@@ -235,14 +235,16 @@ Papers prepare the same data set differently: spambase is raw in one paper and s
 `paper_suite` uses the preparations of the planning-ahead paper.
 """
 SETS = """
-**Fits.** On fifteen of the seventeen sets at least one preparation fits. Ringnorm and twonorm fit only if standardised;
-their numbers of steps then also agree with the published numbers. Splice, thyroid and spambase fit only if the features
-are unchanged. Banana, diabetis, german, heart, image and titanic fit both unchanged and standardised, because their
-archives contain standardised features. Breast-cancer and flare-solar fit unchanged; standardised, or in [0, 1], their
-numbers differ from the published numbers by about 2 %. Ionosphere and tic-tac-toe fit unchanged, and in [−1, 1], where
-most of their features lie. If several preparations fit, `paper_suite` uses the archive unchanged. In image and titanic
-some examples occur several times. The weight of such an example can be divided among its copies in several ways, so the
-two solvers find different numbers of support vectors. Tic-tac-toe in one-hot code does not have the published numbers.
+**Fits.** On fifteen of the seventeen sets in the table at least one preparation fits. Ringnorm and twonorm fit only if
+standardised; their numbers of steps then also agree with the published numbers. Splice, thyroid and spambase fit only
+if the features are unchanged. Banana, diabetis, german, heart, image and titanic fit both unchanged and standardised,
+because their archives contain standardised features. Breast-cancer and flare-solar fit unchanged; if they are
+standardised, or scaled to [0, 1], their numbers of support vectors differ from the published numbers by about 2 %.
+Ionosphere and tic-tac-toe fit both unchanged and scaled to [−1, 1], because most of their features already lie in this
+interval. If several preparations fit, `paper_suite` uses the archive unchanged. In image and titanic some examples
+occur several times. The weight of such an example can be divided among its copies in several ways, so the two solvers
+find different numbers of support vectors. Tic-tac-toe in one-hot code does not lead to the published numbers of support
+vectors.
 
 **Does not fit.** No preparation of waveform fits. Unchanged or standardised, waveform has the published 980 support
 vectors at C, but 1,216 support vectors in all instead of the published 1,262. Scaled to [0, 1] or [−1, 1], waveform has

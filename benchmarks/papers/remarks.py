@@ -50,9 +50,10 @@ examples. The column *larger class* shows the share of the larger class among th
 FIRST_TEXT = """
 LIBSVM (scikit-learn, 3 GB of cache) trains without the first of ten stratified folds. We replace MNIST by 60,000
 orthogonal unit vectors, whose kernel matrix is the identity, like the kernel matrix of MNIST. The table uses one random
-order; another order gave 39,493 steps on adult and 129,002 on MNIST. Ten times the steps of this round agree with the
-steps of the paper's ten rounds to within 1 %, so our problems are the paper's problems. The option `--full adult mnist`
-repeats the measurement. The table leaves out webdata, because LIBSVM had not ended there after nine minutes.
+order; another order gave 39,493 steps on adult and 129,002 on MNIST. If we multiply the steps of this round by ten,
+they agree with the steps of the paper's ten rounds to within 1 %, so our problems are the paper's problems. The option
+`--full adult mnist` repeats the measurement. The table leaves out webdata, because LIBSVM had not ended there after
+nine minutes.
 """
 ALL_TEXT = """
 The table shows ten folds of all examples. Each round starts from the solution of the previous round. The cache for
@@ -110,15 +111,15 @@ image:printed`; our tables contain all thirteen sets.
 **Not as the paper.** We drew one realisation of each set ourselves. Some tables use several realisations and state
 their number. The paper uses five realisations that came with the IDA benchmark. `loo_stopping.py --only "Table 3 as
 printed" --permutations 5 --full` followed by the names of sets runs five realisations. With the linear kernel we ran
-one realisation of each of the four long sets, because five realisations would take about another hour on one core
-(`--full image:all` runs five on image). We use ringnorm and twonorm as they were drawn; [the paper's errors do not
-show](preparations.md) whether the paper standardised these sets. Each step moves the most violating pair of α, and the
-variable of η that gains most. The paper uses Improved SMO (Keerthi et al. 2001), which goes through the examples in
-turn, and a modification of Improved SMO for η; the sections *with Improved SMO* use both. We compute the paper's F in
-every tenth step, and only if the paper's H is larger than the dual objective. The paper prints the RBF grid as
-$\\exp(-2^{11i/7}\\lVert x-x'\\rVert^2)$, with γ from 1 to 2048: on german, ringnorm, splice, twonorm and waveform
-nearly every example would then be similar only to itself. We take $2^{-11i/7}$, which we believe the authors meant, and
-C from 1 to 500.
+one realisation of each of the four sets that take longest, because five realisations would take about another hour on
+one core (`--full image:all` runs five on image). We use ringnorm and twonorm as they were drawn; [the paper's errors do
+not show](preparations.md) whether the paper standardised these sets. Each step moves the most violating pair of α, and
+then the variable of η that raises H most. The paper uses Improved SMO (Keerthi et al. 2001), which goes through the
+examples in turn, and a modification of Improved SMO for η; the sections *with Improved SMO* use both. We compute the
+paper's F in every tenth step, and only if the paper's H is larger than the dual objective. The paper prints the RBF
+grid as $\\exp(-2^{11i/7}\\lVert x-x'\\rVert^2)$, with γ from 1 to 2048: on german, ringnorm, splice, twonorm and
+waveform nearly every example would then be similar only to itself. We take $2^{-11i/7}$, which we believe the authors
+meant, and C from 1 to 500.
 
 **Errata.** The paper prints k′ with $-k(x_r,x_r)$, which does not give a Gram matrix. With $+k(x_r,x_r)$ the formula
 gives the Gram matrix of $\\varphi(x)-\\varphi(x_r)$. The paper prints Corollary 1 for points of $\\mathcal{A}_0(r)$.
@@ -143,16 +144,16 @@ times always include this solution. The columns *two variables* show this packag
 WHOLE = "All data sets have the sizes of the paper, and all grids of models are the grids of the paper."
 SMALLER = "On {} there are at most 150 training examples, four values of C and 3 × 3 models there."
 AS_PRINTED = """
-The proposed approach tests $F<H$, the standard approach does not. Each speed-up divides the cost of the standard
-approach by the cost of the proposed approach, both summed over the models of a set. The two approaches run one after
-the other on each model, and we measure CPU time. We use {orders}. The two approaches count {apart}. **We reproduce most
-of Prec and KerEval.** Prec is within 15 points of the published figure on {prec} of {of} sets, and the speed-up in
-KerEval is within a factor of 4/3 of the published speed-up on {alike} sets; both figures are near the published figures
-on {both}. **We do not reproduce the rest.** Our Prec is more than 15 points higher than the published Prec on {more},
-and more than 15 points lower on {fewer}. Our speed-up in KerEval is less than three quarters of the published speed-up
-on {less}. In the paper the proposed approach is never slower than the standard approach. In our runs it is faster on
-{faster}, and slower on {slower}. Where the proposed approach is slower, its steps of η take more time than the columns
-that it saves would take.{banana}
+The proposed approach tests $F<H$, the standard approach does not. Each speed-up is the cost of the standard approach
+divided by the cost of the proposed approach; each cost is a sum over the models of a set. The two approaches run one
+after the other on each model, and we measure CPU time. We use {orders}. The two approaches count {apart}. **We
+reproduce most of Prec and KerEval.** Prec is within 15 points of the published figure on {prec} of {of} sets, and the
+speed-up in KerEval is within a factor of 4/3 of the published speed-up on {alike} sets; both figures are near the
+published figures on {both}. **We do not reproduce the rest.** Our Prec is more than 15 points higher than the published
+Prec on {more}, and more than 15 points lower on {fewer}. Our speed-up in KerEval is less than three quarters of the
+published speed-up on {less}. In the paper the proposed approach is never slower than the standard approach. In our runs
+it is faster on {faster}, and slower on {slower}. Where the proposed approach is slower, its steps of η take more time
+than the columns that it saves would take.{banana}
 """
 BANANA = (
     " On banana no linear model separates the classes well, and the efficiency test switches $F<H$ off in {off} of "
@@ -175,10 +176,11 @@ which the check predicts the sign that training gives.
 OPTIMUM = "Compared with the optimum"
 SIGNS = """
 By Theorem 1, the condition $F<H$ ends a round only if h at the left-out example already has the sign that it has at the
-optimum. A round that ends at the KKT gap may end with the opposite sign, because |h| can be smaller than its error at
-ψ ≤ 2ε. For comparison we trained each round of some small sets ({sets}) to a KKT gap of 1e-10, with all models of the
-RBF kernel, and with C up to 1 for the linear kernel. A sign counts as wrong if it differs from the sign of the optimum
-and the optimum has |h| above 1e-7. `leave_one_out` continues a round that ends near h = 0 until the sign is certain.
+optimum. A round that ends at the KKT gap may end with the opposite sign, because |h| can be smaller than its error at ψ
+≤ 2ε. For comparison we trained each round of some small sets ({sets}) to a KKT gap of 1e-10, with all models of the RBF
+kernel, and with C up to 1 for the linear kernel. The sign of h at the left-out example counts as wrong if h has the
+opposite sign at the optimum and |h| exceeds 1e-7 there. `leave_one_out` continues a round that ends near h = 0 until
+the sign is certain.
 """
 LEFT_OUT = """
 The table lists the linear models that the sections *by `leave_one_out`* leave out, because 200,000 steps of the most
@@ -248,11 +250,11 @@ model whose error has the least mean over the realisations. The columns of chang
 SVMP = {
     "about": """
 **As the paper.** λ = 1/C goes from 10⁴ to 10⁻³, features have mean 0 and variance 1, σ is 0.5, and each set has as many
-examples as in the paper. The sections *by the paper's settings* use QR with pivoting and the paper's tolerances:
-ε_kkt = 10⁻³, τ = 10⁻⁴, τ₂ = 10⁻⁸, γ = 0.01, ℓ = 50. In the sections *by the paper's settings* equation (39) updates ξ
-from the first event to the last, the check (56) is on or off, and (55) gives the first point of the path. All other
-sections use the defaults of `SVMP()`, except in columns that name another linear algebra. By default `SVMP()` keeps the
-inverse of the matrix A of the elbow, computes g afresh every 50 events and has tolerances of 10⁻⁷ and less.
+examples as in the paper. The sections *by the paper's settings* use QR with pivoting and the paper's tolerances: ε_kkt
+= 10⁻³, τ = 10⁻⁴, τ₂ = 10⁻⁸, γ = 0.01, ℓ = 50. In these sections the tracker updates ξ by equation (39) from the first
+event to the last, SMO starts at the point (55), and the check (56) is on or off. All other sections use the defaults of
+`SVMP()`, except in columns that name another linear algebra. By default `SVMP()` keeps the inverse of the matrix A of
+the elbow, computes the gradient g afresh every 50 events and has tolerances of 10⁻⁷ and less.
 
 **Not as the paper.** The paper does not say which examples it used. We use the first examples in one random order, so
 our numbers of events may differ from the published numbers. In our tables an event is a breakpoint at which λ has
@@ -274,8 +276,8 @@ the monks' problems: on sonar the cost is off by 1.5 %, and on ionosphere and Hi
 the check repairs the path five times (in the paper four times). **We do not reproduce the repairs on ionosphere and
 HillValley.** The check repairs our path on ionosphere 24 times, until rounding errors end this path at C = 40.8, and
 our path on HillValley 145 times. The paper's path needs no repair on either set. On the six other sets the path needs
-no repair, and leaving the check out changes no cost. `SVMP()` computes g afresh every 50 events, and needs one repair
-on all sets together (Table II).
+no repair, and leaving the check out changes no cost. `SVMP()` computes the gradient g afresh every 50 events, and needs
+one repair on all sets together (Table II).
 """,
     "settings, Gaussian": """
 **The paper's settings reproduce more than our defaults (Table III).** With the paper's settings the number of events is
@@ -291,9 +293,9 @@ is wrong. The differences that remain between our figures and the paper's may co
 On the monks' problems the null space of A has up to 173 dimensions, and the linear program has many solutions. The
 table compares six random orders of the examples with the paper's figure. The corner at which the linear program ends
 depends on the order of the examples, and decides how many examples are on the elbow. The number of events hardly
-depends on the corner. `tests/theorems/test_path_theorem.py` tests both statements, and Theorem (i): every β within the
-box gives an optimum. Hence the largest elbow, 4, 139 or 290, is not a property of the data. The corner does not explain
-why we have fewer events than the paper on monk 1 and 3.
+depends on the corner. `tests/theorems/test_path_theorem.py` tests that the order of the examples changes α but not w,
+and tests Theorem (i): if a null vector of A leaves α in the box, α stays optimal. Hence the largest elbow, 4, 139 or
+290, is not a property of the data. The corner does not explain why we have fewer events than the paper on monk 1 and 3.
 """,
     "IV, Gaussian": """
 This is the half of Table IV for the Gaussian kernel, with at most ten minutes for each set. On splice the path does not
@@ -303,10 +305,10 @@ some five seconds. We do not have the data set svmguide-c. On madelon K is the i
 """,
     "gaussian": """
 The paper prints its Gaussian as ‖x − y‖/σ. The form **exp(−‖x − y‖²/(2σ²))** comes closest to the numbers of events in
-Table III: the mean of |log(here/there)| is 0.50. With σ² instead of 2σ² this mean is 0.55; the path of sonar then has
-half of the published number of events, and the path of german six tenths. The form exp(−‖x − y‖/σ) does not fit at all:
-it leads to 46 events on sonar and an elbow of 513 on HillValley. No form leads to the published numbers of events on
-monk 2 and monk 3; every form leads to the published sizes of their elbows.
+Table III: the mean of |log(our number/published number)| is 0.50. With σ² instead of 2σ² this mean is 0.55; the path of
+sonar then has half of the published number of events, and the path of german six tenths. The form exp(−‖x − y‖/σ) does
+not fit at all: it leads to 46 events on sonar and an elbow of 513 on HillValley. No form leads to the published numbers
+of events on monk 2 and monk 3; every form leads to the published sizes of their elbows.
 """,
     "Table II: linear kernel": """
 **We reproduce the largest elbow on sonar, heart, ionosphere, wbc and diabetes.** On each of these sets, our largest
@@ -326,13 +328,13 @@ conditions along the path.
 **We reproduce the largest elbow on every set except HillValley.** The elbow often contains all examples. Our number of
 events is within a fifth of the paper's, on {near}. **We do not reproduce the number of events on the other sets, nor
 the repairs.** The paper reports a cost that is wrong by up to 30 % without its KKT check, and up to eleven repairs per
-set with the check. Our tracker computes g afresh every 50 events and corrects the step on the elbow, and our paths need
-no repair. On HillValley LIBSVM's dual objective is below ours by up to 1.4·10⁻⁷ for C above 600, so LIBSVM is less
-exact there. **Linear algebra.** As in the paper, SVD is slower than QR and QR is slower than updates. Their times
-differ most if the elbow has hundreds of points and changes by one point at an event (heart, diabetes, HillValley,
-german). By default `SVMP` keeps the inverse instead of updated factors. The inverse saves no time, compared with
-updated factors, on sonar and ionosphere, whose paths have few events. The inverse saves less time if many examples move
-at one event (monks), because `SVMP` then computes the inverse anew.
+set with the check. Our tracker computes the gradient g afresh every 50 events and corrects the step on the elbow, and
+our paths need no repair. On HillValley LIBSVM's dual objective is below ours by up to 1.4·10⁻⁷ for C above 600, so
+LIBSVM is less exact there. **Linear algebra.** As in the paper, a path takes longest with SVD, less time with QR, and
+least with updated factors. The three times differ most if the elbow has hundreds of points and changes by one point at
+an event (heart, diabetes, HillValley, german). By default `SVMP` keeps the inverse instead of updated factors. The
+inverse saves no time, compared with updated factors, on sonar and ionosphere, whose paths have few events. The inverse
+saves less time if many examples move at one event (monks), because `SVMP` then computes the inverse anew.
 """,
     "IV": """
 These sets have more than a thousand examples, and the path uses its default linear algebra. A path needs as much memory
@@ -340,9 +342,9 @@ as the kernel matrix.
 """,
     "rounds": """
 The table shows the median CPU seconds of five runs in one process. Each round starts from the active set of the
-previous round. At a tolerance of 10⁻³ the solutions of the rounds are far less exact than the path, which satisfies the
-conditions up to 10⁻¹¹; the last line of the table compares rounds and path most fairly. The path also gives the
-solutions for all values of C between the rounds.
+previous round. At a tolerance of 10⁻³ the solutions of the rounds are far less exact than the solutions on the path,
+which satisfy the KKT conditions up to 10⁻¹¹; the last line of the table compares rounds and path most fairly. The path
+also gives the solutions for all values of C between the rounds.
 """,
     "R": """
 Both programs run in one thread, from svmpath's first λ down to 10⁻³. The table shows CPU seconds of the fastest of five
@@ -385,10 +387,10 @@ sections also use as many examples as the paper, with one order of the examples:
 against n" for both sets. Two sections use LIBSVM's shrinking, as their text states. Table 2, the first half of Table 5
 and a table of the larger sets use this package's shrinking; all other tables use no shrinking. Table 5 uses three
 random orders of the examples, and each section after Table 7 states its number of orders. We do not implement maximum
-gain over more than two variables (§2.5), for which the paper has no figures. In the section "Open questions" our rule
-`Decomposition` stands in for SVM-light's working sets of ten variables (Table 3). Published figures are medians, our
-figures are means. All strategies run on an order before the next order begins, so that other work on the machine
-affects all strategies alike.
+gain over more than two variables (§2.5), for which the paper has no figures. In the section "Open questions" we measure
+our rule `Decomposition` instead of SVM-light's working sets of ten variables (Table 3). Published figures are medians,
+our figures are means. We run all strategies with one order of the examples before we run them with the next order, so
+that other work on the machine slows all strategies alike.
 """,
     "sizes": """
 Three of the paper's four problems are public; spambase is the paper's set. The tables use the first 4,000 examples of
@@ -399,16 +401,16 @@ as in the paper. Our cache takes twice as many megabytes, since our kernel value
 are float32.
 """,
     "stopping": """
-The paper stops a maximum-gain iteration when "the value μ* defining the length of the constrained step" is below ε. We
-can read this rule in two ways. **μ\\* < ε** compares ε with the step after clipping (`refsvm.WorkingSetGap`). The rule
+The paper stops a maximum-gain iteration when "the value μ* defining the length of the constrained step" is below ε.
+This rule may mean two things. **μ\\* < ε** compares ε with the step after clipping (`refsvm.WorkingSetGap`). The rule
 μ\\* < ε also stops when a variable happens to be closer than ε to its bound, so that its step is clipped to almost
 nothing. With as many examples of connect-4 as in the paper, such a step occurs by chance long before the optimum
 ("Larger sets"). **μ̂ < ε** compares ε with the Newton step before clipping (`benchmarks/papers/newton_step_gap.py`).
 The rule μ̂ < ε stops nearly where the paper's rule did: without shrinking HMG with this rule takes 2 % more steps than
-in the paper on spambase (Table 4), and 6 % more on connect-4 ("Larger sets"). We therefore read the paper's rule as μ̂
-< ε, and compare the published figures with the figures that HMG reaches with μ̂ < ε. If a table has three rows for HMG,
-then in the third row HMG stops at a KKT gap of ε like the other selectors, so this row compares all selectors at equal
-accuracy.
+in the paper on spambase (Table 4), and 6 % more on connect-4 ("Larger sets"). We therefore assume that the paper's rule
+means μ̂ < ε, and compare the published figures with the figures that HMG reaches with μ̂ < ε. If a table has three rows
+for HMG, then in the third row HMG stops at a KKT gap of ε like the other selectors, so this row compares all selectors
+at equal accuracy.
 """,
     "theorem 7": """
 Theorem 7 says that maximum gain alone may stop before the optimum. The proof of the theorem uses four points, for which
@@ -433,9 +435,9 @@ does in the paper. **Kernel rows.** The paper's argument for HMG is that HMG com
 our HMG computes {rows} times the rows of second order on the three sets. The paper expects HMG to save nothing on
 spambase, because half of the kernel matrix fits into the cache. Unlike LIBSVM's shrinking, this package's shrinking
 solves restricted problems, which contain the active variables alone. For each restricted problem the solver computes
-shorter rows anew, and the table counts a shorter row like a whole row. The solver solves each restricted problem to a
-KKT gap even if HMG's own rule would stop, so HMG with its own rule takes more steps here than without shrinking (Table
-4). **Seconds.** {seconds}
+anew the rows of the active variables, which contain only their columns; the table counts such a short row like a whole
+row. The solver solves each restricted problem to a KKT gap even if HMG's own rule would stop, so HMG with its own rule
+takes more steps here than without shrinking (Table 4). **Seconds.** {seconds}
 """,
     "table 4": """
 **We reproduce that shrinking saves few steps.** At equal KKT gap a solve without shrinking takes 85 to 102 % of the
@@ -445,17 +447,17 @@ this table counts only whole rows. The number of rows that HMG computes exceeds 
 equal accuracy HMG computes 0.96, 0.72 and 0.70 times the rows of second order on the three sets, and takes 1.2 to 1.4
 times the steps. In the paper a solve without shrinking takes up to seven times as long as with shrinking. At equal KKT
 gap our seconds without shrinking are only {least} to {most} of the seconds with shrinking, because our parts of
-connect-4 and MNIST are small. On spambase every selector loses more time without shrinking than in the paper, although
-with shrinking our solver computes some rows again that were in memory.
+connect-4 and MNIST are small. On spambase shrinking saves more of the time of every selector than in the paper,
+although our solver computes some rows again when it shrinks.
 """,
     "table 5": """
 **We reproduce the kernel rows, but not the seconds.** With every size of the cache HMG computes the fewest rows, 21 to
 27 % fewer than second order. In the paper all rules become faster with a larger cache, because a cache of 200 MB holds
 nearly every row of the shrunk problem; HMG is the fastest if the cache does not hold these rows. In our problem some
 1,800 of the 4,000 examples are free support vectors, but the largest cache, 5.6 % of the matrix, holds only 224 rows,
-so a larger cache saves only 1 to 11 % of the rows. With shrinking, the fastest rule is {on}, from the smallest cache to
-the largest; without shrinking, it is {off}. HMG is not the fastest rule, because computing a row takes little time
-compared with a scan of all variables.
+so a larger cache saves only 1 to 11 % of the rows. If we list the caches from the smallest to the largest, the fastest
+rule with shrinking is {on}, and the fastest rule without shrinking is {off}. HMG is not the fastest rule, because
+computing a row takes little time compared with a scan of all variables.
 """,
     "table 6": """
 **We do not reproduce the disadvantage of one row.** In the paper HMG with one row needs 1.3 and 1.7 times the
@@ -519,9 +521,9 @@ selection of Algorithm 3 without planning.
 Table 2 without shrinking, with LIBSVM's shrinking, which the paper used, and with this package's shrinking; the long
 sets use only the shrinking of this package. Without shrinking, kernel rows are in double precision. With shrinking,
 `solve` chooses the precision: single precision, as in LIBSVM, from 3,000 examples on, if C and the tolerance allow it.
-If several gradients are equal, our selection takes the first example, and LIBSVM takes the last. The paper does not say
-how it prepared its sets; we infer the preparation from its numbers of support vectors, see [](preparations.md). We do
-not repeat the paper's Figure 1, which is a sketch.
+If several examples have the same value of the gradient, our selection takes the first of them, and LIBSVM takes the
+last. The paper does not say how it prepared its sets; we infer the preparation from its numbers of support vectors, see
+[](preparations.md). We do not repeat the paper's Figure 1, which is a sketch.
 """,
     "figure 2": """
 The figure shows a planned step on a chessboard of 300 examples, with C = 1000. The figure plots the gain of this step
@@ -537,8 +539,9 @@ least 19 % of the Newton step's gain. The planned step is longer than this range
 objective. The planned step and the next step together gain 2.4 times as much as the Newton step.
 """,
     "shrinking": """
-Unlike LIBSVM's shrinking, this package's shrinking solves restricted problems, and our iterations include their steps.
-Shrinking does not explain why planning saves more steps on titanic, banana and thyroid here than in the paper.
+Unlike LIBSVM's shrinking, this package's shrinking solves restricted problems; our numbers of iterations include the
+steps on restricted problems. Shrinking does not explain why planning saves more steps on titanic, banana and thyroid
+here than in the paper.
 """,
     "table 1": """
 **We reproduce the number of support vectors on seventeen of the eighteen sets.** On these seventeen sets our numbers of
@@ -556,9 +559,9 @@ significant on {sure} of these sets ({within}). Planned steps take significantly
 the sets. The savings are large on the same hard problems as in the paper: banana, thyroid, titanic, chessboard. **We do
 not reproduce the savings on titanic, banana, thyroid and splice.** On the first three sets planning saves much more
 here than in the paper, and on splice it saves {splice} instead of 12 %. Our runs differ from the paper's in three ways:
-our runs do not shrink, use kernel values in double instead of single precision, and choose the first of several equal
-gradients instead of the last. The missing shrinking is not the reason, because LIBSVM's shrinking changes these savings
-little (see above).
+our runs do not shrink, use kernel values in double instead of single precision, and choose the first of several
+examples with equal gradients instead of the last. The missing shrinking is not the reason, because LIBSVM's shrinking
+changes these savings little (see above).
 """,
     "seconds": """
 In the paper PA-SMO (SMO with planned steps) is never slower than SMO, and significantly faster on five sets. In our

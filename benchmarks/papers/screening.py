@@ -222,12 +222,12 @@ def shares(records: Sequence[Record]) -> tuple[Any, ...]:
     ]
     text = (
         "The table shows which share of the variables safe screening has removed after 25 %, 50 %, 75 %, 90 % and "
-        "100 % of the steps. The last column shows the share of the variables that are at a bound in the solution; no "
-        f"proof can remove more. On average over the sets, safe screening has removed {half[0]:.2f} of the variables "
-        f"after half of the steps and {half[1]:.2f} after nine tenths; if safe screening searches every 100 steps, it "
-        f"has removed {half[2]:.2f} and {half[3]:.2f} of the variables. On "
+        "100 % of the steps. The last column shows the share of the variables that are at a bound in the solution; "
+        f"only these can be removed. On average over the sets, safe screening has removed {half[0]:.2f} of the "
+        f"variables after half of the steps and {half[1]:.2f} after nine tenths; if safe screening searches every 100 "
+        f"steps, it has removed {half[2]:.2f} and {half[3]:.2f} of the variables. On "
         f"{len(never)} of {len(records)} sets safe screening has removed no variable after nine tenths of the steps, "
-        "with either interval."
+        "however often it searches."
     )
     heads = (
         "set",

@@ -99,7 +99,7 @@ def answers(page: Page, records: list[Record]) -> None:
         f"For each of {cells} combinations of set, C and the number k of folds, we compare cold rounds with "
         f"{len(WAYS) - 1} other ways to start the rounds. {predictions - len(rows)} of {predictions} vectors of "
         "predictions agree with cold rounds in every example. For each other vector, the table lists the examples "
-        "that differ, and the largest |h| that either way computes for these examples. "
+        "that differ, and the largest |h| at these examples, from cold rounds or from the other way to start. "
         f"This |h| is {farthest:.1e} at most: near h = 0, two results with the "
         "tolerance of 1e-3 in the KKT conditions may differ by as much in h. At a tolerance of 1e-6, "
         f"{len(rows) - tight} of the {len(rows)} other vectors agree with cold rounds. A round that starts "
