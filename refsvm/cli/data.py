@@ -130,7 +130,7 @@ class Training:
             where = f" in {data.source}" if data.source else ""
             raise ValueError(
                 f"scale=True: {data.name} holds {largest:.6g}{where}, above the largest number that can be scaled "
-                "(1e150), which is often a code for a missing value; correct that row or remove it."
+                "(1e150); such a number is often a code for a missing value; correct that row or remove it."
             )
         return Scaling.of(data.X)
 

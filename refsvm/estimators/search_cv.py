@@ -220,8 +220,8 @@ class SearchCV(SearchScores, ABC):
         if self.stop is not None and self.stop.left_out and not by_sign:
             raise ValueError(
                 f"stop={self.stop!r} only decides the class of a single left-out example, so it needs "
-                'cv="loo", seeder=None and no scoring, break_ties or class_weight="balanced". Change these, or omit '
-                "stop."
+                'cv="loo", seeder=None and no scoring, break_ties or class_weight="balanced". Change these '
+                "arguments, or omit stop."
             )
         return one_out, self.stop
 

@@ -50,8 +50,8 @@ def rule_in_file(argument: str, text: str, family: type[Kind]) -> type[Kind]:
     rule = _named_in(argument, Path(match[1]), match[2])
     if not isinstance(rule, type) or not issubclass(rule, family) or isabstract(rule):
         raise ValueError(
-            f"{argument}={text!r} is not a {family.__name__}; derive it from refsvm.{family.__name__}, and write its "
-            "method."
+            f"{argument}={text!r} is not a complete {family.__name__}; make it a subclass of refsvm.{family.__name__} "
+            "that defines all abstract methods."
         )
     return rule
 

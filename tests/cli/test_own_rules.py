@@ -54,7 +54,10 @@ def test_without_a_twin_it_is_left_out_of_compiled_code(mine):
     ("name", "sentence"),
     [
         ("{}:Min", "has no Min; did you mean Mine?"),
-        ("{}:number", "is not a WorkingSetSelector; derive it from refsvm.WorkingSetSelector"),
+        (
+            "{}:number",
+            "is not a complete WorkingSetSelector; make it a subclass of refsvm.WorkingSetSelector",
+        ),
     ],
 )
 def test_refusals_name_the_file(mine, name, sentence):

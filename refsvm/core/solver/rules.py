@@ -103,7 +103,7 @@ def misfit(selector: WorkingSetSelector, step: StepRule) -> ValueError:
         )
     return ValueError(
         f"step={step!r} uses momentum and also plans ahead (history = {step.history}), but a planned step moves only "
-        "the pair; set uses_momentum = False or history = 0 in its class."
+        "the pair; set uses_momentum = False or history = 0 in the class of the step rule."
     )
 
 
