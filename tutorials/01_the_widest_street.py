@@ -4,8 +4,8 @@ r"""
 
 Two kinds of points lie in a plane, and many lines separate them. A support vector machine takes the middle line of the
 widest street between the two kinds. This chapter describes the street by a formula and finds it with a general
-optimiser. If no street separates the two kinds, some points may stand on the street, at a price. You need to know only
-vectors and derivatives.
+optimiser. If no street separates the two kinds, the chapter allows points on the street, at a price. You need to know
+only vectors and derivatives.
 """
 
 # SVC lays the widest street between two kinds of points.
@@ -90,7 +90,7 @@ print("the widest street:", round(2.0 / float(np.linalg.norm(machine.coef_[0])),
 #
 # .. math:: \min_{w,b}\ \tfrac12\lVert w\rVert^2 \quad\text{where}\quad y_i\,h(x_i)\ge1\ \text{for all } i.
 #
-# The square and the half do not change the minimiser.
+# The square and the factor :math:`\tfrac12` do not change the minimiser.
 #
 # Why should the street be wide? The classifier has to *generalise*: to classify new points correctly. If the distance
 # of a new point from an old point of its kind is below the geometric margin, the line puts both points on the same
@@ -108,8 +108,8 @@ print("the widest street:", round(2.0 / float(np.linalg.norm(machine.coef_[0])),
 # Leaving out an example that caused no correction changes nothing, and this example is predicted correctly. So if each
 # of :math:`n+1` examples is left out once, at most :math:`(R/\rho)^2` of them are predicted wrongly; after training on
 # :math:`n` examples the expected error is at most :math:`E[(R/\rho)^2]/(n+1)`. A second theorem favours streets with
-# few examples on their margins: only these can be predicted wrongly when they are left out, because leaving out any
-# other example does not move the street (:doc:`chapter 11 <11_leave_one_out>`).
+# few examples on their margins: leaving out any other example does not move the street, so only examples on a margin
+# can be predicted wrongly (:doc:`chapter 11 <11_leave_one_out>`).
 #
 # Turn and shift the line in the left picture, which shows the widest empty street around this line. For each direction
 # of the line, the right picture shows the width of the widest empty street. The top of the curve belongs to the widest
@@ -154,10 +154,10 @@ figure.legend(loc="outside lower center", ncols=3, frameon=False)
 plt.show()
 
 # %%
-# The few points on a margin hold the street in place and are called *support vectors*. If all other points are removed,
-# or moved outside the street on their own side, the street stays the same (exercise 1).
+# The few points on a margin hold the street in place and are called *support vectors*. Removing all other points, or
+# moving them without crossing a margin, does not change the street (exercise 1).
 #
-# Does a wide street help on new points? For 200 sets of twenty points and streets in 90 directions, the next lines
+# Does a wide street help on new points? For 200 sets of twenty points, the next lines try streets in 90 directions, and
 # compare the error of the widest street with the mean error of all streets that separate the set:
 
 # fold: Widest and other streets on 4000 new points
@@ -201,7 +201,7 @@ print(
 # .. math:: \min_{w,b}\ F, \qquad F = \tfrac12\lVert w\rVert^2 + C\sum_i\max\bigl(0,\,1-y_ih(x_i)\bigr).
 #
 # This *primal objective* :math:`F` is a sum of convex functions, so it is convex, and every local minimum is global.
-# The error, a step from 1 to 0 over :math:`yh`, is not convex. The *hinge loss* :math:`\max(0,1-yh)` is convex and
+# The error drops from 1 to 0 at :math:`yh=0`, so it is not convex. The *hinge loss* :math:`\max(0,1-yh)` is convex and
 # never below the error. Logistic regression uses a smooth loss whose slope is never zero, so every example acts as a
 # support vector.
 
@@ -266,9 +266,9 @@ plt.show()
 # data, not geometry, can show which :math:`C` is too large. :doc:`Chapter 5 <05_the_whole_loop>` shows overfitting;
 # chapters :doc:`11 <11_leave_one_out>` and :doc:`15 <15_the_path_of_c>` estimate the error on new points.
 #
-# Below, the button "End" lays the street for the :math:`C` that the slider shows. Drag a point across the line, and
+# Below, the button "End" computes the street for the :math:`C` that the slider shows. Drag a point across the line, and
 # press "End" again. Chapters 3 to 5 build the solver behind the button "Step"; chapters 2 to 7 explain the other
-# pictures of the stepper.
+# pictures of this *stepper*.
 #
 # .. stepper::
 #    :data: clouds
@@ -380,7 +380,7 @@ for C in (0.03, 0.3, 30.0):
 #    an inactive constraint does not move the minimum of a convex function.
 # 2. With :math:`w=0` and :math:`b=0` every point has the slack 1, so :math:`F=Cn`, and the least :math:`F` is at most
 #    :math:`Cn`.
-# 3. In each iteration SLSQP factorises a matrix with a row for each unknown. Ten thousand examples add as many
-#    unknowns, their slacks, so the matrix has more than :math:`10^8` entries.
+# 3. In each iteration SLSQP factorises a matrix with a row for each unknown. Each of ten thousand examples adds an
+#    unknown, its slack, so the matrix has more than :math:`10^8` entries.
 #
 # .. endfold::

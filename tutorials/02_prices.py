@@ -2,9 +2,9 @@ r"""
 2 · Prices
 ==========
 
-:doc:`Chapter 1 <01_the_widest_street>` laid a street under constraints. This chapter replaces each constraint by a
-price. The prices are the unknowns of a second problem, the *dual*, which has one variable for each example and uses
-only inner products of examples. Every feasible choice of prices proves that no street costs less than a certain amount.
+:doc:`Chapter 1 <01_the_widest_street>` computed the widest street under constraints. This chapter replaces each
+constraint by a price. The prices are the unknowns of a second problem, the *dual*, which has one variable for each
+example and uses only inner products of examples. Any feasible prices give a lower bound on the cost of every street.
 """
 
 # fold: Imports, the examples, and the code of this figure
@@ -80,8 +80,8 @@ plt.show()
 #    \max_\alpha\ f(\alpha) = y^\top\alpha-\tfrac12\,\alpha^\top K\alpha
 #    \quad\text{where}\quad \sum_i\alpha_i=0,\quad L_i\le\alpha_i\le U_i,
 #
-# with :math:`K_{ij}=x_i\cdot x_j`, the box :math:`[0,C]` for a positive example and :math:`[-C,0]` for a negative one.
-# This is the *dual problem*. The package builds it with this function:
+# with :math:`K_{ij}=x_i\cdot x_j`; the box is :math:`[0,C]` for a positive example and :math:`[-C,0]` for a negative
+# one. This is the *dual problem*. The package builds it with this function:
 #
 # .. shipped:: core/formulations.py
 #    :object: Formulations.classification
@@ -111,10 +111,11 @@ print(
 print(f"f = {by_hand.objective:.6f}, F = {by_hand.primal_objective:.6f}")
 
 # %%
-# A price is a slope. If point :math:`i` has to satisfy :math:`y_ih(x_i)\ge1+u`, the dual objective gains the term
-# :math:`a_iu`, and the optimal prices stay feasible. So for every :math:`u` the optimum grows by at least :math:`a_iu`:
-# a line of slope :math:`a_i` touches the curve of the optimum over :math:`u` from below at :math:`u=0`. If the curve is
-# smooth there, the line is its tangent. For each point the figure shows the curve and, dotted, the line:
+# A price is a slope of the optimum. If point :math:`i` has to satisfy :math:`y_ih(x_i)\ge1+u`, the dual objective gains
+# the term :math:`a_iu`, and the optimal prices stay feasible. So for every :math:`u` the optimum grows by at least
+# :math:`a_iu`: a line of slope :math:`a_i` touches the curve of the optimum over :math:`u` from below at :math:`u=0`.
+# If the curve is smooth there, the line is its tangent. For each point the figure shows this curve and, dotted, this
+# line:
 
 # fold: The code of this figure
 # alt: The optimum is drawn over u for each of the three points. The curve of point 0 is flat up to u = 1. The equal
@@ -191,7 +192,8 @@ print(
 # *certificate*: they hold for every feasible :math:`\alpha`, whatever program computed it. The inequality :math:`f\le
 # F` is called *weak duality*, and :math:`F-f` is the *duality gap*.
 #
-# The optimum lies between the :math:`f` of a thousand random prices and the :math:`F` of a thousand random streets:
+# The optimum lies above the :math:`f` of a thousand random :math:`\alpha` and below the :math:`F` of a thousand random
+# streets:
 
 # fold: Random prices and streets, and a general optimiser in between
 certain = minimize(
@@ -362,8 +364,8 @@ print("inner products right:", np.allclose(coordinates @ coordinates.T, K))
 
 # %%
 # The gradient :math:`G=\nabla f(\alpha)` holds the slope of :math:`f` along each variable: :math:`G_i=\partial
-# f/\partial\alpha_i=v_i-\sum_jK_{ij}\alpha_j`. Together, :math:`G=v-K\alpha`, and for classification :math:`v=y`. The
-# gradient explains the code of :math:`F` at the end of chapter 1: ``dot(alpha, self.v - G)`` is :math:`\alpha^\top
+# f/\partial\alpha_i=v_i-\sum_jK_{ij}\alpha_j`. In vector form :math:`G=v-K\alpha`; for classification :math:`v=y`. Now
+# you can read the code of :math:`F` at the end of chapter 1: ``dot(alpha, self.v - G)`` is :math:`\alpha^\top
 # K\alpha=\lVert w\rVert^2`, the slacks :math:`\xi_i=\max(0,\,y_i(G_i-b))` follow from :math:`y_i-h(x_i)=G_i-b`, and
 # ``b=None`` asks for the best intercept.
 #

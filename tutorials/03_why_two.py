@@ -35,7 +35,7 @@ problem = DualProblem.classification(X, y, kernel=RBF(gamma=0.5), C=2.0)
 # elsewhere. The two indices are the *working set* :math:`(i,j)`.
 #
 # A problem with three examples can be drawn in a plane, because :math:`\alpha_0` and :math:`\alpha_1` determine
-# :math:`\alpha_2=-\alpha_0-\alpha_1`. The box of the third variable cuts a corner off the square of the first two
+# :math:`\alpha_2=-\alpha_0-\alpha_1`. The box of the third variable excludes a corner of the square of the first two
 # variables. Each of the three pairs has its own direction.
 
 # fold: The code of this figure
@@ -136,7 +136,7 @@ for name, at in (("α = 0", np.zeros(3)), ("start", np.append(start, -start.sum(
 # **So a point is optimal exactly if no step on a pair gains.** The method is *sequential minimal optimisation*, SMO:
 # every step solves the smallest possible problem.
 #
-# This function does the matching:
+# This function matches positive with negative entries:
 
 
 def matched(d):

@@ -50,9 +50,9 @@ show_step(4)
 plt.show()
 
 # %%
-# The left panel shows the box of the two variables from above. The sum of both variables is fixed, so the point moves
-# along a straight line, and stops where the line touches a contour of :math:`f`. The right panel shows the gain along
-# this line, a parabola.
+# The left panel shows the box of the two variables, with contours of :math:`f`. The sum of both variables is fixed, so
+# the point moves along a straight line, and stops where the line touches a contour. The right panel shows the gain
+# along this line, a parabola.
 #
 # A parabola
 # ----------
@@ -65,9 +65,9 @@ plt.show()
 #    g(\mu) = \mu\,\ell-\tfrac12\,q\,\mu^2, \qquad \ell=G_i-G_j, \qquad q=K_{ii}+K_{jj}-2K_{ij}.
 #
 # At :math:`\mu=0` the slope of :math:`g` is :math:`\ell`. The curvature :math:`q=(e_i-e_j)^\top K(e_i-e_j)` is the
-# squared distance :math:`\lVert\varphi(x_i)-\varphi(x_j)\rVert^2` of the two examples, so it is never negative. At the
-# top of the parabola :math:`g'(\mu)=\ell-q\mu` is zero. The step to the top is the *Newton step* :math:`\hat\mu`, and
-# it gains :math:`\tilde g`:
+# squared distance :math:`\lVert\varphi(x_i)-\varphi(x_j)\rVert^2` of examples :math:`i` and :math:`j`, so it is never
+# negative. At the top of the parabola :math:`g'(\mu)=\ell-q\mu` is zero. The step to the top is the *Newton step*
+# :math:`\hat\mu`, and it gains :math:`\tilde g`:
 #
 # .. math:: \hat\mu=\frac{\ell}{q}, \qquad \tilde g = g(\hat\mu)=\frac{\ell^2}{2q} .
 #
@@ -95,7 +95,7 @@ plt.show()
 
 # %%
 # The stepper shows both pictures for every step, under "The pair that moves next". With a small :math:`C` most steps
-# are clipped; with a large :math:`C` few steps are.
+# are clipped; with a large :math:`C` few are.
 #
 # .. stepper::
 #    :selector: second-order
@@ -137,8 +137,8 @@ print(
 # No parabola
 # -----------
 #
-# If both examples are the same point, :math:`q=0`, and the parabola is a straight line. If the labels of the examples
-# differ, this line rises for ever, and the Newton step would divide by zero. Like LIBSVM, the package replaces
+# If examples :math:`i` and :math:`j` are the same point, :math:`q=0`, and the parabola is a straight line. If their
+# labels differ, this line rises for ever, and the Newton step would divide by zero. Like LIBSVM, the package replaces
 # :math:`q` by :math:`10^{-12}`: the formula then gives a giant step, and the box cuts it. If a kernel is not positive
 # semi-definite, :math:`q` may be negative; the package then also takes :math:`10^{-12}`.
 
@@ -158,8 +158,8 @@ print("α =", state.alpha)
 # ---------
 #
 # 1. ★ Derive :math:`g(\mu)`.
-# 2. ★★ Show that a clipped step gains :math:`\tfrac12q\mu(2\hat\mu-\mu)`, and conclude that half a Newton step still
-#    yields three quarters of the gain.
+# 2. ★★ Show that a clipped step gains :math:`\tfrac12q\mu(2\hat\mu-\mu)`, and conclude that half a Newton step gains
+#    three quarters as much as the whole step.
 # 3. ★ Which steps :math:`\mu` gain anything at all?
 # 4. ★★ In the last example, why does :math:`\alpha` end at its bounds, and what is the duality gap at the end?
 #

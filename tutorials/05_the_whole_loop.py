@@ -123,7 +123,7 @@ print("the package moved the same pairs, in the same order:", package == pairs)
 #     The state computes :math:`\ell`, :math:`q`, lo and hi of the pair (chapters 3 and 4).
 # ``state.n_candidates = 0`` and ``mu = step.length(state, i, j)``
 #     The step rule says how far the pair moves. A rule that plans ahead may leave *candidates*, pairs that the next
-#     selection should consider; the first line clears old candidates.
+#     selection should consider; ``n_candidates = 0`` clears old candidates.
 # ``state.move(i, j, mu)``
 #     The state updates :math:`\alpha` and :math:`G` as in chapter 4. The state then finds the most violating pair of
 #     the new point and its :math:`\psi`, which the next ``check`` compares with its tolerance. A rule with *momentum*
@@ -158,7 +158,8 @@ print("the package moved the same pairs, in the same order:", package == pairs)
 # ---------------
 #
 # The loop above is plain NumPy. A second loop is compiled with Numba; it calls a *twin* of each rule, a function that
-# decides as the rule does. The argument ``engine`` says which loop runs. Both loops return the same bits.
+# decides as the rule does. The argument ``engine`` says which loop runs. Both return the same :math:`\alpha`, bit for
+# bit.
 
 *_, state = iterate(problem, step=NewtonStep())  # the state after the last step
 for engine in ("numpy", "numba"):

@@ -236,15 +236,15 @@ plt.show()
 # ---------------------
 #
 # ``WorkingSetGap``, the rule of the paper on maximum gain (:doc:`chapter 7 <07_which_pair>`), also stops after a short
-# step, but a step may be short because a bound is near. The second run below, with this rule, ends while :math:`\psi`
-# is far above the tolerance.
+# step, but a step may be short because a bound is near. With this rule, the second run below ends while :math:`\psi` is
+# far above the tolerance.
 #
 # .. shipped:: core/stopping/working_set_gap.py
 #    :object: WorkingSetGap.check
 #
 # Two more rules stop when the *sign* of one decision value is certain, often before the optimum (:doc:`chapter 12
 # <12_a_sign_is_enough>`). A limit in steps or seconds, a callback and Ctrl-C also end a solve. ``solve`` returns a
-# solution, whose status says why the solve ended (after Ctrl-C, an exception holds the solution):
+# solution, whose status says why the solve ended (Ctrl-C raises an exception that holds the solution):
 
 print(solve(wide, max_iter=50, shrinking=False).status.value)
 many = make_banana(400, rng=0)

@@ -298,8 +298,8 @@ for name, (sample, C, gamma) in problems.items():
 # %%
 # On tic-tac-toe and ionosphere the hybrid takes more steps than second-order selection. It computes fewer rows on
 # tic-tac-toe, and more on ionosphere. The kernel for ionosphere is narrow: its median value for two examples is nearly
-# zero. So a step hardly changes most entries of :math:`G`, but brings the entries of its own two variables together,
-# and moving one of them again usually gains less than this step. Glasmachers and Igel warn against such repeated moves
+# zero. So a step hardly changes most entries of :math:`G`, but brings the two entries of its own pair together. Moving
+# a variable of this pair again usually gains less than this step. Glasmachers and Igel warn against such repeated moves
 # if the kernel is narrow, or so wide that most variables end at a bound (§4.3).
 #
 # The figure shows the runs on tic-tac-toe; thick lines show the smallest gap so far:
@@ -380,12 +380,12 @@ print("maximum gain:", maximum_gain(*there, [2, 0]), " the hybrid:", hybrid_maxi
 #    :fold: HybridMaximumGain in the package
 #
 # Maximum gain gets stuck only in corners, where both variables of the previous set stand at a bound: if a variable of
-# this set is free and the point is not optimal, a pair with this variable gains (Lemma 8). The lemma's authors checked
-# 2,834,352 cases by computer; this package's tests repeat the check. To prove the lemma, let variable :math:`r` be free
-# and suppose no pair with :math:`r` gains. Then :math:`G_t\le G_r` for every :math:`t` that may rise and :math:`G_t\ge
-# G_r` for every :math:`t` that may fall, so :math:`\psi\le0`. Hence the hybrid never gets stuck before the optimum, but
-# its gains might shrink to zero. Theorem 1 of Glasmachers and Igel (2006) proves that the hybrid converges if all
-# principal :math:`2\times2` minors of :math:`K` are positive.
+# this set is free and the point is not optimal, a pair with this variable gains (Lemma 8). Glasmachers and Igel checked
+# the lemma by computer in 2,834,352 cases, as do this package's tests. To prove the lemma, let variable :math:`r` be
+# free and suppose no pair with :math:`r` gains. Then :math:`G_t\le G_r` for every :math:`t` that may rise and
+# :math:`G_t\ge G_r` for every :math:`t` that may fall, so :math:`\psi\le0`. Hence the hybrid never gets stuck before
+# the optimum, but its gains might shrink to zero. Theorem 1 of Glasmachers and Igel (2006) proves that the hybrid
+# converges if all principal :math:`2\times2` minors of :math:`K` are positive.
 #
 # Corners are not rare, because with a small :math:`C` most variables end at a bound. How often does each rule get stuck
 # on the banana with :math:`C=0.1`, in ten orders of the examples?
@@ -478,8 +478,8 @@ for selector in (SecondOrder(), HybridMaximumGain()):
 # %%
 # 1. ``Greedy`` needs the fewest steps and examines every pair in each step. ``MaximumGain`` and its hybrid take equally
 #    many steps here, and more than ``SecondOrder``. Both maximum-gain rules compare about twice as many pairs as
-#    ``SecondOrder``, but only pairs with a variable that has just moved. On average their pairs have a smaller share of
-#    the largest gain than the pairs of ``SecondOrder``.
+#    ``SecondOrder``, but only pairs with a variable that has just moved. On average their steps gain a smaller share of
+#    the largest gain than the steps of ``SecondOrder``.
 # 2. The more rows the hybrid examines, the fewer steps it takes here, but the more each step costs.
 # 3. Both selectors compute one row for each example that ever moved.
 #

@@ -59,9 +59,9 @@ for r, rows, share in zip(room, computed, hits, strict=True):
 # -----------------
 #
 # A step needs two rows of :math:`K`. A row of the Gaussian kernel takes :math:`n` inner products of :math:`d` numbers
-# and :math:`n` exponentials; the remainder of a step is a few passes over :math:`n` numbers. One product of two
-# matrices computes a block of rows, and reads each example once. So on an idle computer a block is cheaper than its
-# rows computed one by one. For both, the next lines print the shortest time of many runs on one thread:
+# and :math:`n` exponentials; the rest of a step is a few passes over :math:`n` numbers. One product of two matrices
+# computes a block of rows, and reads each example once. So a block is usually cheaper than its rows computed one by
+# one. The next lines print the shortest time on one thread, for a row alone and in a block:
 
 wave = make_waveform(2000, rng=0)
 waves = DualProblem.classification(wave.X, wave.y, kernel=RBF(gamma=0.05), C=1.0)
@@ -206,9 +206,9 @@ print(
 #    \max_\delta\ G_A^\top\delta-\tfrac12\,\delta^\top K_{AA}\,\delta
 #    \quad\text{where}\quad \mathbf 1^\top\delta=0,\quad L_A-\alpha_A\le\delta\le U_A-\alpha_A .
 #
-# The *restricted problem* is again a dual problem: it has a box and a sum, :math:`G_A` is its linear term, and its
-# kernel matrix is small. The same loop solves it. Afterwards the solver updates the whole gradient with the rows of the
-# variables that moved,
+# The *restricted problem* is again a dual problem: it has a box and a sum constraint, :math:`G_A` is its linear term,
+# and its kernel matrix is small. The same loop solves it. Afterwards the solver updates the whole gradient with the
+# rows of the variables that moved,
 #
 # .. math:: G \leftarrow G-K_{\cdot A}\,\delta ,
 #
@@ -254,8 +254,8 @@ print(
 # When the gap is within ten times its tolerance, and at the end, LIBSVM completes the gradient and checks all
 # variables. LIBSVM stores what variables at :math:`C` contribute to the gradient, and updates this sum with the row of
 # each variable that reaches or leaves :math:`C`. So completing the gradient needs only kernel values of the free
-# variables. The table counts the entries of :math:`G` that steps update, and the entries of all kernel rows that whole
-# gradients need:
+# variables. The table counts the entries of :math:`G` that steps update, and the kernel values from which the solver
+# computes whole gradients:
 
 # fold: Shrinking in place, as LIBSVM does it
 
@@ -317,8 +317,8 @@ figure.legend(loc="outside upper center", ncols=3, frameon=False)
 plt.show()
 
 # %%
-# Computing whole gradients touches about a fifth of these numbers with shrinking in place, and about a third with
-# restricted problems.
+# With shrinking in place, whole gradients take about a fifth of all these numbers; with restricted problems, about a
+# third.
 #
 # Why is a restriction safe? The stopping rule checks all variables, with their exact gradient. If a variable was left
 # out wrongly, a later round includes it: the most violating pair of the whole problem is always in :math:`A`, so every
@@ -341,7 +341,7 @@ plt.show()
 # variables.
 #
 # A restriction pays (``_pays``) if the active set is small and its steps save more work than copying its kernel rows
-# costs; ``_pays`` expects as many steps as in the last call. ``displaced`` returns the problem whose variable is
+# costs; ``_pays`` assumes as many steps as the last call took. ``displaced`` returns the problem whose variable is
 # :math:`\delta` and whose linear term is ``G``.
 #
 # .. shipped:: core/solver/active_sets.py

@@ -70,10 +70,10 @@ plt.show()
 # Glasmachers and Igel (2006) for the hybrid, and Glasmachers (2008) for planned steps.)
 #
 # *Second-order selection* ensures :math:`\ell^2/q\ge\psi^2/D^2` (:doc:`chapter 7 <07_which_pair>`), so the bound on
-# free steps holds. Let :math:`d^2` be the smallest curvature (the package puts :math:`10^{-12}` in place of
-# :math:`q\le0`), and :math:`\sigma=d/D`. Then :math:`\ell\ge\sigma\psi`, and :math:`\sigma\varepsilon` replaces
-# :math:`\varepsilon` in the other bounds. The rising variable again has the largest :math:`G_i` in :math:`I_\text{up}`,
-# so the three statements of the list stay true.
+# free steps holds. Let :math:`d^2` be the smallest curvature (the package replaces :math:`q\le0` by :math:`10^{-12}`),
+# and :math:`\sigma=d/D`. Then :math:`\ell\ge\sigma\psi`, and :math:`\sigma\varepsilon` replaces :math:`\varepsilon` in
+# the other bounds. The rising variable again has the largest :math:`G_i` in :math:`I_\text{up}`, so the three
+# statements of the list stay true.
 #
 # *The rounds of* :doc:`chapter 8 <08_rows_cache_shrinking>` end for the same reason, if their steps use the most
 # violating pair or second-order selection. All steps of a round have :math:`\psi>\varepsilon` in the restricted
@@ -126,11 +126,11 @@ for name, each in (
 # The theorem promises nothing for tic_tac_toe: its optimum is degenerate, and its :math:`K` is singular.
 #
 # Convergence is slow (the factor is close to one) if many free variables have nearly parallel rows in :math:`K`. A
-# large :math:`C` slows convergence: few examples stay bounded, and many neighbouring examples share the same stretch of
+# large :math:`C` slows convergence: few examples stay bounded, and many neighbouring examples share a stretch of
 # boundary.
 #
 # If few variables are free, a single linear system, :math:`G_i=b` for all free variables, can replace the last steps:
-# ``solve(polish=True)`` solves this system at its end.
+# ``solve(polish=True)`` solves this system after its last step.
 #
 # .. shipped:: services/guards/polish.py
 #    :fold: One exact step on the free variables
@@ -195,8 +195,8 @@ plt.show()
 
 # %%
 # At these sizes the number of support vectors grows with an exponent below one, so their share falls, but stays above
-# twice the error on new points. A row of :math:`n` entries takes :math:`n\cdot d` multiplications, so for all rows the
-# exponents of work and memory exceed the exponent of their number by one. The number of steps follows no power of
+# twice the error on new points. A row has :math:`n` entries, which take :math:`n\cdot d` multiplications. So the
+# exponents of memory and work exceed the exponent of the number of rows by one. The number of steps follows no power of
 # :math:`n`.
 #
 # When not a kernel machine
@@ -219,8 +219,8 @@ plt.show()
 #
 # The next table shows seconds of training and errors on new points for untuned methods: a kernel machine, a line
 # (scikit-learn's ``LinearSVC``), a line on random features (see below) and gradient boosting. In table rows with a
-# larger :math:`d` the data contain features of noise. Boosting hardly notices them; the Gaussian kernel weighs all
-# features alike:
+# larger :math:`d` the data contain features of noise. Boosting hardly notices this noise; the Gaussian kernel weighs
+# all features alike:
 #
 # .. rivals::
 #
@@ -249,7 +249,7 @@ for C in (0.01, 1.0, 100.0):
 # (Rahimi and Recht, 2007). A linear machine on :math:`\varphi_D` touches :math:`nD` numbers in a pass over the
 # examples. In the table this machine trains more slowly than the kernel machine, unless the data contain many features
 # of noise; with many examples it predicts faster. The left panel shows the error of kernel values over a hundred draws;
-# the right panel shows, for the first draw, how many decisions agree with the kernel machine.
+# the right panel shows, for the first draw, on how many examples both machines decide alike.
 
 # fold: The code of this figure
 # alt: With more random features, the error of kernel values falls like one over the root of their number, and the
@@ -302,7 +302,7 @@ plt.show()
 # 3. ★ Where does the proof need :math:`\varepsilon>0`?
 # 4. ★ A third of a hundred thousand examples are support vectors. How large is :math:`K`, and how many kernel values
 #    must training compute?
-# 5. ★★ In the last picture, from how many features on do 97 % of the decisions agree with the kernel machine? From how
+# 5. ★★ In the last picture, from how many features on do both machines decide alike on 97 % of the examples? From how
 #    many examples on is a step of the linear machine cheaper than a step of this loop?
 #
 # .. fold:: Hints

@@ -77,7 +77,7 @@ plt.show()
 # In the left panel every step is best in its direction, but each step after the first changes the slope that the
 # previous step made zero. The working sets :math:`(0,2)` and :math:`(1,2)` alternate; their directions are
 # :math:`d_1=e_0-e_2` and :math:`d_2=e_1-e_2`. The cosine of the angle between these directions, measured with
-# :math:`K`, tells how much the steps interfere:
+# :math:`K`, tells how much the steps undo each other:
 #
 # .. math::
 #
@@ -109,9 +109,9 @@ print("what a step leaves", (lacking[1:] / lacking[:-1]).round(6))
 #             + \underbrace{\frac{(\ell_2-Q_{12}\mu)^2}{2\,Q_{22}}}_{\text{the next}}, \qquad
 #    \text{largest at}\quad \mu_P = \frac{Q_{22}\ell_1-Q_{12}\ell_2}{Q_{11}Q_{22}-Q_{12}^2} .
 #
-# The step :math:`\mu_P` is the *planned step*. The rule cannot know the next step. It bets that the selector returns to
-# the *previous* working set, whose kernel rows are in memory. Selectors often return to a set if steps undo each other.
-# If the previous step was a free Newton step, then :math:`\ell_2=0`, and
+# The step :math:`\mu_P` is the *planned step*. The rule cannot know the next step. It assumes that the selector returns
+# to the *previous* working set, whose kernel rows are in memory. Selectors often return to a set if steps undo each
+# other. If the previous step was a free Newton step, then :math:`\ell_2=0`, and
 #
 # .. math:: \mu_P = \frac{\hat\mu}{1-\cos^2\vartheta} .
 #
@@ -185,8 +185,8 @@ print(f"planned step {own:.3f}")
 #   end strictly inside the box. Otherwise the rule takes the clipped Newton step.
 #   (:class:`~refsvm.core.steps.eager_planning.EagerPlanningStep` also plans after clipped steps.)
 # * After a planned step the selector also considers the pair of the planned next step (the *planned pair*). If the
-#   planned step differed from the Newton step by more than 0.9 of the Newton step, the selector compares exact gains.
-#   Then the selected pair gains at least as much as the planned pair.
+#   planned step differed from the Newton step :math:`\hat\mu` by more than :math:`0.9\,\hat\mu`, the selector compares
+#   exact gains. Then the selected pair gains at least as much as the planned pair.
 #
 # The package refuses a selector that does not consider the planned pair:
 
@@ -200,8 +200,8 @@ print(f"a step within 1 ± 0.9 of the Newton step gains at least {1 - 0.9**2:.2f
 # Why 0.9? A step of :math:`\omega\hat\mu` gains the share :math:`1-(\omega-1)^2` of what the Newton step gains
 # (exercise 2 of chapter 4). If :math:`\omega` differs from 1 by at most 0.9, this share is at least the printed number.
 #
-# The convergence proof allows the objective to fall in a planned step, but not over this step and the next together.
-# The next lines count the planned steps that lower :math:`f` on the chessboard, alone and together with the next step:
+# The convergence proof allows the objective to fall in a planned step, but not over this step and the next together. On
+# the chessboard, how many planned steps lower :math:`f`, and how many lower :math:`f` even together with the next step?
 
 board = make_chessboard(300, rng=0)
 chessboard = DualProblem.classification(board.X, board.y, kernel=kernel, C=1e3)
@@ -323,8 +323,8 @@ print("slopes after two conjugate steps", three.gradient(first + conjugate_move(
 # -------------------
 #
 # If pairs tie, the lowest index wins, so the number of steps depends on the order of the examples. The table shows
-# means over three orders: the number of steps of the Newton rule, and for the other rules the ratio of their steps to
-# this number. The last rule takes Newton steps that are a tenth longer where the box permits.
+# means over three such orders: the number of steps of the Newton rule, and for the other rules the ratio of their steps
+# to this number. The last rule lengthens Newton steps by a tenth where the box permits.
 
 samples = {
     "chessboard": (board, 1e3, 0.5),
@@ -433,7 +433,7 @@ assert counts[10] < counts[5] < counts[1]
 
 # %%
 # 1. :math:`g_2'(\mu)=\ell_1-Q_{11}\mu-\tfrac{Q_{12}}{Q_{22}}(\ell_2-Q_{12}\mu)=0`; solve for :math:`\mu`.
-# 2. The solver takes more over-relaxed steps than Newton steps on the three points, and fewer on the chessboard.
+# 2. Over-relaxation takes more steps than the Newton rule on the three points, and fewer on the chessboard.
 # 3. Planning with more sets saves more steps here. But every planned step takes longer, because the rule compares more
 #    plans. For the older sets :math:`\ell_2\ne0`, so some planned steps are shorter than the Newton step, or go
 #    backwards.

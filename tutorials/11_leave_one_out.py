@@ -4,7 +4,7 @@ r"""
 
 How well will a classifier do on examples that it has not seen? Leave an example out, train on all other examples, and
 predict it; repeat this for every example. The share of wrong predictions is the *leave-one-out error*. Every example
-serves for training and for testing, and no split is random. Computing this error usually costs far less than :math:`n`
+serves for training and testing, and no split is random. Computing this error usually costs far less than :math:`n`
 trainings: three proofs decide many predictions, and all remaining trainings start from the solution on all examples.
 Franc, Laskov and Müller (2008) published the procedure.
 """
@@ -107,10 +107,11 @@ for tol in (1.0, 1e-3):
 #
 # 1. *The model moves little.* While the weight :math:`a` of :math:`r` moves to free support vectors, :math:`f` has the
 #    initial slope :math:`-\xi_r` and at most the curvature :math:`2R^2`. So without :math:`r` the optimum is
-#    :math:`f_r^*\ge f^*-a\,\xi_r-R^2a^2`. For an upper bound, move :math:`w` to :math:`w_r`. To first order, taking the
-#    weight from :math:`r` lowers :math:`f` by :math:`a\,\xi_r`, and no other change raises :math:`f`, because :math:`w`
-#    is optimal. The second-order term of :math:`f` is :math:`-\tfrac12\lVert w-w_r\rVert^2`. So :math:`f_r^*\le
-#    f^*-a\,\xi_r-\tfrac12\lVert w-w_r\rVert^2`, and the two bounds give :math:`\lVert w-w_r\rVert\le\sqrt2\,Ra`.
+#    :math:`f_r^*\ge f^*-a\,\xi_r-R^2a^2`. For an upper bound on :math:`f_r^*`, expand :math:`f` around its optimum. To
+#    first order, taking the weight from :math:`r` lowers :math:`f` by :math:`a\,\xi_r`, and no other change raises
+#    :math:`f`, because :math:`w` is optimal. The second-order term of :math:`f` is :math:`-\tfrac12\lVert
+#    w-w_r\rVert^2`. So :math:`f_r^*\le f^*-a\,\xi_r-\tfrac12\lVert w-w_r\rVert^2`, and the two bounds give
+#    :math:`\lVert w-w_r\rVert\le\sqrt2\,Ra`.
 # 2. *So the difference of* :math:`h(x_i)` *and* :math:`h(x_r)` *grows little.* Let
 #    :math:`c_i=w_r\cdot(\varphi(x_i)-\varphi(x_r))`. Then :math:`c_i\le h(x_i)-h(x_r)+2R^2a`, which is less than
 #    :math:`h(x_i)`, because :math:`2R^2a<1-\xi_r\le h(x_r)`.
@@ -258,11 +259,11 @@ print(
 #
 # If the examples are independent and from one distribution, each round predicts an example that is independent of the
 # :math:`n-1` training examples. So the mean of the leave-one-out error over all samples is the mean error of machines
-# trained on :math:`n-1` examples (Luntz and Brailovsky, 1969).  If :math:`b` is unique, only support vectors can be
+# trained on :math:`n-1` examples (Luntz and Brailovsky, 1969). If :math:`b` is unique, only support vectors can be
 # predicted wrongly, so the mean leave-one-out error is at most :math:`E[\#\mathrm{SV}]/n`. Cross-validation with
 # :math:`k` folds estimates the error of machines trained on :math:`n-n/k` examples, with only :math:`k` trainings. If
-# you estimate for several :math:`C` and :math:`\gamma`, the smallest estimate is on average too optimistic. The table
-# shows means over forty samples of sixty points, with the errors on 2,000 new points:
+# you estimate the error for several :math:`C` and :math:`\gamma`, the smallest estimate is on average too optimistic.
+# The table compares estimates from forty samples of sixty points with the errors on 2,000 new points:
 
 # fold: Estimates and errors on new points
 new = make_banana(2000, rng=1)
@@ -311,7 +312,7 @@ for seeder in (Cold(), AVG(), TOP()):
 
 # %%
 # Each seeder gives the same error, although the tolerance is only :math:`10^{-3}`: if a round ends without a proof, the
-# package solves this round more exactly.
+# package solves it more exactly.
 #
 # How much lower is :math:`f` at the *seed* of a round than at the full solution? Let :math:`\delta` be the change of
 # :math:`\alpha`: :math:`\alpha_r` goes to zero, and other variables take this weight. The entries of :math:`\delta` sum
@@ -323,8 +324,9 @@ for seeder in (Cold(), AVG(), TOP()):
 # The second term is half the squared distance that :math:`w` moves. If a single :math:`j` receives the weight, this
 # term is :math:`\tfrac12\alpha_r^2\lVert\varphi(x_r)-\varphi(x_j)\rVert^2`. ``TOP`` makes the second term small: it
 # takes the :math:`j` with the largest :math:`K_{rj}`, which is the nearest example if all :math:`K_{jj}` are equal. If
-# all receivers are free, they have :math:`G_i=b`, and the first term is only :math:`|\alpha_r|\,\xi_r`. ``AVG`` makes
-# the first term small; in the second term the mean of the free :math:`\varphi(x_i)` replaces :math:`\varphi(x_j)`.
+# only free variables receive the weight, they have :math:`G_i=b`, and the first term is only :math:`|\alpha_r|\,\xi_r`.
+# ``AVG`` makes the first term small; in the second term the mean of the free :math:`\varphi(x_i)` replaces
+# :math:`\varphi(x_j)`.
 
 
 def top(K, alpha, lower, upper, r):
@@ -377,7 +379,7 @@ print("the seed of the package:", np.allclose(own, AVG().seed(full, problem.with
 # .. shipped:: core/seeders/base.py
 #    :fold: What a seeder is
 #
-# This function follows the order of the paper:
+# This function follows the algorithm of Franc, Laskov and Müller:
 #
 # .. shipped:: core/rounds/leave_one_out.py
 #    :object: algorithm_1
@@ -411,7 +413,7 @@ print("the seed of the package:", np.allclose(own, AVG().seed(full, problem.with
 # .. fold:: Hints
 #
 # 1. See the ``counts`` of the result.
-# 2. Both checks compare an array of length :math:`n` with zero.
+# 2. Each check compares :math:`n` numbers with zero.
 # 3. ``seeder.seed`` returns the new :math:`\alpha`; subtract the old :math:`\alpha` to get :math:`\delta`.
 #
 # .. endfold::

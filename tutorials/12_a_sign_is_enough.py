@@ -101,7 +101,8 @@ print(
 #
 #   .. math:: T(w,b)=\sum_{i\ne r}(U_i-\tilde\alpha_i)\max(0,e_i)+(\tilde\alpha_i-L_i)\max(0,-e_i) .
 #
-# Write the second statement of this list at :math:`(w,b)` and at :math:`(w_r,b_r)`, subtract, and use the first:
+# Write the second statement of this list at :math:`(w,b)` and at :math:`(w_r,b_r)`, subtract, and use the first
+# statement:
 #
 # .. math:: \tfrac12\lVert w-w_r\rVert^2+\tfrac12\lVert\tilde w-w_r\rVert^2+T(w_r,b_r)
 #           \;\le\; \tfrac12\lVert w-\tilde w\rVert^2+T(w,b) .

@@ -3,7 +3,7 @@ r"""
 ====================
 
 Take related problems: ten folds, say, or twenty values of :math:`C`. Their solutions are similar, so this chapter
-guesses one solution from another. The solver continues from the guess, or *seed*, so a seed changes the answer only
+guesses each solution from another. The solver continues from the guess, or *seed*, so a seed changes the answer only
 within the tolerance. Wen and others (2017) published three seeds for folds.
 """
 
@@ -128,10 +128,10 @@ print(f"{gave} removed examples had a weight, {took} added ones have it now")
 #    \begin{pmatrix}K_{XR}\,\alpha_R-dG_X\\ \mathbf 1^\top\alpha_R\end{pmatrix} .
 #
 # MIR solves the system by least squares and clips the solution to the box. If the seed then violates the sum
-# constraint, SIR and MIR both correct the sum with :math:`T`, then with the free variables, then with all variables.
+# constraint, SIR and MIR correct the sum with :math:`T`, then with the free, then with all variables.
 #
-# In the figure, areas of rings and discs show lost and received weights. Here only ATO changes the weights of shared
-# examples:
+# In the figure, areas show weights: rings for removed examples, coloured discs for added examples. Here only ATO
+# changes the weights of shared examples (grey discs):
 
 # fold: The code of this figure
 # alt: Three panels show points of a plane, with rings for removed and discs for received weight. With SIR most discs
@@ -232,7 +232,7 @@ for C in (10.0, 1000.0):
               f" {saved:6.1%} saved; {(counts == 0).sum()} rounds without a step")  # fmt: skip
 
 # %%
-# Fewer steps do not always take less time: one event of a path takes as much time as many steps. In how many rounds
+# Fewer steps do not always save time, because an event on ATO's path takes as long as many steps. In how many rounds
 # does the solver take more steps from a seed than from zero?
 
 for name in ("SIR", "MIR", "ATO"):
@@ -265,8 +265,8 @@ for C in (1.0, 10.0, 100.0, 1000.0):
 # the free variables, so nothing is left to settle.
 #
 # If every round starts from the solution on all examples (``from_full=True``, the default), no example is added. SIR
-# and MIR then give the same seed: both spread the removed weight, first over the free variables. Do these rounds or the
-# chain take fewer steps?
+# and MIR then give the same seed: both spread the removed weight, first over the free variables. Which takes fewer
+# steps, these rounds or the chain?
 
 print(f"{'':12}{'chain':>8}{'from the full solution':>24}")
 for C in (10.0, 1000.0):
@@ -280,8 +280,8 @@ for C in (10.0, 1000.0):
         print(f"{C:6g} {type(seeder).__name__:5}{chain:8}{full:24}")
 
 # %%
-# The chain takes fewer steps than these rounds in some rows, and more in others. The right column includes the steps of
-# the solve on all examples.
+# In some rows the chain takes fewer steps than these rounds, in others more. The right column includes the steps of the
+# solve on all examples.
 #
 # Along C
 # -------

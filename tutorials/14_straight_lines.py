@@ -196,8 +196,8 @@ print("the seed of the package:", np.allclose(own, package))
 # --------
 #
 # ``parametric_path`` follows any line between two problems with the same matrix. Four special cases have their own
-# functions: ``epsilon_path``, ``nu_path``, ``cost_path``, ``weight_path``. The path of the first figure agrees with the
-# walk by ``event``:
+# functions: ``epsilon_path``, ``nu_path``, ``cost_path``, ``weight_path``. For the first figure, ``parametric_path``
+# gives the same :math:`\alpha` at all corners as ``event``:
 
 off = max(np.abs(whole.alpha(C) - alpha).max() for C, alpha in corners)
 print(

@@ -67,7 +67,7 @@ plt.show()
 # examples, named after the bend of the hinge loss. If the elbow is empty, :math:`b` may be any number between the
 # :math:`G_i` of two examples. The walk goes on until these two :math:`G_i` meet, and both examples join the elbow.
 #
-# Move :math:`C`: the picture is always exact.
+# Change :math:`C`: the picture shows the exact solution.
 #
 # .. path-stepper::
 #
@@ -85,7 +85,7 @@ plt.show()
 #   are equal at :math:`C=\tfrac87`, and point 2 joins the elbow. From then on :math:`G_1=G_2` implies
 #   :math:`a_1+a_2=2`, and with the sum :math:`a_1=1-\tfrac C8`, :math:`a_2=1+\tfrac C8`, :math:`b=\tfrac C8`.
 # * *Second event.* Point 0 stays in *left* while :math:`G_0=1-\tfrac C4` is above :math:`b`. :math:`G_0` and :math:`b`
-#   are equal at :math:`C=\tfrac83`. Now all points are on the elbow, and the solution stays for every larger :math:`C`:
+#   are equal at :math:`C=\tfrac83`. Now all points are on the elbow, and no larger :math:`C` changes the solution:
 #   :math:`a=(\tfrac23,\tfrac23,\tfrac43)`.
 #
 # The package finds the same events:
@@ -164,8 +164,8 @@ plt.show()
 #
 # Leave-one-out does not require :math:`n` separate paths. While :math:`\alpha_r=0` and another example is free, the
 # path on all examples is also the path without :math:`r`. While the machine on all examples predicts :math:`r` wrongly,
-# so does the machine without :math:`r`. For other values of :math:`C`, the ball of chapter 12 moves with :math:`C`. The
-# package follows the path without :math:`r` only near those :math:`C` where the ball does not prove the sign:
+# so does the machine without :math:`r`. For all other :math:`C`, the package tries the ball of chapter 12, and follows
+# the path without :math:`r` only near those :math:`C` where the ball does not prove the sign:
 
 # fold: The code of this figure
 # alt: In the row of a patient a line marks each C for which the machine without the patient is wrong: nearly all C in
@@ -258,8 +258,8 @@ print("weights before", weights, "and after", (weights + fall * d_p + N @ beta).
 #    :object: longest_fall
 #    :fold: The linear program in the package
 #
-# ``SVMP`` solves this program. If examples on the border of two sets stop the walk, ``SVMP`` moves each of them across
-# the border; if this fails, SMO finds a direction or a point:
+# ``SVMP`` solves this program. If examples on the border of two sets stop the walk, ``SVMP`` moves each of them to the
+# other set; if this fails, SMO finds a new direction or point:
 #
 # .. shipped:: core/trackers/svmp.py
 #    :object: SVMP.follow SVMP._next_step SVMP._singular_step

@@ -3,8 +3,8 @@ r"""
 ================
 
 Classification, regression, novelty detection and the hard margin look like four methods. This chapter derives each
-method as :doc:`chapter 2 <02_prices>` did, with a price for each constraint. The result is always the same dual
-problem, with its own linear term, sum and box, so the same selectors and step rules serve all four.
+method as :doc:`chapter 2 <02_prices>` did, with a price for each constraint. Each method leads to the same dual problem
+with a different linear term, sum and box, so the same selectors and step rules serve all four.
 """
 
 # fold: Imports, the data, and the code of this figure
@@ -134,8 +134,8 @@ plt.show()
 # :math:`\varepsilon` an unknown that costs :math:`\nu`. At most the share :math:`\nu` of the examples is outside the
 # tube, and at least the share :math:`\nu` are support vectors.
 #
-# Conversely, every :math:`C` gives, up to scale, the ν-SVC with :math:`\nu=\sum_ia_i/(nC)`. For labelled points on a
-# line the figure shows :math:`\nu` and the two shares that it bounds:
+# Conversely, every machine on this path is, up to scale, the ν-SVC with :math:`\nu=\sum_ia_i/(nC)`. For labelled points
+# on a line the figure shows :math:`\nu` and the two shares that it bounds:
 
 # fold: The code of this figure
 # alt: Over C, on a logarithmic axis, nu falls smoothly after a level start. It lies between two jagged curves: above it
@@ -244,7 +244,7 @@ print(f"{outside} of 40 examples are outside; at most ν·n = 8 may be")
 # More than two classes
 # ---------------------
 #
-# With :math:`k` classes, lay a street for each of the :math:`k(k-1)/2` pairs of classes, on the examples of this pair,
+# With :math:`k` classes, train a street for each of the :math:`k(k-1)/2` pairs of classes, on the examples of the pair,
 # and let each street vote. All streets share one kernel matrix. If several classes share the most votes, the first
 # wins, as in LIBSVM.
 #
@@ -317,11 +317,11 @@ plt.show()
 # %%
 # No line separates the middle class from both others, so of these schemes one-vs-rest gets the most points wrong.
 #
-# Except for the graph, the next lines compare all these schemes, on iris, wine and a third of the digits, with five
-# random splits. Features are scaled on the training examples of each split, and :math:`\gamma=1/d`. In each split, each
-# scheme takes the best of five :math:`C` on a validation part of the training examples. For each set the first line
-# shows the mean and standard deviation of the error over the splits. The second line shows the mean and deviation of
-# the difference from the first scheme with the same kernel.
+# The next lines compare all these schemes except the graph, on iris, wine and a third of the digits, with five random
+# splits. Features are scaled on the training examples of each split, and :math:`\gamma=1/d`. In each split, each scheme
+# takes the best of five :math:`C` on a validation part of the training examples. For each set the first line shows the
+# mean and standard deviation of the error over the splits. The second line shows the mean and deviation of this error
+# minus the error of the first scheme with the same kernel.
 
 # fold: Errors of five schemes on iris, wine and digits
 splits = StratifiedShuffleSplit(5, test_size=0.3, random_state=0)
@@ -384,8 +384,8 @@ for n in (2000, 4000, 8000):
 # with :math:`Q_{ii}=\sum_{j\ne i}r_{ji}^2` and :math:`Q_{ij}=-r_{ji}r_{ij}`. With a price :math:`\lambda` for the sum
 # constraint, the optimum solves the linear system :math:`Qp+\lambda\mathbf 1=0`, :math:`\mathbf 1^\top p=1`. This
 # solution has :math:`p\ge0`, because the objective at :math:`|p|/\sum_i|p_i|` is never larger than at :math:`p`.
-# (Hastie and Tibshirani (1998) minimise a Kullback-Leibler divergence instead.) These three pairs contradict each
-# other:
+# (Hastie and Tibshirani (1998) minimise a Kullback-Leibler divergence instead.) The probabilities of these three pairs
+# contradict each other:
 
 r = np.array([[0.0, 0.8, 0.6], [0.2, 0.0, 0.7], [0.4, 0.3, 0.0]])
 system = np.ones((4, 4))

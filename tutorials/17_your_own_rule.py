@@ -122,8 +122,8 @@ for share in (0.0, 0.1, 0.5, 0.9):
 # The race
 # --------
 #
-# The next lines race the rule on five problems; :doc:`/gallery/examples/07_race_your_rule` races a rule from your own
-# file:
+# The next lines count the rule's steps on five problems; :doc:`/gallery/examples/07_race_your_rule` races a rule from
+# your own file:
 
 races = (
     ("chessboard", make_chessboard(300, rng=0), 0.5, 1000.0),
@@ -142,7 +142,7 @@ for name, sample, gamma, C in races:
     print(f"{name:12s}" + "".join(f"{count:19d}" for count in counts))
 
 # %%
-# On heart with :math:`C=10` the rule takes fewer steps than the most violating pair; on these five problems it takes
+# On heart with :math:`C=10` the rule takes fewer steps than ``MostViolatingPair``; on these five problems it takes
 # more.
 #
 # The check

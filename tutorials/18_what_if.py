@@ -155,9 +155,9 @@ except ValueError as error:
 # %%
 # If several examples are between two sets, choosing a set for one of them changes all rates, so the package cannot
 # choose the sets one by one. For each such example, either :math:`\alpha_i` stays at its bound and :math:`G_i-b` gets a
-# sign that this bound permits, or :math:`\alpha_i` leaves its bound and :math:`\dot G_i=\dot b`. Rates :math:`d` with
-# these properties maximise :math:`(\dot v-\dot K\alpha)^\top d-\tfrac12d^\top Kd` among the rates that the box and the
-# sum permit (conditions of chapter 6). The package solves this dual problem by moving examples between the sets:
+# sign that this bound permits, or :math:`\alpha_i` leaves its bound and :math:`\dot G_i=\dot b`. As chapter 6 shows,
+# rates :math:`d` with these properties maximise :math:`(\dot v-\dot K\alpha)^\top d-\tfrac12d^\top Kd` among all rates
+# that the box and the sum permit. The package solves this dual problem by moving examples between the sets:
 #
 # .. shipped:: analysis/derivatives/direction.py
 #    :object: settle
@@ -260,10 +260,9 @@ print(f"random search: loss {min(losses):.3f}, error {error(RBF(lucky), wide):.3
 
 # %%
 # The descent used the validation points to choose ten parameters, so the loss on these points is optimistic; only the
-# test points give an honest estimate. The test error of the descent is larger than the smallest error of a single
-# :math:`\gamma` on the coordinates of the plane alone. Without the noise, the two :math:`\gamma_j` found for these
-# coordinates give an error between these two errors: the noise causes a part of the difference, and these
-# :math:`\gamma_j` cause the rest.
+# test points give an honest estimate. The test error of the descent is larger than the test error of the best single
+# :math:`\gamma` without the noise. The two :math:`\gamma_j` of the descent for the plane, without the noise, give an
+# error between these two: the noise causes a part of the difference, and these :math:`\gamma_j` cause the rest.
 #
 # .. worth:: 18
 #
