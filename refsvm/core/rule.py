@@ -20,7 +20,7 @@ Kind = TypeVar("Kind", bound="Rule")
 
 
 class PlainNumbers:
-    """Base of the frozen dataclasses of hyper-parameters; converts each checked number to a Python int or float.
+    """Base of the frozen dataclasses of hyper-parameters; converts their numbers to Python int or float.
 
     If a hyper-parameter stayed float32, the readable engine would compute in float32, and compiled code in float64. A
     count that stayed uint8 could overflow. The annotation of a field says whether the field holds an int or a float.

@@ -239,8 +239,7 @@ class SolverState(Shown):
         """Move α by any δ, shape (n,): α += δ, G −= Kδ. Call `refresh(recompute=False)` afterwards.
 
         Kδ is summed row by row in the order of the variables, so that compiled code gets the same bits. Variables that
-        share a kernel row share one term of this sum; with ``by_variable=True``, as in rounds, each variable has its
-        own.
+        share a kernel row share one term; with ``by_variable=True``, as in rounds, each variable has its own.
         """
         support = np.flatnonzero(delta)
         self.alpha += delta

@@ -65,8 +65,7 @@ class ATO(Seeder):
     margin : float, default 1
         The seeder watches a bounded variable if its Gᵢ would reach b before η = 1 at a speed that exceeds the initial
         speed of Gᵢ by `margin` times the root mean square of all initial speeds. If all initial speeds are 0, the
-        seeder watches variables with G within `margin` of b. A missed event makes the seed less exact, so that the
-        solver takes more steps.
+        seeder watches variables with G within `margin` of b. A missed event only costs the solver more steps.
     max_events : int, default 1000
         Largest number of events on a path; after this number of events, the seeder leaves the path.
     max_free : int, default 500

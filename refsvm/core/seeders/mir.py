@@ -32,7 +32,7 @@ class MIR(Seeder):
     Parameters
     ----------
     max_iter : int, default 50
-        Largest number of steps of conjugate gradients, or the number of examples in T if this is smaller.
+        Largest number of steps of conjugate gradients; the method never takes more steps than T has examples.
     tol : float, default 1e-3
         The conjugate gradients end when the gradient of the squared error is at most this fraction of its first value.
 

@@ -18,9 +18,9 @@ def extrapolate(
         αᵢ = clip(after αᵢ + (source αᵢ − before αᵢ))      for i that may move in `problem` and in its neighbour.
 
     The neighbour's solution changed from `before` to `after`; the new solution of `problem` should differ from `source`
-    in the same way. A variable with equal values in `before` and `after` keeps its value in `source`, and a variable
-    with equal values in `before` and `source` gets exactly its value in `after`. Without `before` and `source`, the
-    seed is the α of `after`, clipped to the box. The function `complete` spreads the missing sum z − 1ᵀα.
+    in the same way. If αᵢ is equal in `before` and `after`, the seed takes αᵢ from `source`; if αᵢ is equal in `before`
+    and `source`, the seed takes αᵢ from `after`. Without `before` and `source`, the seed is the α of `after`, clipped
+    to the box. The function `complete` spreads the missing sum z − 1ᵀα.
 
     Parameters
     ----------

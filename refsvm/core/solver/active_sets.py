@@ -42,7 +42,7 @@ def active_set(state: SolverState, multiple: int) -> np.ndarray:
 
 
 def block(state: SolverState, most: int) -> np.ndarray:
-    """Return the sorted indices of all free variables, and of up to `most` bounded variables that violate most.
+    """Return the sorted indices of all free variables and of the most violating bounded variables, at most `most`.
 
     The function also computes the missing kernel rows of the returned variables, because a few large products are far
     cheaper than one product for each row. The function returns an empty array if no row is missing, if the block would

@@ -64,7 +64,7 @@ class HardMargin:
 
     def steps(self, state: SolverState, rules: Any, budget: int, trace: Any) -> int:
         """Take up to `budget` steps and measure the margin; return the code of the loop, or INSEPARABLE."""
-        # copy α, to return to this point if the round overflows because f is unbounded
+        # copy α, to return to this point if the steps overflow because f is unbounded
         before, iteration, outcome, is_beyond = self._state.alpha.copy(), self._state.iteration, 0, False
         with np.errstate(over="ignore", invalid="ignore"):
             try:

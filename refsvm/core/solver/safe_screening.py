@@ -122,8 +122,8 @@ def undecided(state: SolverState) -> np.ndarray:
 def error_of(state: SolverState) -> np.ndarray:
     """Return a bound of each Gᵢ's rounding error, shape (n,); on a restricted problem, add the full problem's bound.
 
-    G is a sum of terms αⱼKᵢⱼ, none of which exceeds max |αⱼ| √(Kᵢᵢ max Kⱼⱼ). The bound allows sixteen roundings for
-    each variable (of its term and of the sum), and one rounding for each update of G.
+    G is a sum of terms αⱼKᵢⱼ, none of which exceeds max |αⱼ| √(Kᵢᵢ max Kⱼⱼ). The bound allows, for each variable,
+    sixteen roundings of its term and of the sum, and one rounding for each update of G.
     """
     count = 16.0 * len(state.alpha) + state.updates + state.iteration
     term = state.largest * np.sqrt(state.diagonal * state.largest_diagonal)

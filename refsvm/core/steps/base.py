@@ -30,8 +30,8 @@ class StepRule(Rule):
     uses_momentum : bool
         True if `length` returns (μ, κ), for a step that also continues along the last displacement Δ:
         α += μ(eᵢ − eⱼ) + κΔ. For a rule with momentum, the state holds Δ (``displacement``), KΔ
-        (``displacement_image``), ΔᵀG (``carried_slope``) and ΔᵀKΔ (``carried_curvature``). The step must leave every
-        variable inside the box.
+        (``displacement_image``), ΔᵀG (``carried_slope``) and ΔᵀKΔ (``carried_curvature``). After the step, every
+        variable must be inside its box.
     """
 
     example_call: ClassVar[str] = "NewtonStep()"

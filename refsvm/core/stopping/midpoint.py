@@ -56,8 +56,8 @@ class Rounding(NamedTuple):
     """A bound of the rounding error of G = v − Kα.
 
     G is a sum of terms αⱼKᵢⱼ, none of which exceeds max |αⱼ| √(Kᵢᵢ max Kⱼⱼ). A step updates G once; moving to another α
-    updates G for each changed variable. An update rounds a term and a partial sum. Computing G from scratch rounds n
-    terms and their kernel values. The bound allows sixteen roundings for each term; these include the error of Σα.
+    updates G once for each changed variable. An update rounds a term and a partial sum. Computing G from scratch rounds
+    n terms and their kernel values. The bound allows sixteen roundings for each term; these include the error of Σα.
 
     Attributes
     ----------
@@ -184,7 +184,7 @@ def ends_elsewhere(
     """Return, for each variable, low and high: at any x, low − r ≤ h*(x) − (Kα)(x) ≤ high + r with r = √(δ k(x, x)).
 
     The bounds follow from (4) with Dᵢ ≤ √Kᵢᵢ + √k(x, x), which needs no kernel row. If x is a left-out example, do not
-    use the bounds from the variable of this example.
+    use the low and high of its own variable.
 
     Parameters
     ----------

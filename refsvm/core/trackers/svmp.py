@@ -177,7 +177,7 @@ class SVMP(PathTracker):
     def _next_step(self, walk: PathState, room: float) -> Step | None:
         """Return the step with the largest decrease of λ (at most `room`); store its direction in `walk`.
 
-        Return None if the inverse of A has lost its precision; the caller tries again, because new factors of A may
+        Return None if the inverse of A has lost its precision; the caller then computes new factors of A, which may
         show that α must jump first.
         """
         if not walk.members:

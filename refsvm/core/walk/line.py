@@ -125,7 +125,7 @@ class ProblemLine:
         return ((self.t[1] - t) / way) * one + ((t - self.t[0]) / way) * other
 
     def tolerance(self, t: float, eps: float) -> float:
-        """Return the tolerance of the KKT gap at t: `eps` times the smaller of the unit and the largest |h|."""
+        """Return the KKT tolerance at t: `eps` times the unit, or times the largest decision value if smaller."""
         return max(eps * self.reach, 1e-14) * (self.unit[0] + self.unit[1] * t)
 
     def point(

@@ -98,7 +98,7 @@ class PathState(Walk):
     status : Status or None
         The reason why no further point can be found; the tracker then returns.
     drift : float
-        Largest error of ξ that a recomputation found.
+        Largest error of ξ that recomputing G has found.
     nullity : int
         Largest dimension of the null space of A so far.
     counts : Counter
