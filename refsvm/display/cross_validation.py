@@ -29,7 +29,7 @@ class SeedDisplay(Display):
     seed, optimum : ndarrays of shape (n,), float64
         α of the seed and of the optimum.
     member : ndarray of str, shape (n,)
-        For each variable, "removed" (fixed at 0 only in the new problem), "added" (only in the old one) or "shared".
+        For each variable, "removed" (absent from the new problem), "added" (absent from the old problem) or "shared".
     name : str
         Name for the title.
 

@@ -37,7 +37,7 @@ _lock = threading.Lock()
 
 
 def shared_products(X: Any, token: str, origin: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
-    """Subtract an origin from all examples; return all x·z and ‖x‖². A process computes them once for each search.
+    """Subtract an origin from all examples; return all x·z and ‖x‖². Each process does so once for each search.
 
     Parameters
     ----------

@@ -177,7 +177,7 @@ class SearchCV(SearchScores, ABC):
         return counts if weights is None else counts * weights
 
     def _refuse_split(self, number: int, train: np.ndarray, counting: np.ndarray) -> None:
-        """Raise an error if a split cannot train a model; `counting` lists its training labels with positive weight."""
+        """Raise an error if a split cannot be used; `counting` lists the labels of its weighted training examples."""
         if not len(counting):
             raise ValueError(
                 f"Split {number} of cv={shown(self.cv)} trains on no example with a positive weight; remove "

@@ -303,8 +303,8 @@ class SVC(ClassifierMixin, Incremental):
         -----
         The first call trains like `fit` and keeps copies of the examples and their kernel matrix. The matrix takes 8n²
         bytes, at most `cache_size`. A γ or class weight that depends on the data keeps the value from the first call.
-        Later calls follow the optimum from the old problem to the new problem (`refsvm.Solution.continue_to`), with one
-        or two events for each new example. At an event, a variable reaches or leaves a bound; an event costs O(mn)
+        Later calls follow the optimum from the old problem to the new problem (`refsvm.Solution.continue_to`). Each
+        new example causes one or two events. At an event, a variable reaches or leaves a bound; an event costs O(mn)
         operations for m free support vectors.
 
         `fit` keeps support vectors only, so `partial_fit` after `fit` warns and discards the fitted model. If you set

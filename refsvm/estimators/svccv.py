@@ -150,7 +150,7 @@ class SVCCV(ChoosingClassifier, SearchCV):
         return factors
 
     def _refuse_split(self, number: int, train: np.ndarray, counting: np.ndarray) -> None:
-        """Raise an error for a split that trains on one class."""
+        """Raise an error if all training examples of a split belong to one class."""
         if len(np.unique(counting)) < 2:
             weightless = " that counts" if len(np.unique(train)) > 1 else ""
             raise ValueError(

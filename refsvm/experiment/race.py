@@ -154,8 +154,8 @@ def compare(
         names. A `Recording` of `problem` is compared without a new run.
     steps : step rule, or several
         Step rules, in the same forms as the selectors; each step rule is
-        combined with each selector. A pair that cannot be combined is left out; at least one
-        pair must remain.
+        combined with each selector. A pair that cannot be combined is left
+        out; at least one pair must remain.
     stop : StoppingRule, optional
         Stopping rule of all runs, by default ``KKTGap(1e-3)``.
     engine, shrinking, **options

@@ -57,7 +57,7 @@ class Strategy(PlainNumbers, ABC):
     follow a path. Each kind of strategy is a frozen dataclass in its own file of this folder. To add a kind:
 
     1. Derive your strategy from `Strategy`, or from `Call` if the strategy calls one function of this package. The
-       fields are the settings: rules as objects, numbers, strings. All fields except the name identify a run, so each
+       fields are the settings: rules (objects), numbers, strings. All fields except the name identify a run, so each
        field needs a `repr` that describes it completely.
     2. Write the method `run`, which does the work once on ``instance.X``, ``.y``, ``.kernel`` and ``.C``, and returns a
        record.

@@ -285,7 +285,7 @@ def wide(rng: Generator, C: float) -> tuple[np.ndarray, np.ndarray, float]:
 
 
 def training(second_order: bool) -> list[Point]:
-    """Return the points for the function that trains a model with one selection rule."""
+    """Return the `Point` objects for a function that trains a model with one selection rule."""
     rule = "second-order selection" if second_order else "the most violating pair"
     return [
         point("train", f"{rule} chooses every pair", to_train, replayed(second_order, whole=False), 2, 12),
@@ -542,13 +542,13 @@ def box_without(y: Any, C: float, r: int) -> np.ndarray:
 
 
 def solved(rng: Generator) -> tuple[Any, ...]:
-    """Return y, the α of a solved problem and decision values, some of them 0 or with a wrong sign."""
+    """Return y, α and h of a solved problem, after setting some h to 0 and changing the sign of others."""
     K, y, C = data(rng, 30, 1.0)
     solution = solve(problem_of(K, y, C), stop=KKTGap(1e-8), engine="numpy")
     alpha, h = solution.alpha.copy(), solution.decision_values.copy()
     h[np.flatnonzero(alpha)[:3]] = 0.0
     zero = np.flatnonzero(alpha == 0.0)[:4]
-    h[zero] *= -1.0  # if α = 0, the verdict must be 1 even though h has the wrong sign
+    h[zero] *= -1.0  # α = 0 alone decides the verdict, so change the sign of h
     alpha[zero[:1]] = 1e-6 * y[zero[:1]]  # not 0
     return y, alpha, h
 
@@ -667,7 +667,7 @@ def follows(answer: Any, K: Any, y: Any, C_min: float, C_max: float, between: An
 
 
 def is_a_path(call: Call, rng: Generator) -> None:
-    """Ask for six paths, and examine each path at values of C that the student cannot know."""
+    """Let the student's function compute six paths, and examine each at values of C that the student cannot know."""
     for _ in range(6):
         K, y, _ = three(rng)
         follows(call(K, y, 0.05, 50.0), K, y, 0.05, 50.0, np.exp(rng.uniform(*np.log([0.05, 50.0]), 400)))
@@ -713,7 +713,7 @@ def rule_of(call: Call, seen: list[Any]) -> WorkingSetSelector:
         """The rule of the student."""
 
         def select(self, state: Any) -> tuple[int, int]:
-            """Ask for a pair."""
+            """Ask the student's process for a pair."""
             if state.gap <= 0.0:
                 return -1, -1
             arrays = (state.alpha, state.gradient, state.lower, state.upper, state.diagonal)

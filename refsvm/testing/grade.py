@@ -31,7 +31,7 @@ from refsvm.testing import student
 from refsvm.testing.assignments import ASSIGNMENTS, Lost, Point
 
 LONGEST_ANSWER = 4_000_000  # bytes
-LONGEST_CODE = 40_000  # largest number of characters in all answer cells: too few for a copy of a solver
+LONGEST_CODE = 40_000  # largest number of characters in all answer cells, less than a copy of a solver has
 MOST_OUTPUT = 10_000_000  # number of printed bytes after which a process is killed
 PRINTED = 2_000  # number of characters of the student's output that a report keeps
 PATIENCE = 6  # longest life of a process, as a multiple of its limit of processor time
@@ -308,7 +308,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
 
     def report(line: str) -> None:
-        code = sys.stdout.encoding or "utf-8"  # a student's words may need signs that this terminal lacks
+        code = sys.stdout.encoding or "utf-8"  # this terminal may lack characters of a report
         sys.stdout.write(f"{line}\n".encode(code, "backslashreplace").decode(code))
         sys.stdout.flush()
 

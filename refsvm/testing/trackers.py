@@ -109,7 +109,7 @@ def line_of(kind: str, problem: DualProblem) -> tuple[DualProblem, DualProblem]:
 def _checked(
     tracker: PathTracker, kind: str, name: str, problem: DualProblem, names: list[str]
 ) -> tuple[int, int]:
-    """Check one path of one problem; return the numbers of breakpoints and of comparisons of the engines."""
+    """Check one path of one problem; return the number of breakpoints, and how often the engines were compared."""
     name = name if kind == "C" else f"{name} ({kind})"
     path = _tracked(tracker, kind, name, problem, "numpy")
     subject = f"Problem {name!r} with {tracker!r}"
