@@ -214,8 +214,9 @@ gallery of examples, uses second order while the cache has a free slot, and HMG 
 stop at the KKT gap, without shrinking. **Kernel rows.** If the cache can hold all rows that the solve needs (on
 spambase, and on connect-4 if the cache holds 60 % of its matrix), `CacheAware` always selects by second order. With a
 smaller cache `CacheAware` computes as many rows as HMG, to within a few per cent. **Seconds.** On connect-4 with little
-memory second order is the fastest rule. `CacheAware` and HMG are slower, because a row of 42 features takes little time
-compared with HMG's scan of two rows. On MNIST, with 784 features, `CacheAware` and HMG are faster than second order.
+memory second order is the fastest rule. `CacheAware` and HMG are slower, because computing a row with 42 features takes
+little time compared with HMG's scan of two rows. On MNIST, with 784 features, `CacheAware` and HMG are faster than
+second order.
 
 **Ten variables a step.** In each step `Decomposition(10)` solves the problem restricted to the ten variables that
 violate the KKT conditions most, as SVM-light does. We count the steps on pairs inside our working sets. The column

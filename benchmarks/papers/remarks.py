@@ -62,8 +62,8 @@ kernel rows has 1,000 MB. Again 60,000 orthogonal unit vectors replace MNIST. `p
 """
 MIR_TEXT = """
 The table shows the iterations of ten folds; each round starts from the solution of the previous round. The columns of
-`MIR` differ in `max_iter` and `tol`, which end its conjugate gradients. With the default limits `MIR` takes 3 % more
-steps on webdata than with `MIR(10_000, 1e-10)`, and less than 1 % more on the other sets.
+`MIR` differ in `max_iter` and `tol`, which end its iterations of conjugate gradients. With the default limits `MIR`
+takes 3 % more steps on webdata than with `MIR(10_000, 1e-10)`, and less than 1 % more on the other sets.
 """
 TABLE_3_TEXT = """
 As in Table 1, each number of CPU seconds is the least of three runs. At k = 100 we ran ten rounds of LIBSVM, and
@@ -112,14 +112,14 @@ image:printed`; our tables contain all thirteen sets.
 their number. The paper uses five realisations that came with the IDA benchmark. `loo_stopping.py --only "Table 3 as
 printed" --permutations 5 --full` followed by the names of sets runs five realisations. With the linear kernel we ran
 one realisation of each of the four sets that take longest, because five realisations would take about another hour on
-one core (`--full image:all` runs five on image). We use ringnorm and twonorm as they were drawn; [the paper's errors do
-not show](preparations.md) whether the paper standardised these sets. Each step moves the most violating pair of α, and
-then the variable of η that raises H most. The paper uses Improved SMO (Keerthi et al. 2001), which goes through the
-examples in turn, and a modification of Improved SMO for η; the sections *with Improved SMO* use both. We compute the
-paper's F in every tenth step, and only if the paper's H is larger than the dual objective. The paper prints the RBF
-grid as $\\exp(-2^{11i/7}\\lVert x-x'\\rVert^2)$, with γ from 1 to 2048: on german, ringnorm, splice, twonorm and
-waveform nearly every example would then be similar only to itself. We take $2^{-11i/7}$, which we believe the authors
-meant, and C from 1 to 500.
+one core (`--full image:all` runs five on image). We use ringnorm and twonorm without standardising them; [the paper's
+errors do not show](preparations.md) whether the paper standardised these sets. Each step moves the most violating pair
+of α, and then the variable of η that raises H most. The paper uses Improved SMO (Keerthi et al. 2001), which goes
+through the examples in turn, and a modification of Improved SMO for η; the sections *with Improved SMO* use both. We
+compute the paper's F in every tenth step, and only if the paper's H is larger than the dual objective. The paper prints
+the RBF grid as $\\exp(-2^{11i/7}\\lVert x-x'\\rVert^2)$, with γ from 1 to 2048: on german, ringnorm, splice, twonorm
+and waveform nearly every example would then be similar only to itself. We take $2^{-11i/7}$, which we believe the
+authors meant, and C from 1 to 500.
 
 **Errata.** The paper prints k′ with $-k(x_r,x_r)$, which does not give a Gram matrix. With $+k(x_r,x_r)$ the formula
 gives the Gram matrix of $\\varphi(x)-\\varphi(x_r)$. The paper prints Corollary 1 for points of $\\mathcal{A}_0(r)$.
@@ -163,13 +163,13 @@ COUNTED = """
 The tables above count a kernel column each time a step uses the column. In this section both approaches keep the last
 four columns in a store, so a step on the pair of the previous step computes no column. With this store the proposed
 approach saves fewer columns than in the tables above. This section uses 140 examples of titanic instead of 150. With
-the linear kernel this section omits the third check, because R² needs all columns.
+the linear kernel this section omits the third check, because the R² of this check needs all columns.
 """
 THIRD = "The third check, ours and as printed"
 THIRD_CHECK = """
 The table covers all models of some small sets ({sets}), solved to ψ ≤ 2ε. The table first counts the examples that the
-first two checks leave open. The table then counts how many of these examples `XiAlphaBound` decides, how many the check
-as printed decides ($2\\alpha_rR^2+\\xi_r<1$ with one free support vector), and how many only the check as printed
+first two checks do not decide. The table then counts how many of these examples `XiAlphaBound` decides, how many the
+check as printed decides ($2\\alpha_rR^2+\\xi_r<1$ with one free support vector), and how many only the check as printed
 decides. We also trained without each of the examples that the previous column counts; the last column counts those for
 which the check predicts the sign that training gives.
 """
@@ -352,10 +352,10 @@ runs, including the kernel matrix. If examples are repeated, svmpath's linear sy
 svmpath stops. We used {versions}.
 """,
     "cost": """
-The data are normal points in ten dimensions with noisy labels; C goes from 10⁻³ to 10². The table shows the time of the
-fastest of three runs, without the time for the kernel matrix and the start. `PivotedQR` computes the factors anew at
-every event, in a time that grows with the cube of the elbow's size m. With the inverse an event takes about m²
-operations, and nm more for the rates of all n examples.
+The data are normally distributed points in ten dimensions with noisy labels; C goes from 10⁻³ to 10². The table shows
+the time of the fastest of three runs, without the time for the kernel matrix and the start. `PivotedQR` computes the
+factors anew at every event, in a time that grows with the cube of the elbow's size m. With the inverse an event takes
+about m² operations, and nm more for the rates of all n examples.
 """,
 }
 
