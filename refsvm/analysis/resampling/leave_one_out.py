@@ -114,7 +114,7 @@ def leave_one_out(
     efficiency_test : bool, default True
         If True and `stop` proves signs, the first ten rounds test this rule:
         if it ends fewer than half of these rounds early, the KKT gap replaces
-        it. `BallRule` is never replaced, because the solver evaluates it rarely.
+        it. `BallRule` is never replaced: the solver evaluates it rarely.
     n_jobs : int, optional
         Number of threads; −1 means one for each core. If joblib is set up for
         processes (``joblib.parallel_config``), `n_jobs` is the number of
