@@ -95,7 +95,7 @@ class LeaveOneOut(Scores):
 
     Notes
     -----
-    `decided_by` contains these words:
+    Each entry of `decided_by` is one of these texts:
 
     - "zero alpha", "training error" or "xi-alpha bound": a check decided the example, without training;
     - "ball" or "duality gap": training ended as soon as the sign was certain; with "ball", often before the first step;

@@ -178,7 +178,7 @@ class SmallProblems:
         return np.asarray(stands & np.isfinite(self.gap))
 
     def _drifted(self, diagonal: np.ndarray, tolerance: np.ndarray) -> np.ndarray:
-        """Return in which problems rounding errors may have moved G too far (`refsvm.core.guards.rounding.drifted`)."""
+        """Return where rounding errors may have moved G too far (`refsvm.core.guards.rounding.drifted`)."""
         size = np.abs(self.gradient).max(axis=1) + self.results[:, LARGEST_ALPHA] * diagonal
         updates = self.results[:, STEPS] + self.size  # add m, because the first G may be a sum of m rows
         return np.asarray(moves(updates, size, self.gap, tolerance))
@@ -220,7 +220,7 @@ class SmallProblems:
 
     @property
     def intercept(self) -> np.ndarray:
-        """b of each problem: the mean of the two G of the most violating pair, shape (P,)."""
+        """b of each problem, the mean of Gᵢ and Gⱼ for its most violating pair (i, j), shape (P,)."""
         top, bottom = self.extremes()
         return np.asarray((top + bottom) / 2.0)
 

@@ -241,7 +241,7 @@ class PackedRounds:
         return plan, np.array(turns.C, dtype=np.float64), positions, table
 
     def _place_all(self, plan: np.ndarray, chunk: Sequence[Round]) -> None:
-        """Write to the plan the positions in the tables where each round finds and keeps solutions."""
+        """Write to the plan at which positions of the tables each round finds solutions and keeps its own."""
         written: set[Hashable] = set()
         for number, each in enumerate(chunk):
             before, after = each.neighbour or (None, None)

@@ -244,8 +244,8 @@ def compiled_rounds(  # type: ignore[no-untyped-def]  # noqa: PLR0913, PLR0917 (
 ):  # fmt: skip
     """Run one round after another until Python must run a round; return the number of finished rounds.
 
-    `memories` holds the memories with which the selector, the step rule and the stopping rule begin. A row of `results`
-    is (outcome, steps, least curvature, proved sign); `values` has a number for each entry of `positions`.
+    `memories` holds the initial memory of the selector, the step rule and the stopping rule. A row of `results` is
+    (outcome, steps, least curvature, proved sign); `values` has a number for each entry of `positions`.
     """
     now, stage, present, largest = state.now[0], int(numbers[STAGE]), -1, 0.0
     for number in range(len(plan)):
