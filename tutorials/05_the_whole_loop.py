@@ -100,7 +100,7 @@ print("the package moved the same pairs, in the same order:", package == pairs)
 # The loop of the package
 # -----------------------
 #
-# In :func:`~refsvm.core.solver.loop.steps` objects make the three decisions of ``smo``. A
+# In :func:`~refsvm.core.solver.loop.steps` three objects make the decisions of ``smo``. A
 # :class:`~refsvm.core.selectors.base.WorkingSetSelector` chooses the pair, a :class:`~refsvm.core.steps.base.StepRule`
 # decides how far the pair moves, and a :class:`~refsvm.core.stopping.base.StoppingRule` decides when to stop. The
 # :class:`~refsvm.core.state.SolverState` holds everything that changes during a solve.
@@ -269,7 +269,7 @@ plt.show()
 # 2. Find the smallest :math:`G_j` of the variables that may fall. Draw :math:`i` with :math:`G_i` above this value
 #    among the variables that may rise, then :math:`j` with :math:`G_j<G_i` among the variables that may fall.
 # 3. A free variable is strictly inside the box; a bounded support vector has :math:`\alpha_i=\pm C`.
-# 4. A solver for this problem is the answer to exercise 3 of chapter 3.
+# 4. See the solver of exercise 3 of chapter 3.
 #
 # .. endfold::
 #

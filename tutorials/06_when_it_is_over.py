@@ -243,7 +243,7 @@ plt.show()
 #    :object: WorkingSetGap.check
 #
 # Two more rules stop when the *sign* of one decision value is certain, often before the optimum (:doc:`chapter 12
-# <12_a_sign_is_enough>`). A limit in steps or seconds, a callback and Ctrl-C also end a solve. ``solve`` returns a
+# <12_a_sign_is_enough>`). A limit on steps or seconds, a callback and Ctrl-C also end a solve. ``solve`` returns a
 # solution, whose status says why the solve ended (Ctrl-C raises an exception that holds the solution):
 
 print(solve(wide, max_iter=50, shrinking=False).status.value)

@@ -150,7 +150,7 @@ def second_order(K, G, alpha, lower, upper):
 
 
 # %%
-# In how many steps does the :math:`j` with the largest Newton gain not have the largest exact gain?
+# In how many steps does another :math:`j` have a larger exact gain than the :math:`j` with the largest Newton gain?
 
 # fold: Newton gain and exact gain
 for C in (0.1, 1.0, 10.0):
@@ -230,8 +230,8 @@ print(
 # may fall. In their second modification, after each pass over all examples the solver moves the current pair (up, down)
 # until its violation is within the tolerance. A solver that stores all of :math:`G` needs no passes.
 #
-# ``ImprovedSMO`` selects the pairs of the second modification, and counts the kernel values that Keerthi's solver
-# computes. Each step needs two kernel values for each known :math:`G_i`. Examining a bounded example needs one kernel
+# ``ImprovedSMO`` selects the pairs of the second modification, and counts the kernel values that Keerthi's solver would
+# compute. Each step needs two kernel values for each known :math:`G_i`. Examining a bounded example needs one kernel
 # value for each support vector. Without memory for rows, ``MostViolatingPair`` computes two whole rows in each step.
 
 points = make_banana(150, rng=0)
@@ -387,7 +387,7 @@ print("maximum gain:", maximum_gain(*there, [2, 0]), " the hybrid:", hybrid_maxi
 # the optimum, but its gains might shrink to zero. Theorem 1 of Glasmachers and Igel (2006) proves that the hybrid
 # converges if all principal :math:`2\times2` minors of :math:`K` are positive.
 #
-# Corners are not rare, because with a small :math:`C` most variables end at a bound. How often does each rule get stuck
+# With a small :math:`C` corners are common, because most variables end at a bound. How often does each rule get stuck
 # on the banana with :math:`C=0.1`, in ten orders of the examples?
 
 data = problems["banana"][0]

@@ -359,7 +359,7 @@ plt.show()
 #    :object: drifted
 #    :fold: When G is computed from scratch
 #
-# With shrinking, a solve reaches the same objective, within the tolerance:
+# With shrinking, a solve reaches the same objective as without, within the tolerance:
 
 print(f"{'':14s}{'steps':>8s}{'with shrinking':>16s}   objectives")
 for name, sample, gamma, C in (

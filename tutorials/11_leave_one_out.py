@@ -257,7 +257,7 @@ print(
 # What the estimate is worth
 # --------------------------
 #
-# If the examples are independent and from one distribution, each round predicts an example that is independent of the
+# If the examples are independent and from one distribution, each machine predicts an example that is independent of its
 # :math:`n-1` training examples. So the mean of the leave-one-out error over all samples is the mean error of machines
 # trained on :math:`n-1` examples (Luntz and Brailovsky, 1969). If :math:`b` is unique, only support vectors can be
 # predicted wrongly, so the mean leave-one-out error is at most :math:`E[\#\mathrm{SV}]/n`. Cross-validation with
@@ -300,9 +300,10 @@ print(f"correlation of the estimate with ten folds {correlation[1]:.2f}, with th
 # Where a round begins
 # --------------------
 #
-# If no proof decides an example, its round begins at the solution on all examples. To keep the sum at zero, the weight
-# :math:`\alpha_r` has to go to other examples, which a *seeder* chooses. As far as the boxes permit, ``TOP`` gives this
-# weight to the most similar example, and ``AVG`` shares it equally among all free examples. ``Cold`` starts from zero.
+# If no proof decides an example, the training without it, its *round*, begins at the solution on all examples. To keep
+# the sum at zero, the weight :math:`\alpha_r` has to go to other examples, which a *seeder* chooses. As far as the
+# boxes permit, ``TOP`` gives this weight to the most similar example, and ``AVG`` shares it equally among all free
+# examples. ``Cold`` starts from zero.
 
 for seeder in (Cold(), AVG(), TOP()):
     result = leave_one_out(heart.X, heart.y, kernel=kernel, C=C, seeder=seeder, stop=KKTGap(1e-3))

@@ -110,7 +110,7 @@ print(f"{gave} removed examples had a weight, {took} added ones have it now")
 
 # %%
 # If no added example of the class is left, the package's SIR gives the weight, with the opposite sign, to a random
-# unused example.
+# unused example of the other class.
 #
 # **MIR** looks for weights :math:`x` of the added examples that restore optimality. Let the examples :math:`R` be
 # removed and :math:`T` added, and let :math:`X` be all examples of the new problem. If :math:`\alpha_R` goes to zero

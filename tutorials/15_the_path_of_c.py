@@ -296,7 +296,7 @@ print(f"same function at C/2: {np.abs(change).max():.0e}")
 # Exercises
 # ---------
 #
-# 1. ★ Why has the path no more events if the left set is empty?
+# 1. ★ Why has the path no more events once the set *left* is empty?
 # 2. ★ On the sixty points, compare the error curves of leave-one-out (``folds=len(y)``) and of ten folds.
 # 3. ★★ How does the number of breakpoints grow with the number of examples? Try 30, 60, 120 and 240 points of the
 #    banana.

@@ -401,8 +401,8 @@ print(f"p = {p.round(3)}, with the odds {p[0] / p[2]:.1f}")
 # The package leaves class probabilities to scikit-learn, which calibrates each class against all others and divides by
 # the sum (:doc:`/many_models`).
 #
-# With several classes each street has its own path of :math:`C` (:doc:`chapter 15 <15_the_path_of_c>`), so the error is
-# also a step function of :math:`C`.
+# With several classes each street has its own path of :math:`C` (:doc:`chapter 15 <15_the_path_of_c>`), so the error of
+# the vote is a step function of :math:`C`.
 
 path = regularization_path(plane[::2], kind[::2], kernel=RBF(1.0), C_min=0.05, C_max=50.0)
 curve = path.validation_error(plane[1::2], kind[1::2])
