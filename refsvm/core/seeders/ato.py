@@ -71,8 +71,8 @@ class ATO(Seeder):
     max_free : int, default 500
         Largest number of free variables; with more free variables, the seeder does not follow the path.
     budget : float, default 0.3
-        Largest expected work of a path, in multiplications, as a fraction of the work of the longest round so far (n
-        times the number of steps of this round). If `budget` is infinite, the seeder follows the path at any cost.
+        Largest expected work of a path, in multiplications, as a fraction of the work of all SMO steps of the longest
+        round so far. If `budget` is infinite, the seeder follows the path at any cost.
 
     Raises
     ------
@@ -184,7 +184,7 @@ class ATO(Seeder):
         return is_short and m <= self.max_free and m**3 <= SHARED * most
 
     def _most(self, solved: Solution, steps: int) -> float:
-        """Return the allowed work of a path in multiplications; an SMO step counts as 2n multiplications."""
+        """Return the allowed work of a path in multiplications; an SMO step counts as 2(n + STEP_COST)."""
         return self.budget * max(steps, 1) * 2 * (solved.problem.n + STEP_COST)
 
 
