@@ -5,8 +5,8 @@
     | 0   1ᵀ  | | ḃ   |     | Σ α_B      |        B = the bounded variables that leave;  add A⁻¹[:, R] λ to
     | 1  K_MM | | d_M |  =  | K_MB α_B   |        (ḃ, d_M) so that d_R = −α_R for the free variables R that leave
 
-`FirstOrder` computes A⁻¹ once, for all groups of examples to leave out. The first-order change is exact only if the
-assumption holds. `refsvm.analysis.derivatives.influence.influence` computes the exact change.
+`FirstOrder` inverts this matrix A once, for all groups of examples to leave out. The first-order change is exact only
+if the assumption holds. `refsvm.analysis.derivatives.influence.influence` computes the exact change.
 """
 
 from __future__ import annotations

@@ -238,8 +238,8 @@ def _middles(walk: PathState, K: np.ndarray, one: Any, other: Any) -> list[Any]:
     """Return the t at which the slope of b(t) changes on a segment without free variables, where b is a midpoint.
 
     Without free variables α is constant and only the new example's G moves, so the slope of b changes where this G
-    passes the G of another example. The midpoint treats all examples alike, as the guarantee of `conformal_intervals`
-    requires.
+    passes the G of another example. With b at the midpoint, all examples are treated alike, which the
+    guarantee of `conformal_intervals` requires.
     """
     alpha = one[1]
     # rounding errors of LAPACK may leave an α slightly short of a bound that it has reached

@@ -88,7 +88,7 @@ def continued(
     progress : Progress, optional
         Progress line, which shows the finished share of the call in percent.
     part : (int, int)
-        If a call makes several walks: the number of this walk, and the number of all walks.
+        If a call makes several walks: the index of this walk, and how many walks the call makes.
 
     Returns
     -------

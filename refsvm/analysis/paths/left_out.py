@@ -52,11 +52,11 @@ class LeftOutPaths:
         The path of some examples. Equal examples of equal weights may share a variable. If example r shares its
         variable with equal examples, leaving out r narrows the box of this variable by the weight of r.
     rows : ndarray of shape (m,), int64
-        The numbers of the path's examples among all examples, ascending.
+        The indices of the path's examples among all examples, ascending.
     gram : Gram
         The kernel matrix of all examples; the path uses only the examples in `rows`.
     tracker : PathTracker, optional
-        Algorithm that follows the path without one example where the sign is unknown.
+        Algorithm that follows the path without example r where the sign of ĥ_R(xᵣ) is unknown.
     engine : str
         As in `refsvm.regularization_path`.
 
