@@ -117,11 +117,12 @@ def equals(expected: Callable[..., Any], tol: float = 1e-8) -> Callable[..., Non
 
 
 def data(rng: Generator, n: int = 24, C: float | None = None) -> tuple[np.ndarray, np.ndarray, float]:
-    """Return K, y and C of two overlapping classes with at least three examples each."""
+    """Return K, y and C of two overlapping classes with at least three examples each; the diagonal of K varies."""
     y = np.where(np.arange(n) < rng.integers(n // 3, 2 * n // 3 + 1), 1.0, -1.0)
     rng.shuffle(y)
     X = rng.normal(size=(n, 2)) + 0.8 * y[:, None]
-    K = np.exp(-rng.uniform(0.3, 1.0) * ((X[:, None] - X) ** 2).sum(-1))
+    size = rng.uniform(0.8, 1.25, n)
+    K = np.outer(size, size) * np.exp(-rng.uniform(0.3, 1.0) * ((X[:, None] - X) ** 2).sum(-1))
     return K, y, float(rng.uniform(0.5, 5.0)) if C is None else C
 
 
@@ -190,7 +191,7 @@ def some_pair(rng: Generator, n: int = 24) -> tuple[Any, ...]:
 def twins_pair(rng: Generator) -> tuple[Any, ...]:
     """Return the arguments of `newton_step` for a pair of equal examples."""
     K, G, alpha, lower, upper, i, j = some_pair(rng)
-    K[j], K[:, j], K[j, j] = K[i], K[i], 1.0
+    K[j], K[:, j], K[j, j] = K[i], K[i], K[i, i]
     return K, G, alpha, lower, upper, i, j
 
 
@@ -386,9 +387,13 @@ def a_partner(rng: Generator, draw: Draw = some_pair) -> tuple[Any, ...]:
 
 
 def no_partner(rng: Generator) -> tuple[Any, ...]:
-    """Return the arguments of `partner`; in half of the cases i has the smallest G, so that no partner exists."""
+    """Return the arguments of `partner`; often i has the smallest G, or no variable with a smaller G may fall."""
     G, alpha, lower, row, diagonal, i = a_partner(rng)
-    G[i] = G.min() - 1.0 if rng.random() < 0.5 else G[i]
+    kind = rng.integers(3)
+    if kind == 0:
+        G[i] = G.min() - 1.0
+    if kind == 1:
+        alpha = np.where(G[i] > G, lower, alpha)
     return G, alpha, lower, row, diagonal, i
 
 
@@ -626,7 +631,9 @@ SEEDER = [
 def three(rng: Generator) -> tuple[Any, ...]:
     """Return K, y and C of three examples."""
     X, y = rng.normal(size=(3, 2)), rng.permutation([1.0, -1.0, float(rng.choice([-1, 1]))])
-    return np.exp(-0.5 * ((X[:, None] - X) ** 2).sum(-1)), y, float(np.exp(rng.uniform(-2.0, 3.0)))
+    size = rng.uniform(0.8, 1.25, 3)
+    K = np.outer(size, size) * np.exp(-0.5 * ((X[:, None] - X) ** 2).sum(-1))
+    return K, y, float(np.exp(rng.uniform(-2.0, 3.0)))
 
 
 def slopes(K: Any, y: Any, free: Any) -> np.ndarray:

@@ -296,6 +296,15 @@ def without_rest(K, y, C, alpha, r):
     return seed
 
 
+def with_diagonal_1(K, G, alpha, lower, upper, i, j):
+    return min((G[i] - G[j]) / max(2.0 - 2.0 * K[i, j], 1e-12), upper[i] - alpha[i], alpha[j] - lower[j])
+
+
+def of_any_variable(G, alpha, lower, row, diagonal, i):
+    """Return the best partner, or −1 if i has the smallest G: a variable at its lower bound cannot be a partner."""
+    return -1 if G[i] <= G.min() else int(oracles.gains(G, alpha, lower, row, diagonal, i).argmax())
+
+
 def on_a_grid(K, y, C_min, C_max):
     C = np.geomspace(C_min, C_max, 80)
     C[0], C[-1] = C_min, C_max
@@ -349,6 +358,8 @@ def test_half_an_answer_does_not_earn_the_other_half():
         *((ASSIGNMENTS["08_path_of_three"][k], lambda K, y, free: np.zeros(4)) for k in (1, 2)),
         (ASSIGNMENTS["01_the_loop"][2], lambda K, G, alpha, lower, upper, i, j: (G[i] - G[j]) * 1e12),
         (ASSIGNMENTS["01_the_loop"][3], slack),
+        *((ASSIGNMENTS["01_the_loop"][k], with_diagonal_1) for k in range(3)),
+        (ASSIGNMENTS["03_second_order"][3], of_any_variable),
         (ASSIGNMENTS["07_seeder"][1], without_rest),
         (ASSIGNMENTS["08_path_of_three"][3], on_a_grid),
     ]
