@@ -75,7 +75,7 @@ _ESTIMATORS = ("OneClassSVM", "SVC", "SVCCV", "SVCGradientCV", "SVR", "SVRCV", "
 _FILES = ("read_model", "write_model")
 _LATER = {"compare": "experiment.race", **dict.fromkeys(_FILES, "analysis.multiclass.model_file")}
 _FOLDERS = ("datasets", "display", "experiment")
-# modules of deprecated names; __getattr__ warns with the text LEAVES of the module
+# the module of each deprecated name; __getattr__ warns with the text `LEAVES` of this module
 _LEAVING = {"CacheAware": "services.cache_aware"}
 _ELSEWHERE = {
     "NuSVC": "use SVC and choose C, or sklearn.svm.NuSVC",
@@ -110,12 +110,12 @@ if not TYPE_CHECKING:  # type checkers must report unknown names
         return sorted([*globals()["__all__"], *_FOLDERS, "__version__"])
 
     def __getattr__(name: str) -> object:
-        """Import `name` at its first use: a folder, or a name whose module needs more than NumPy."""
+        """Import the folder or object `name` at its first use; the modules of these objects need more than NumPy."""
         from importlib import import_module
 
         if name in _FOLDERS or _place(f"refsvm.{name}"):
             return import_module(f"refsvm.{name}")
-        if name in _ELSEWHERE:  # ``from refsvm import …`` shows the message of an ImportError only
+        if name in _ELSEWHERE:  # ``from refsvm import …`` would hide the message of an AttributeError
             raise ImportError(f"refsvm has no {name}; {_ELSEWHERE[name]}.")
         if name in _LEAVING:
             from warnings import warn

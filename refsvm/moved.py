@@ -1,4 +1,4 @@
-"""Keeps the module names of 0.4.0 working in 0.5.0: importing an old name warns and returns the moved module.
+"""Keeps the module names of 0.4.0 in 0.5.0: a program that imports an old name gets the module and a warning.
 
 Pickles written by refsvm 0.4.0 and earlier versions refer to classes by the old module names.
 """
@@ -100,7 +100,7 @@ class Moved(MetaPathFinder, Loader):
 
 
 def warn(old: str, new: str) -> None:
-    """Warn at the line that imports the old name; the import of a module's parent folder causes no second warning."""
+    """Issue a warning for the line that imports the old name, but none for the parent folders imported before it."""
     frame, name = sys._getframe(1), old
     while frame.f_back and frame.f_globals.get("__name__") in PASSED_ON:
         if frame.f_globals["__name__"] == "importlib._bootstrap":
@@ -114,5 +114,5 @@ def warn(old: str, new: str) -> None:
 
 
 def install() -> None:
-    """Let Python ask the finder of old names first; otherwise Python loads the files of a moved folder twice."""
+    """Put `Moved` first among Python's finders; otherwise Python loads the files of a moved folder twice."""
     sys.meta_path.insert(0, Moved())

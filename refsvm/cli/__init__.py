@@ -16,8 +16,8 @@
 To add a command ``refsvm margin``:
 
 1. Write ``cli/margin.py`` with one function ``margin``. The first line of the function's docstring is the help text,
-   and its arguments are the options. Take options that other commands have from `options`. For the options of a
-   training, put ``@options.in_one()`` above
+   and its arguments are the options. Take options that other commands have from `options`. To give the command all
+   options of `Training` and `Output`, put ``@options.in_one()`` above
    ``def margin(data: options.Data, *, training: Training, output: Output)``.
 2. Open the data and choose kernel and C with ``training.opened``. If the input is bad, raise a ValueError: `messages`
    prints its message, one sentence, and exits with code 2. Print the result with ``output.show``, and everything that

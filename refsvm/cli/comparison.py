@@ -58,7 +58,7 @@ class Outcome:
     interrupted : bool
         Whether Ctrl-C was pressed.
     solutions : dict of str to Solution
-        For each `Choice.rules`, the solution of the first engine with its trace; empty if no traces were recorded.
+        For each `Choice.rules`, the solution and the trace of the first engine's run; empty if no traces were recorded.
     """
 
     total: int
@@ -71,7 +71,7 @@ class Outcome:
 def choices(selectors: str | None, steps: str | None, engines: str, shrinking: bool) -> list[Choice]:
     """Return a choice for every combination of the named selectors, steps and engines.
 
-    Without selectors and steps, combine the pairs in `SHOWN` with the engines; the last pair always uses shrinking.
+    Without selectors and steps, use the pairs (selector, step) in `SHOWN`; the last pair always uses shrinking.
     """
     pairs = product(
         names("selectors", "mvp,second-order" if selectors is None else selectors, SELECTORS),
@@ -190,8 +190,8 @@ def compare_in_orders(
     Parameters
     ----------
     wanted : iterable of Choice
-        The choices. A choice is left out if its selector and step cannot be combined. The strategies of the other
-        choices skip problems that they refuse.
+        The choices. A choice is left out if its selector and step cannot be combined. A strategy that
+        refuses a problem still solves the other problems.
     settings : mapping
         Arguments of `Solve` that all strategies share.
     problems : sequence of Problem

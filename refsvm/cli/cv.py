@@ -162,7 +162,7 @@ def row_of(name: str, runs: list[CrossValidation], baseline: list[CrossValidatio
 
 
 def columns(rows: list[dict[str, Any]]) -> tables.Columns:
-    """Return the columns of the table; if the solves of some folds did not converge, a column counts them."""
+    """Return the columns of the table; if solves did not converge, a column counts these for each seeder."""
     return {
         "seeder": "{seeder}",
         **tables.scores_of(rows[0] if rows else {}),

@@ -126,7 +126,7 @@ class Training:
             raise ValueError(
                 "scale=True needs features, but kernel='precomputed' has no features; omit one option."
             )
-        if (largest := float(np.abs(data.X).max())) > LARGEST_TARGET:  # its square may overflow
+        if (largest := float(np.abs(data.X).max())) > LARGEST_TARGET:  # a larger number's square may overflow
             where = f" in {data.source}" if data.source else ""
             raise ValueError(
                 f"scale=True: {data.name} holds {largest:.6g}{where}, above the largest number that can be scaled "
@@ -150,7 +150,7 @@ class Training:
         return TOL if self.tol is None else self.tol
 
     def stop(self, opened: Opened) -> KKTGap:
-        """Return the stopping rule with the user's tolerance; the default for a regression depends on its targets."""
+        """Return the stopping rule; without --tol, the tolerance of a regression depends on its targets."""
         follows = self.tol is None and opened.task == REGRESSION
         return relative_gap(self.tolerance, unit_of_targets(opened.data.y) if follows else None)
 
@@ -203,7 +203,7 @@ class Output:
 
 
 def task_of(y: np.ndarray, wanted: str | None, tell: bool) -> str:
-    """Return the task that --task names; without --task, regression if labels are numbers with fractions.
+    """Return the task from --task; without --task, regression if labels have fractions, otherwise classification.
 
     Without --task, a note says that labels with fractions are treated as targets, but only if `tell` is true. A note
     also says that labels without fractions are treated as classes if more than `MOST_CLASSES` are different.

@@ -46,7 +46,7 @@ class OneSentence(TyperGroup):
                 print(end="", flush=True)
         except _WrongUsage as error:
             code = _refuse(error.format_message())
-        except SystemExit as ended:  # Click ends with an error if a program such as head closes the pipe
+        except SystemExit as ended:  # Click raises SystemExit if a program such as head closes the pipe
             if not isinstance(ended.__context__, BrokenPipeError):
                 raise
             code = 0
@@ -111,7 +111,7 @@ def _say(text: str) -> None:
     # look up sys.stderr now: while progress is shown, it is a stream that prints above the progress line
     stream = Stream(sys.stderr)
     stream.write(f"{line}\n" if line.endswith((".", "?", "!")) else f"{line}.\n")
-    stream.flush()  # a calling program may buffer stderr
+    stream.flush()  # a calling program may have replaced stderr by a buffered stream
 
 
 def _refuse(text: str) -> int:
@@ -125,7 +125,7 @@ def _system_message(error: OSError) -> str:
         return str(error)
     is_output = error.errno in _UNWRITTEN
     if error.filename is None:
-        # an error of a file contains the file's name (`services.files`); this error is of the output or the system
+        # errors of files contain a name (`services.files`), so this error comes from the output or the system
         what = "The standard output cannot be written" if is_output else "The system refuses"
         return f"{what}: {error.strerror}"
     return f"{error.filename!r} cannot be {'written' if is_output else 'opened'}: {error.strerror}"

@@ -32,7 +32,7 @@ def flag(name: str, help: str) -> Any:  # noqa: A002
 
 
 def one_of(table: Iterable[str], more: str = "", **others: Any) -> Any:
-    """Declare an option that takes one name of a table, which the shell completes."""
+    """Declare an option that takes one name of a table; the shell completes the name."""
     return option("NAME", f"One of {', '.join(table)}.{more}", autocompletion=_completed(table), **others)
 
 

@@ -91,7 +91,7 @@ def heading(problem: dict[str, Any]) -> str:
 
 
 def screen() -> Console:
-    """Return a `rich.console.Console` on stdout that leaves numbers uncoloured and, for a file, ignores FORCE_COLOR."""
+    """Return a `rich` console on stdout: numbers have no colour, and outside a terminal FORCE_COLOR has no effect."""
     return Console(highlight=False, force_terminal=Stream(sys.stdout).isatty())
 
 

@@ -78,7 +78,7 @@ def tune(
 
 
 def _search(opened: Opened, training: Training, **more: Any) -> Any:
-    """Return a fitted search of C and γ, which scores a classifier by its accuracy and a regression by R²."""
+    """Score every pair (C, γ) by the accuracy, or by R² for a regression; return the fitted `SVCCV` or `SVRCV`."""
     search = refsvm.SVRCV if opened.task == REGRESSION else refsvm.SVCCV
     if training.tol is not None or opened.task != REGRESSION:
         more["tol"] = training.tolerance

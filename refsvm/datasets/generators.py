@@ -44,11 +44,11 @@ def make_banana(n: int = 5300, rng: Any = None) -> Dataset:
     Notes
     -----
     Rätsch, Onoda and Müller (2001) distributed the sample of 5300 points, shifted and scaled
-    to mean 0 and standard deviation 1. We found no published formula or program that draws this sample. `make_banana`
-    is therefore a *model of the sample*, not its origin. The model consists of five blobs. Two blobs are Gaussian;
-    three blobs are uniform with added Gaussian noise, and a parabola bends one of these three blobs. The proportions,
-    means and covariances were fitted to the 5300 points. Let u be uniform on [−1, 1] and e standard normal. Class +1
-    has two blobs, with probabilities 0.379 and 0.069:
+    to mean 0 and standard deviation 1. We found no published formula or program that draws this sample. Therefore
+    `make_banana` draws from a *model of the sample*, not from the original distribution. The model consists of five
+    blobs. Two blobs are Gaussian; three blobs are uniform with added Gaussian noise, and a parabola bends one of these
+    three blobs. We fitted the proportions, means and covariances to the 5300 points. Let u be uniform on [−1, 1] and e
+    standard normal. Class +1 has two blobs, with probabilities 0.379 and 0.069:
 
     - the banana: :math:`x_1 = -0.28 + t,\ t = 1.62u_1 + 0.2e_1,\ x_2 = 0.08 - 0.4t^2 + 0.72u_2 + 0.18e_2`;
     - the bar above the banana: :math:`x_1 = 1.15 + t,\ t = 1.45u_1 + 0.15e_1,\ x_2 = 1.48 - 0.245t + 0.19e_2`.
@@ -233,7 +233,7 @@ def make_waveform(
     -----
     The default is the problem of the IDA benchmark, class 2 against classes 1 and 3. The benchmark's file agrees with
     these classes: it has 1647 positive and 3353 negative examples, and its positive class has a mean of the shape (h₁ +
-    h₃)/2. The published C and γ belong to this file, whose features are standardised. `make_waveform` does not
+    h₃)/2. C and γ were published for this file, whose features are standardised. `make_waveform` does not
     standardise features, so its `Dataset` contains no C and γ.
 
     References

@@ -36,7 +36,7 @@ class _Lines:
         self.number, self.numbers = 0, array("q")  # number of the current line; line numbers of the examples
 
     def read(self) -> None:
-        """Do nothing; scikit-learn only checks that the object has this method, which a path lacks."""
+        """Do nothing; scikit-learn only checks that this method exists, to distinguish a file object from a path."""
 
     def __iter__(self) -> Iterator[bytes]:
         for number, text in enumerate(self.stream, 1):
@@ -197,8 +197,8 @@ def read_csv(
     -----
     The first row is a header if `label` is the text of one of its cells. Otherwise the first row is a header if all its
     cells are words, and no other row has the same label. The first row is also a header if it has a word above numeric
-    labels, and ascending integers above the features. A first row that counts 0, 1, 2, … or contains years is a
-    header, with a warning.
+    labels, and ascending integers above the features. If the first row counts 0, 1, 2, … or contains years,
+    `read_csv` uses it as a header and warns.
 
     If the delimiter is not a comma, 0,5 means 0.5, unless the file also contains numbers such as 0.5.
 

@@ -91,7 +91,7 @@ def _replaceable(target: str) -> os.stat_result | None:
 
 def _like(file: str, old: os.stat_result) -> None:
     """Give a new file the owner and the permissions of the old file, if the system allows it."""
-    with suppress(OSError, AttributeError):  # Windows has no owners
+    with suppress(OSError, AttributeError):  # Windows has no os.chown
         if (old.st_uid, old.st_gid) != (os.geteuid(), os.getegid()):
             os.chown(file, old.st_uid, old.st_gid)
     with suppress(OSError):
@@ -134,7 +134,7 @@ def member(archive: zipfile.ZipFile, name: str) -> np.ndarray:
     if info.file_size > _EXPANSION * (info.compress_size + 1):
         raise ValueError(f"{name} claims to unpack to {info.file_size} bytes")
     with archive.open(info) as stream:
-        # check the header, because NumPy would reserve memory for the shape in it, however few bytes follow
+        # check the header first: NumPy would reserve memory for the shape that it claims, even if few bytes follow
         shape, dtype = _header(stream)
         size = math.prod(shape) * dtype.itemsize
         if not dtype.hasobject and size != info.file_size - stream.tell():

@@ -1,4 +1,4 @@
-"""Shows the progress of a long call on one line of stderr, which is rewritten.
+"""Shows the progress of a long call on one line of stderr, and rewrites this line.
 
 A thread reads the `Progress` of the call at intervals, so that the computation neither writes nor waits. tqdm rewrites
 the line, both in a terminal and in a notebook. If the line would not be visible, the call starts neither a line nor a
@@ -250,7 +250,7 @@ class Bar:
     def close(self) -> None:
         """End the line."""
         if self._bar is not None:
-            if not self._stays and has_widgets():  # tqdm does not remove an unfinished bar that has a total
+            if not self._stays and has_widgets():  # tqdm removes an unfinished bar only without a total
                 self._bar.total = None
             self._bar.close()
 

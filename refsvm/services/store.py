@@ -145,7 +145,7 @@ class RunStore:
         return documents
 
     def old_runs(self) -> list[dict[str, Any]]:
-        """Return the runs that refsvm 0.3.0 or before stored: problem, strategy, config, metrics, finished.
+        """Return a dict for each run of refsvm 0.3.0 or before: problem, strategy, config, metrics, finished.
 
         refsvm 0.3.0 and before identified a run by the text of its rules and kernels, which two different runs may
         share.

@@ -1,8 +1,8 @@
 """Card: shows a result as one line, as a table of text, and as HTML in a notebook.
 
 A result class inherits `Shown` and returns a `Card` with its numbers; only this module contains layout, bars and HTML.
-The HTML of a card contains no script and loads nothing. The card takes its colours from the page or leaves them
-transparent, so that it is legible on a dark background.
+The HTML of a card contains no script and loads nothing. The text of a card has the colour of the page's text, on a
+transparent background, so that it is legible on a dark page.
 """
 
 from __future__ import annotations

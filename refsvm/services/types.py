@@ -1,4 +1,4 @@
-"""Defines names for the types of arguments, which signatures show.
+"""Defines names for the types of arguments; signatures show these names.
 
 For a type checker all these types are Any, because libraries differ in what is array-like, and functions check their
 arguments when they are called.

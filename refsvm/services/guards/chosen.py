@@ -62,7 +62,7 @@ def rows_and_guards(
 def float32_guard(
     problem: DualProblem, options: RunOptions, limits: Limits[Any], rows: KernelRows, reads_values: bool
 ) -> Float32Rows:
-    """Return the guard for float32 rows, which may replace the rows unless the user chose float32."""
+    """Return the guard of float32 rows; unless the user chose float32, the guard may replace these rows."""
     may_leave = options.cache_dtype == "auto" and not rows.exact.facts.keeps_float32
     in_float64 = partial(float64_rows, problem, options) if may_leave else None
     # if the caller computes decision values from G, the error of G must not exceed a tenth of the tolerance

@@ -7,9 +7,9 @@ step δ of its free variables F reaches the optimum. A linear system determines 
     ⎣  1ᵀ   0 ⎦ ⎣ b ⎦ = ⎣  0  ⎦
 
 If α_F + δ stays in the box and the KKT gap falls, the result is the optimum up to rounding, whatever tolerance,
-selector and engine were used. The gain of the step is ½ δᵀG_F. If the gain is negative, K is indefinite; the step is
-not taken, because it would lead to a saddle point. Solvers of quadratic programs call this step polishing (Stellato et
-al., "OSQP: an operator splitting solver for quadratic programs", Mathematical Programming Computation 12, 2020).
+selector and engine were used. The gain of the step is ½ δᵀG_F. If the gain is negative, K is indefinite, and `polish`
+omits the step, which would lead to a saddle point. The name polishing comes from solvers of quadratic programs
+(Stellato et al., "OSQP: an operator splitting solver for quadratic programs", Math. Prog. Computation 12, 2020).
 """
 
 from __future__ import annotations
@@ -47,8 +47,8 @@ def polish(state: SolverState) -> bool:
     Returns
     -------
     bool
-        Whether the state moved. The state stays the same if more than `MOST_FREE_VARIABLES` are free, or if
-        other variables are at their bounds at the optimum.
+        Whether the state moved. The state stays the same if more than `MOST_FREE_VARIABLES` variables are
+        free, or if the optimum does not have the same free variables as the state.
 
     Examples
     --------
@@ -82,7 +82,7 @@ def polish(state: SolverState) -> bool:
 
 
 def refined(system: np.ndarray, right: np.ndarray) -> np.ndarray:
-    """Return a solution of small norm for each system; equal examples make a system singular, with many solutions.
+    """Return a solution of small norm for each system: if two examples are equal, a system has many solutions.
 
     With K + εI in place of K, the solution is unique. As in OSQP, iterative refinement removes the error that ε causes.
     """
@@ -131,7 +131,7 @@ def _attempt(
     solver: Any, system: np.ndarray, right: np.ndarray, scale: np.ndarray, alpha_F: np.ndarray, lower_F: np.ndarray,
     upper_F: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
-    """Return α_F + δ, and for each problem whether α_F + δ lies in the box and the gain of δ is positive."""
+    """Return α_F + δ, and for each problem whether α_F + δ lies in the box and the gain of δ is at least 0."""
     m = alpha_F.shape[1]
     delta = solver(system, right)[:, :m, 0] / scale[:, None]
     delta -= delta.sum(axis=1, keepdims=True) / m  # correct rounding errors, so that 1ᵀδ = 0

@@ -1,7 +1,7 @@
 """Yields the parts of functions, classes and modules: instructions, closures, and the functions that code calls.
 
-An identity depends on the instructions that run here, and on the file on disk, because a process started after an edit
-of the file would run other instructions.
+An identity depends on the instructions that this process runs, and on the file on disk: if the user has edited the
+file, a process that starts later runs other instructions.
 """
 
 from __future__ import annotations
@@ -241,7 +241,7 @@ def _is_made(cls: type, name: str, value: Any) -> bool:
 
 
 def on_disk(module: str | None, names: list[str]) -> list[str]:
-    """Return the statements that define some names in a module's present file, without comments."""
+    """Return the statements that define `names` in the file of a module as it is now, without comments."""
     file = getattr(sys.modules.get(module or ""), "__file__", None)
     if file is None or not Path(file).is_file():
         return []

@@ -1,4 +1,4 @@
-"""Makes a readable text that describes a value in a store, with a digest if the text does not determine the value."""
+"""Describes a value by a readable text for a store; adds a digest if the text does not determine the value."""
 
 from __future__ import annotations
 
