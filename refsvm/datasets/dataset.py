@@ -38,7 +38,7 @@ class Dataset(Shown):
     description : str
         Meaning of an example and of the class +1.
     source : str
-        Creators, year and address of the original.
+        Creators, year and web address of the original data.
     licence : str
         Licence of the data; empty for your own files.
     C, gamma : float or None

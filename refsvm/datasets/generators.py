@@ -96,7 +96,7 @@ def make_banana(n: int = 5300, rng: Any = None) -> Dataset:
 
 
 def _correlated(e: np.ndarray, first: float, both: float, second: float) -> tuple[np.ndarray, np.ndarray]:
-    """Return pairs of normal numbers with given variances and covariance, shape (2, n), from independent `e`."""
+    """Turn independent normal numbers `e`, shape (2, n), into n pairs with the given variances and covariance."""
     # compute the Cholesky factor of S without LAPACK, whose rounding depends on the processor
     scale = math.sqrt(first)
     slope = both / scale

@@ -55,7 +55,7 @@ def labels_of(cells: Any, place: int, first: int) -> np.ndarray:
     -------
     ndarray of float64 or str, shape (n,)
         Numbers if all labels can be converted without loss, otherwise texts: 007 and 7 stay texts. If all
-        labels are numbers, some have fractions and more than `MOST_CLASSES` are different, they always stay numbers.
+        labels are numbers, some with fractions, and more than `MOST_CLASSES` differ, the result is always numbers.
 
     Raises
     ------

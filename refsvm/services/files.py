@@ -22,11 +22,11 @@ _EXPANSION: Final = 1032
 def written_whole(file: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     """Yield a stream of bytes; if the block ends without an error, these bytes become the file's new content.
 
-    The stream writes to a new file in the same folder. At the end, this file is flushed to the disk, and replaces the
-    old file in one step. The old file stays unchanged if the disk is full, the block raises an error or the process is
-    killed; a killed process may leave a hidden file whose name ends with ".part". The new file gets the permissions of
-    the old file. If `file` is a link, the new file replaces the link's target. If `file` is a pipe or a device, the
-    stream writes directly to it.
+    The stream writes to a new file in the same folder. At the end, `written_whole` flushes the new file to the disk and
+    replaces the old file in one step. The old file stays unchanged if the disk is full, the block raises an error or
+    the process is killed; a killed process may leave a hidden file whose name ends with ".part". The new file gets the
+    permissions of the old file. If `file` is a link, the new file replaces the link's target. If `file` is a pipe or a
+    device, the stream writes directly to it.
 
     Parameters
     ----------

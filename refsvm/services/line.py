@@ -297,7 +297,7 @@ def is_rewritten() -> bool:
 
 
 def is_watched() -> bool:
-    """Return whether a line would be visible: tqdm can rewrite lines, and the main process's main thread is running."""
+    """Return whether a line would be visible: tqdm can rewrite it, and the caller is the main process's main thread."""
     if not is_rewritten() or threading.current_thread() is not threading.main_thread():
         return False
     processes = sys.modules.get("multiprocessing.process")

@@ -166,7 +166,7 @@ def kernel_called(
 ) -> Any:
     """Return the kernel for a name, with the parameters that this kernel takes; return a kernel object unchanged.
 
-    Parameters that LIBSVM's kernels do not have keep their defaults.
+    Kernel parameters other than γ, degree and coef0 keep their defaults.
 
     Parameters
     ----------

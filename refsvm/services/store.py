@@ -361,7 +361,7 @@ def digest(config: Mapping[str, Any]) -> str:
 
 
 def json_of(document: Any, indent: int | None = None) -> str:
-    """Return a document as JSON, in which dataclasses, arrays and NumPy numbers are converted, and NaN becomes null.
+    """Convert dataclasses, arrays and NumPy numbers in a document; return it as JSON, with null for NaN and infinity.
 
     A value that JSON cannot represent is written as its `repr`, so that the rest of the document is not lost.
 

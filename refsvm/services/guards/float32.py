@@ -84,8 +84,8 @@ class Float32Rows(Guard):
     def review(self, state: SolverState, rules: Any, verdict: Verdict) -> Verdict | None:
         """Accept a stopping rule's verdict only if it holds for every possible rounding error.
 
-        If the error exceeds a tenth of the tolerance, the guard computes the entries of G that may determine the KKT
-        gap from float64 values, and evaluates the stopping rule again. If the rule does not end the solve, the guard
+        If the error exceeds a tenth of the tolerance, the guard uses float64 values to compute the entries of G that
+        may determine the KKT gap, and evaluates the stopping rule again. If the rule does not end the solve, the guard
         lowers `allowed` for the rest of the solve.
         """
         error, tolerance = error_of(state), rules.stop.with_absolute_tolerance(state).tolerance
@@ -107,7 +107,7 @@ class Float32Rows(Guard):
             self._say(error, rules.stop.with_absolute_tolerance(state).tolerance)
 
     def needs_solutions(self, gram: KernelMatrix, fixed_noise: float) -> bool:
-        """Return whether the kernel matrix stores float32 values."""
+        """Return True if the guard must review solutions, because the kernel matrix stores float32 values."""
         return gram.facts.keeps_float32
 
     def review_solution(self, solved: Solution, stop: StoppingRule) -> None:

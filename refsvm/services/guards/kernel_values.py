@@ -39,7 +39,7 @@ class Noise(Guard):
     """Warns once if rounding errors of kernel values change decision values by more than the tolerance."""
 
     def after(self, state: SolverState, rules: Any, verdict: Verdict) -> None:
-        """Warn if a converged solution has large rounding errors; other solutions are far from the optimum anyway."""
+        """Warn if a converged solution has large rounding errors; other solutions are inaccurate for other reasons."""
         gram, problem = state.rows.gram, state.problem
         is_noisy = problem.fixed_noise or noise_of_values(gram, state.largest_diagonal)
         if is_noisy and verdict.status is Status.CONVERGED:
@@ -48,7 +48,7 @@ class Noise(Guard):
             self._say(gram, state.alpha, state.diagonal, wanted, problem.fixed_noise)
 
     def needs_solutions(self, gram: KernelMatrix, fixed_noise: float) -> bool:
-        """Return whether kernel values, computed or given, may have rounding errors above the tolerance."""
+        """Return whether kernel values, computed or given, have rounding errors that are not negligible."""
         largest = 0.0 if gram.dense is None else float(np.abs(gram.dense.diagonal()).max())
         return max(noise_of_values(gram, largest), fixed_noise) > 0.0
 

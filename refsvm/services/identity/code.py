@@ -177,9 +177,9 @@ _unread: dict[str, Unread] = {}
 
 
 def _imported(name: str, names: frozenset[str]) -> Any:
-    """Return the description of a module that a user's code imports while it runs.
+    """Return a description of the module `name`, which a user's code imports while it runs.
 
-    The description of a module that no user wrote is its name.
+    If the module is neither imported nor in a user's file, the description is its name.
     """
     module = None if name in _unread else sys.modules.get(name)
     is_package = module is None or (hasattr(module, "__path__") and of_module(module) is Origin.USER)
