@@ -21,7 +21,7 @@ from refsvm.services.summary import counted
 
 FIT: tuple[str, ...] = tuple(name for name in STOPS if name != "working-set-gap")
 BY_SIGN, BY_VALUE = "ball-rule", "kkt-gap"
-"""Default stopping rule for classes, and for tasks that need a value."""
+"""Default stopping rules: for classification, and for tasks that predict values."""
 
 
 @options.in_one()

@@ -29,7 +29,7 @@ GENERATED_N: Final = 1000
 """Number of examples of a generated set."""
 
 MODERATE_C: Final = 1e4
-"""A generated set is given its published C only if it is at most this."""
+"""Largest published C that `load` returns with a generated set."""
 
 _LICENCE: Final = "CC BY 4.0"
 

@@ -18,7 +18,7 @@ from refsvm.datasets.readers import read_npz
 
 CHESSBOARD_SEED: Final = 0
 STANDARDISED: Final = ("ida_ringnorm", "ida_twonorm")
-"""Archives whose published numbers of support vectors are reproduced with standardised features."""
+"""Archives on which models have about the published numbers of support vectors if features are standardised."""
 
 
 @dataclass(frozen=True, eq=False)

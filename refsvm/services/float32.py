@@ -37,7 +37,7 @@ READ_FLOAT32: Final = {
     (SecondOrder, ConjugateStep, KKTGap),
     (ConjugateSecondOrder, ConjugateStep, KKTGap),
 }
-"""Rules whose twins form a compiled loop that can also read float32 rows."""
+"""Selectors, steps and stopping rules whose compiled loop can also read float32 rows."""
 
 
 def rows_for(problem: DualProblem, options: RunOptions) -> KernelRows:

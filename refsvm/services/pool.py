@@ -15,10 +15,10 @@ import numpy as np
 from refsvm.core.engine.limits import interruptible
 
 ATTEMPTS: Final = 4
-"""The call gives up when lost workers have ended this many consecutive attempts."""
+"""Number of consecutive attempts, each ended by the loss of a worker, after which the call gives up."""
 
 WORTH_SECONDS: Final = 0.05
-"""For fewer seconds of work, starting threads takes longer than the threads save."""
+"""If the work takes fewer seconds, starting threads takes longer than the threads save."""
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")

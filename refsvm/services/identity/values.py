@@ -41,7 +41,7 @@ _WITHOUT_VALUE: Final = (
     object, logging.Logger, type(threading.Lock()), type(threading.RLock()), weakref.ref,
     weakref.WeakKeyDictionary, weakref.WeakValueDictionary, weakref.WeakSet,
 )  # fmt: skip
-"""Objects that code refers to but no number depends on: markers, logs, locks, and weak references."""
+"""Objects to which code refers, but which change no number: markers, logs, locks, and weak references."""
 
 Parts = Iterator[tuple[str, Any]]
 
