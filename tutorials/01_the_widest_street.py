@@ -380,7 +380,7 @@ for C in (0.03, 0.3, 30.0):
 #    an inactive constraint does not move the minimum of a convex function.
 # 2. With :math:`w=0` and :math:`b=0` every point has the slack 1, so :math:`F=Cn`, and the least :math:`F` is at most
 #    :math:`Cn`.
-# 3. In each iteration SLSQP factorises a matrix with a row for each unknown. Each of ten thousand examples adds an
-#    unknown, its slack, so the matrix has more than :math:`10^8` entries.
+# 3. In each iteration SLSQP factorises a matrix with a row for each unknown. Ten thousand examples add as many
+#    unknowns, their slacks, so the matrix has more than :math:`10^8` entries.
 #
 # .. endfold::
