@@ -269,7 +269,7 @@ print(f"{early.reason} KKT gap {early.kkt_gap:.3f}")
 # .. fold:: Hints
 #
 # 1. Write :math:`\max_{I_\text{up}}G` and :math:`\min_{I_\text{down}}G` as functions of :math:`b` and :math:`\psi`.
-# 2. Compare the signs of ``decision_values``.
+# 2. Compare the signs of ``decision_values`` at both tolerances.
 # 3. Which terms of :math:`F-f` differ from zero if :math:`\psi\le0`?
 #
 # .. endfold::

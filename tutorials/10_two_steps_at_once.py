@@ -405,7 +405,7 @@ plt.show()
 #    choose Newton steps as the second run. Then try ``OverrelaxedNewtonStep(1.5)`` on the problems of this chapter.
 # 3. ★ ``PlanningAheadStep(N)`` plans with each of the :math:`N` most recent working sets and takes the best plan. How
 #    many steps does this rule take for :math:`N` = 1, 2, 3, 5, 10 on the chessboard?
-# 4. ★★ Why does ``ConjugateStep`` reach the top of the three points in so few steps?
+# 4. ★★ Why does ``ConjugateStep`` reach the maximum of :math:`f` for the three points in so few steps?
 #
 # .. fold:: Hints
 #

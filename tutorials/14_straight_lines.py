@@ -148,12 +148,12 @@ print(
 # Examples leave, others join
 # ---------------------------
 #
-# Exchanging one fold for another also changes the problem at constant rates. For a *removed* example both bounds move
-# linearly from :math:`\alpha_r` to 0, and its variable moves with these bounds. For an *added* example :math:`i`,
-# :math:`\alpha_i` starts at 0. If :math:`\alpha_i=0` violates the condition of :math:`i`, both bounds start at 0, and
-# one bound moves linearly to :math:`\pm C`. The variable moves with this bound until :math:`G_i=b`, and then becomes
-# free. At :math:`t=1` every box is the box of the new problem, so the walk ends at the new optimum. The end of this
-# walk is the seed ATO of :doc:`chapter 13 <13_seeds_and_folds>`.
+# A walk can also exchange one fold for another, while the bounds of :math:`\alpha` change at constant rates. For a
+# *removed* example both bounds move linearly from :math:`\alpha_r` to 0, and its variable moves with these bounds. For
+# an *added* example :math:`i`, :math:`\alpha_i` starts at 0. If :math:`\alpha_i=0` violates the condition of :math:`i`,
+# both bounds start at 0, and one bound moves linearly to :math:`\pm C`. The variable moves with this bound until
+# :math:`G_i=b`, and then becomes free. At :math:`t=1` every box is the box of the new problem, so the walk ends at the
+# new optimum. The end of this walk is the seed ATO of :doc:`chapter 13 <13_seeds_and_folds>`.
 
 
 def exchange(K, solved, target, removed, added):

@@ -152,8 +152,8 @@ speed-up in KerEval is within a factor of 4/3 of the published speed-up on {alik
 published figures on {both}. **We do not reproduce the rest.** Our Prec is more than 15 points higher than the published
 Prec on {more}, and more than 15 points lower on {fewer}. Our speed-up in KerEval is less than three quarters of the
 published speed-up on {less}. In the paper the proposed approach is never slower than the standard approach. In our runs
-it is faster on {faster}, and slower on {slower}. Where the proposed approach is slower, its steps of η take more time
-than the columns that it saves would take.{banana}
+it is faster on {faster}, and slower on {slower}. Where the proposed approach is slower, its steps on η take more time
+than it saves by computing fewer columns.{banana}
 """
 BANANA = (
     " On banana no linear model separates the classes well, and the efficiency test switches $F<H$ off in {off} of "

@@ -66,7 +66,7 @@ class Scaling:
         return [*some, self.mean.tolist(), self.scale.tolist()]
 
     def __call__(self, X: Any) -> Any:
-        """Return the shifted and scaled data; X is dense, or a CSR matrix that may have fewer columns."""
+        """Return the shifted and scaled data; X is dense, or a CSR matrix, which may lack the last features."""
         columns = np.arange(len(self.scale)) if self.columns is None else self.columns
         if is_sparse(X):
             if self.mean.any():

@@ -62,7 +62,7 @@ def as_arguments(*rules: Any) -> tuple[Any, ...]:
 
 
 def are_built_in(*rules: Any) -> bool:
-    """Return True if these three twins are built into a loop."""
+    """Return True if the compiled loop contains the code of these three twins, which are the compiled rules."""
     return rules in LOOPS
 
 

@@ -149,7 +149,7 @@ def mapped(shape: tuple[int, ...], dtype: type | np.dtype, size: int) -> np.ndar
     try:
         memory = taken(size)
     except (OSError, OverflowError):
-        return np.empty(shape, dtype)  # NumPy raises an error that names the size
+        return np.empty(shape, dtype)  # NumPy names the size if it raises an error
     owner = np.frombuffer(memory, np.uint8, size)  # every view of the array keeps `owner` alive
     weakref.finalize(owner, give_back, memory, size).atexit = False
     return owner.view(dtype).reshape(shape)

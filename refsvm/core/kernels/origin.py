@@ -68,7 +68,7 @@ def origin_of(X: Any, norms: np.ndarray | None = None) -> np.ndarray | None:
 
 
 def _mean(X: Any) -> np.ndarray:
-    """Return the mean of each feature, or 0 for features that some row of CSR data does not store."""
+    """Return the mean of each feature; for CSR data, 0 for each feature that is not stored in all rows."""
     if not is_sparse(X):
         return np.asarray(X.mean(axis=0, dtype=np.float64))
     X = canonical(X)

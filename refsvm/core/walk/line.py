@@ -131,7 +131,7 @@ class ProblemLine:
     def point(
         self, t: float, alpha: np.ndarray, b: float, kind: str, moves: tuple[Move, ...], elbow: int
     ) -> Point:
-        """Return the breakpoint that a tracker reports."""
+        """Make the breakpoint of these values, which a tracker then yields."""
         return LinePoint(t, alpha, b, kind, moves, elbow)
 
 
@@ -184,5 +184,5 @@ class RegularizationLine(ProblemLine):
     def point(
         self, t: float, alpha: np.ndarray, b: float, kind: str, moves: tuple[Move, ...], elbow: int
     ) -> Point:
-        """Return the breakpoint that a tracker reports, with C in place of λ."""
+        """Make the breakpoint of these values, with C in place of λ; a tracker then yields it."""
         return Breakpoint(self.exactly.get(t, 1.0 / t), alpha, b, kind, moves, elbow)
