@@ -180,7 +180,7 @@ class ProgressLine:
         self.progress, self.stays = progress, stays
         self._lock, self._is_open = threading.Lock(), True
         self._writer: Writer | None = None
-        # show a line at once only if it can be rewritten; into a file, a short call writes one sentence as the call ends
+        # show a line at once only if it can be rewritten; into a file, a short call writes one sentence as it ends
         is_at_once = stays and is_rewritten() and has_tqdm()
         self._due = time.perf_counter() + (0.0 if is_at_once else SHOWN_FROM)
 
