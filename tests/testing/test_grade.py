@@ -315,14 +315,8 @@ def on_a_grid(K, y, C_min, C_max):
 
 
 def test_half_an_answer_does_not_earn_the_other_half():
-    def limit(K, G, alpha, lower, upper, i, j):
-        return min(upper[i] - alpha[i], alpha[j] - lower[j])
-
     def nearest(G, alpha, lower, row, diagonal, i):
         return int(np.argmin(diagonal - 2.0 * row + np.where(np.arange(len(G)) == i, np.inf, 0.0)))
-
-    def steepest(G, alpha, lower, row, diagonal, i):
-        return int(np.argmin(np.where(alpha > lower, G, np.inf)))
 
     def free_gap(G, alpha, lower, upper):
         free = (alpha > lower) & (alpha < upper)
@@ -341,27 +335,26 @@ def test_half_an_answer_does_not_earn_the_other_half():
 
         return train
 
-    def cut_after_ten_steps(K, y, C):
-        return np.where(oracles.left_out_values(K, y, C, 10) >= 0.0, 1, -1)
-
-    for number, is_second in (("01_the_loop", False), ("03_second_order", True)):
-        ASSIGNMENTS[number][-1].run(trains(is_second), np.random.default_rng(0))
-    halves = [(ASSIGNMENTS["01_the_loop"][k], limit) for k in (1, 2)] + [
-        *((ASSIGNMENTS["01_the_loop"][k], trains(True)) for k in (-2, -1)),
-        *((ASSIGNMENTS["03_second_order"][k], trains(False)) for k in (-2, -1)),
-        (ASSIGNMENTS["06_leave_one_out"][-1], cut_after_ten_steps),
-        *((ASSIGNMENTS["07_seeder"][k], oracles.seed_of(TOP())) for k in (0, 1)),
-        *((ASSIGNMENTS["07_seeder"][k], oracles.seed_of(AVG())) for k in (2, 3)),
-        (ASSIGNMENTS["03_second_order"][2], nearest),
-        *((ASSIGNMENTS["03_second_order"][k], steepest) for k in (1, 2, 3)),
+    loop, second, loo, seeder, path = (ASSIGNMENTS[sorted(ASSIGNMENTS)[k]] for k in (0, 2, 5, 6, 7))
+    for points, is_second in ((loop, False), (second, True)):
+        points[-1].run(trains(is_second), np.random.default_rng(0))
+    halves = [
+        *((loop[k], lambda K, G, a, L, U, i, j: min(U[i] - a[i], a[j] - L[j])) for k in (1, 2)),
+        *((loop[k], trains(True)) for k in (-2, -1)),
+        *((second[k], trains(False)) for k in (-2, -1)),
+        (loo[-1], lambda *given: np.sign(oracles.left_out_values(*given, 10))),
+        *((seeder[k], oracles.seed_of(TOP())) for k in (0, 1)),
+        *((seeder[k], oracles.seed_of(AVG())) for k in (2, 3)),
+        (second[2], nearest),
+        *((second[k], lambda G, a, L, *rest: np.where(a > L, G, 9e9).argmin()) for k in (1, 2, 3)),
         (ASSIGNMENTS["04_certificate"][0], free_gap),
-        *((ASSIGNMENTS["08_path_of_three"][k], lambda K, y, free: np.zeros(4)) for k in (1, 2)),
-        (ASSIGNMENTS["01_the_loop"][2], lambda K, G, alpha, lower, upper, i, j: (G[i] - G[j]) * 1e12),
-        (ASSIGNMENTS["01_the_loop"][3], slack),
-        *((ASSIGNMENTS["01_the_loop"][k], with_diagonal_1) for k in range(3)),
-        (ASSIGNMENTS["03_second_order"][3], of_any_variable),
-        (ASSIGNMENTS["07_seeder"][1], without_rest),
-        (ASSIGNMENTS["08_path_of_three"][3], on_a_grid),
+        *((path[k], lambda K, y, free: np.zeros(4)) for k in (1, 2)),
+        (loop[2], lambda K, G, a, L, U, i, j: (G[i] - G[j]) * 1e12),
+        (loop[3], slack),
+        *((loop[k], with_diagonal_1) for k in range(3)),
+        (second[3], of_any_variable),
+        (seeder[1], without_rest),
+        (path[3], on_a_grid),
     ]
     for (point, answer), seed in product(halves, range(5)):
         with pytest.raises(Lost):
