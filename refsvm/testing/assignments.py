@@ -565,8 +565,8 @@ def verdicts(y: Any, alpha: Any, h: Any) -> np.ndarray:
 
 def left_out_values(K: Any, y: Any, C: float, most: int = 100_000) -> np.ndarray:
     """Return each example's decision value by the model trained without this example in at most `most` steps."""
-    problem, how = problem_of(K, y, C), {"stop": KKTGap(1e-8), "engine": "numpy", "max_iter": most}
-    solutions = (solve(problem.without(r), **how) for r in range(len(y)))
+    problem, stop = problem_of(K, y, C), KKTGap(1e-8)
+    solutions = (solve(problem.without(r), stop=stop, engine="numpy", max_iter=most) for r in range(len(y)))
     return np.array([solution.decision_values[r] for r, solution in enumerate(solutions)])
 
 
@@ -677,7 +677,7 @@ def is_a_path(call: Call, rng: Generator) -> None:
     """Let the student's function compute six paths, and examine each at values of C that the student cannot know."""
     for _ in range(6):
         K, y, _ = three(rng)
-        follows(call(K, y, 0.05, 50.0), K, y, 0.05, 50.0, np.exp(rng.uniform(*np.log([0.05, 50.0]), 400)))
+        follows(call(K, y, 0.05, 50.0), K, y, 0.05, 50.0, 0.05 * 1000.0 ** rng.random(400))
 
 
 PATH = [
