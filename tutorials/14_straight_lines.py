@@ -148,7 +148,7 @@ print(
 # Examples leave, others join
 # ---------------------------
 #
-# A walk can also exchange one fold for another, while the bounds of :math:`\alpha` change at constant rates. For a
+# A walk can also exchange folds: the bounds of :math:`\alpha` change at constant rates. For a
 # *removed* example both bounds move linearly from :math:`\alpha_r` to 0, and its variable moves with these bounds. For
 # an *added* example :math:`i`, :math:`\alpha_i` starts at 0. If :math:`\alpha_i=0` violates the condition of :math:`i`,
 # both bounds start at 0, and one bound moves linearly to :math:`\pm C`. The variable moves with this bound until
