@@ -281,11 +281,6 @@ def test_no_point_is_earned_by_a_constant_or_by_an_argument(name):
             point.run(answer, np.random.default_rng(1))
 
 
-def slack(G, alpha, lower, upper):
-    up, down = np.where(alpha < upper - 1e-3, G, -np.inf), np.where(alpha > lower + 1e-3, G, np.inf)
-    return int(up.argmax()), int(down.argmin())
-
-
 def without_rest(K, y, C, alpha, r):
     seed, missing, (lower, upper) = alpha.copy(), alpha[r], oracles.box_without(y, C, r)
     seed[r] = 0.0
@@ -294,15 +289,6 @@ def without_rest(K, y, C, alpha, r):
         given = np.where(takers, np.clip(seed + missing / takers.sum(), lower, upper), seed)
         seed, missing = given, missing - (given - seed).sum()
     return seed
-
-
-def with_diagonal_1(K, G, alpha, lower, upper, i, j):
-    return min((G[i] - G[j]) / max(2.0 - 2.0 * K[i, j], 1e-12), upper[i] - alpha[i], alpha[j] - lower[j])
-
-
-def of_any_variable(G, alpha, lower, row, diagonal, i):
-    """Return the best partner, or −1 if i has the smallest G: a variable at its lower bound cannot be a partner."""
-    return -1 if G[i] <= G.min() else int(oracles.gains(G, alpha, lower, row, diagonal, i).argmax())
 
 
 def on_a_grid(K, y, C_min, C_max):
@@ -315,13 +301,6 @@ def on_a_grid(K, y, C_min, C_max):
 
 
 def test_half_an_answer_does_not_earn_the_other_half():
-    def nearest(G, alpha, lower, row, diagonal, i):
-        return int(np.argmin(diagonal - 2.0 * row + np.where(np.arange(len(G)) == i, np.inf, 0.0)))
-
-    def free_gap(G, alpha, lower, upper):
-        free = (alpha > lower) & (alpha < upper)
-        return float(G[free].max() - G[free].min()) if free.any() else 0.0
-
     def trains(second_order):
         def train(K, y, C, tol):
             (lower, upper), alpha, G, pairs = oracles.box(y, C), np.zeros(len(y)), y.copy(), []
@@ -345,14 +324,14 @@ def test_half_an_answer_does_not_earn_the_other_half():
         (loo[-1], lambda *given: np.sign(oracles.left_out_values(*given, 10))),
         *((seeder[k], oracles.seed_of(TOP())) for k in (0, 1)),
         *((seeder[k], oracles.seed_of(AVG())) for k in (2, 3)),
-        (second[2], nearest),
+        (second[2], lambda G, a, L, row, d, i: np.where(np.arange(len(G)) == i, 9e9, d - 2.0 * row).argmin()),
         *((second[k], lambda G, a, L, *rest: np.where(a > L, G, 9e9).argmin()) for k in (1, 2, 3)),
-        (ASSIGNMENTS["04_certificate"][0], free_gap),
+        (ASSIGNMENTS["04_certificate"][0], lambda G, a, L, U: np.ptp(G[(a > L) & (a < U)])),
         *((path[k], lambda K, y, free: np.zeros(4)) for k in (1, 2)),
         (loop[2], lambda K, G, a, L, U, i, j: (G[i] - G[j]) * 1e12),
-        (loop[3], slack),
-        *((loop[k], with_diagonal_1) for k in range(3)),
-        (second[3], of_any_variable),
+        (loop[3], lambda G, a, L, U: oracles.most_violating(G, a, L + 1e-3, U - 1e-3)),
+        *((loop[k], lambda K, *rest: oracles.step_of(K + np.diag(1 - np.diag(K)), *rest)) for k in range(3)),
+        (second[3], lambda G, *rest: -1 if G[rest[-1]] <= G.min() else oracles.gains(G, *rest).argmax()),
         (seeder[1], without_rest),
         (path[3], on_a_grid),
     ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Iterator
 from typing import Any, Final
@@ -75,6 +76,7 @@ class TaskTable:
         self.proved = np.zeros((n, pairs), dtype=bool)
         self.unsolved, self.traces = dict[tuple[int, int], Status](), dict[Any, Trace]()
         self.fulls, self.families, self.rule_kept = list[Solution](), list[Rounds](), list[bool]()
+        self._lock = threading.Lock()
         self.total = n * max(1, len(task.classes) - 1)  # each class is in k − 1 pairs
         if len(task.classes) > 2:
             progress.unit = "examples and pairs"
@@ -92,9 +94,10 @@ class TaskTable:
 
     def end(self, part: LeftOutMachine, table: LeftOutTable) -> None:
         """Store the results of a machine whose rounds have ended."""
-        column = self._copy(part, table)
+        with self._lock:
+            column, self._place = self._copy(part, table), (self._place[0] + table.count(), None)
         self._prove_others(part, table, column)
-        self.status, self._place = table.status, (self._place[0] + table.count(), None)
+        self.status = table.status
         self.fulls.append(table.given)
         self.families.append(table.rounds)
         self.rule_kept += [] if table.rule_kept is None else [table.rule_kept]
@@ -139,11 +142,12 @@ class TaskTable:
 
     def _count(self) -> None:
         """Pass the numbers of decided and of wrongly predicted examples to the progress line."""
-        # read `_place` once, because the progress line's thread may call `_count` while `end` changes `_place`
-        (count, under_way), wrong = self._place, None
-        if under_way:
-            self._copy(*under_way)
-            count += under_way[1].count()
+        # `end` waits for the lock: otherwise the progress line's thread could replace final results by older ones
+        with self._lock:
+            (count, under_way), wrong = self._place, None
+            if under_way:
+                self._copy(*under_way)
+                count += under_way[1].count()
         # until the last machine runs, no example has a prediction
         is_last = len(self.fulls) + 1 >= self.values.shape[1]
         if is_last and self.task.kind == CLASSIFICATION and (known := (self.decided != "").all(axis=1)).any():
