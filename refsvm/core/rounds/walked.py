@@ -93,7 +93,7 @@ def walked(rounds: Rounds, begun: Solution, kkt: KKTGap) -> tuple[Rounds, Soluti
 def folds_walked_to(
     rounds: Rounds, plan: Sequence[Round], seeder: Seeder, walk: Seeder | None, **options: Any
 ) -> Iterator[RoundResult]:
-    """Yield the results of `refsvm.Rounds.run`; if the first round takes many steps, use the seeder `walk`.
+    """Yield the results of `refsvm.Rounds.run`; if the first round takes many steps, end it and use the seeder `walk`.
 
     Parameters
     ----------
@@ -109,15 +109,14 @@ def folds_walked_to(
     **options
         Options of `refsvm.Rounds.run`.
     """
-    few, rest = few_steps(rounds.problem.n), list(plan)
+    few, rest, most = few_steps(rounds.problem.n), list(plan), rounds.max_iter
+    if walk is not None and rest[0].left_out is None:
+        rounds.max_iter = min(most, few)
+        yield from rounds.run(rest[:1], seeder, **options)
+        rounds.max_iter, rest = most, rest[1:]
     if walk is None or rounds.first_iterations < few:
-        for ended in rounds.run(plan, seeder, **options):
-            yield ended
-            if walk is not None and ended.left_out is None and ended.iterations >= few:
-                break
-        else:
-            return
-        rest = rest[1:]
+        yield from rounds.run(rest, seeder, **options)
+        return
     origin = rounds.solutions[ORIGIN]
     if origin.status is Status.MAX_ITER:
         stop = rounds.rules.stop

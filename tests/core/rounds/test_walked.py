@@ -12,7 +12,7 @@ from refsvm.core.rounds.walked import EASY, ORIGIN, WALK, WALKED, few_steps, fol
 
 from ...settings import noisy_classes
 
-FEW = few_steps(7)
+FEW, MOST = few_steps(7), 10**6
 
 
 @pytest.mark.parametrize(("n", "steps"), [(1, 10_000), (100, 10_000), (101, 10_100), (3000, 300_000)])
@@ -27,12 +27,13 @@ class Family:
         self.problem, self.steps, self.of_folds = SimpleNamespace(n=7), steps, of_folds
         self.first_iterations, self.status, self.ends, self.asked = first, Status.CONVERGED, ends, []
         self.solutions = {ORIGIN: SimpleNamespace(status=ends, iterations=steps, seconds=2.0)}
-        self.rules = SimpleNamespace(stop=KKTGap(0.25, True))
+        self.rules, self.max_iter = SimpleNamespace(stop=KKTGap(0.25, True)), MOST
 
     def run(self, plan, seeder, **_):
         for each in plan:
-            self.asked.append((each.left_out, seeder))
+            self.asked.append((each.left_out, seeder, self.max_iter))
             steps = self.steps if each.left_out is None else self.of_folds
+            self.first_iterations = self.first_iterations or steps
             yield RoundResult(each.left_out, (), steps, "", self.ends, 0.0, 0.0, 0)
 
     def with_shrinking(self):
@@ -58,9 +59,8 @@ def test_folds_are_walked_to_where_their_origin_takes_many_steps(origin, plan, w
     family = Family(**origin)
     ended = [*folds_walked_to(family, plan, "seeder", walk)]
     assert [each.left_out for each in ended] == [each.left_out for each in plan]
-    assert family.asked == [
-        (each.left_out, WALK if walks and each.left_out is not None else "seeder") for each in plan
-    ]
+    origins = [(None, "seeder", MOST if walk is None else FEW)] * (plan is PLAN)
+    assert family.asked == origins + [(r, WALK if walks else "seeder", MOST) for r in (2, 3)]
     assert family.status is Status.CONVERGED
 
 
