@@ -56,4 +56,4 @@ from refsvm.testing import check_strategy
 report = check_strategy(refsvm.KKTGap())
 print(solution.status.name, solution.engine, report.twin)
 """
-    assert run(code).strip() == "CONVERGED numpy The twin was not compared: Numba is not installed."
+    assert run(code).strip() == "CONVERGED numpy No twin was compared: Numba or refsvm.compiled is missing."

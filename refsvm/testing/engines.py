@@ -14,7 +14,7 @@ from refsvm.services.guards.users_rules import PointError
 from refsvm.testing.contract import Case
 
 TWIN_LIMIT = 500  # number of steps over which the engines are compared
-NOT_COMPARED = "The twin was not compared: Numba is not installed."
+NOT_COMPARED = "No twin was compared: Numba or refsvm.compiled is missing."
 
 
 def can_compare() -> bool:

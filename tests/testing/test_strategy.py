@@ -69,7 +69,7 @@ def test_the_report_says_that_there_is_no_twin():
 
 def test_the_report_says_that_numba_is_missing(monkeypatch):
     monkeypatch.setattr("refsvm.testing.engines.can_compare", lambda: False)
-    assert check_strategy(NewtonStep()).twin == "The twin was not compared: Numba is not installed."
+    assert check_strategy(NewtonStep()).twin == "No twin was compared: Numba or refsvm.compiled is missing."
 
 
 def test_practice_problems_depend_on_the_seed_only():
