@@ -11,7 +11,6 @@
 
 from __future__ import annotations
 
-import math
 import warnings
 from dataclasses import replace
 from typing import Final
@@ -66,7 +65,7 @@ def algorithm_1(
     # if a round ends without a proof of the sign, solve the round again with smaller tolerances
     if not isinstance(stop, BallRule):
         least, near = table.smallest_tolerance(), kkt.tol * kkt.share_of_tolerance(table.full.decision_range)
-        stop = BallRule(least, relative=kkt.relative, near=math.inf if stop.left_out else max(near, least))
+        stop = BallRule(least, relative=kkt.relative, near=max(near, least))
         table.settle(rounds, seeder, stop, [table.round(r) for r in table.ties()])
     if seeder.is_exact:
         table.mark_walked()

@@ -12,7 +12,7 @@ refits, interruptions, signs = (module(f"audit.{name}") for name in ("left_out",
 SEEN = Counter()
 
 
-@pytest.mark.seeds(*range(40))
+@pytest.mark.seeds(*range(40), 393)
 def test_values_and_predictions_are_those_of_refits_in_both_engines_and_by_threads(seed):
     assert refits.complaints_about(seed) == []
 
