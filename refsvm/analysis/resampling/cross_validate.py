@@ -144,10 +144,11 @@ def cross_validate(
     With ``from_full=True`` the rounds are independent, and `AVG` spreads the α
     of a fold over the other examples. The default seeder has two exceptions.
     If the full solution takes many steps, for instance with a large C and a
-    linear kernel, `ATO` follows a path to the optimum of each round
-    (`refsvm.core.rounds.walked`). With ten classes or more, and at most 64
-    examples in each pair of classes, `cross_validate` trains the models of all
-    pairs in a fold together, from α = 0.
+    linear kernel, a path in C leads to the full solution, and from there `ATO`
+    follows a path to the optimum of each round (`refsvm.core.rounds.walked`).
+    With ten classes or more, and at most 64 examples in each pair of classes,
+    `cross_validate` trains the models of all pairs in a fold together, from
+    α = 0.
 
     The default tolerance is 1e-3 times the range of the decision values, but
     at most 1e-3; for a regression, at most 1e-3 times the standard deviation

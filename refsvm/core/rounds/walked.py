@@ -98,7 +98,8 @@ def folds_walked_to(
     Parameters
     ----------
     rounds : Rounds
-        The object that runs the rounds; after the call, it holds the solution on all examples and the status.
+        The object that runs the rounds; after the call, it holds the solution on all examples and the status. If `walk`
+        is given, `folds_walked_to` lowers its `max_iter` to `few_steps` while the first round runs.
     plan : sequence of Round
         The rounds to run; the first round leaves nothing out, unless `rounds` already holds the solution on all
         examples.
